@@ -1,0 +1,55 @@
+# `make demo` and `make test` need Python 3.11 or newer, pip and nothing else; the rest is set up in .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test nojit lint docs bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/rosenblatt demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+# The same kernels as plain Python: slow, but every line can be covered and stepped through.
+nojit: $(VENV)/.test
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not compiled" --cov --cov-report=term-missing:skip-covered
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src tests benchmarks
+
+# Every example in the README and the pages of docs/ is run.
+docs: $(VENV)/.test
+	$(BIN)/python -m pytest tests/test_docs.py
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+
+$(VENV)/.base:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	touch $@
+
+# One stamp per purpose; each is made anew when the dependencies change.
+$(VENV)/.demo: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[plots]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group test
+	touch $@
+
+$(VENV)/.lint: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group lint --group test
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	touch $@

@@ -1,0 +1,33 @@
+"""The perceptron and its family: fast, scikit-learn compatible, and able to prove what it claims.
+
+Nothing heavy is imported until it is used; `import rosenblatt` itself costs next to nothing.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.estimators import Perceptron as Perceptron
+    from rosenblatt.online import trace as trace
+    from rosenblatt.training import train as train
+
+_HOME = {
+    "Perceptron": "estimators",
+    "trace": "online",
+    "train": "training",
+}
+
+__all__ = ["Perceptron", "trace", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("rosenblatt")
+    if name not in _HOME:
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+    return getattr(import_module(f"rosenblatt.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, "__version__"])

@@ -1,0 +1,16 @@
+"""The exceptions of the package: one tree, one sentence each.
+
+A message says the value that was found, what is wrong with it and what to do about it.
+"""
+
+
+class RosenblattError(Exception):
+    """Root of every error raised by rosenblatt itself."""
+
+
+class InvalidInput(RosenblattError, ValueError):
+    """The data or a parameter cannot be used as it is."""
+
+
+class MissingExtra(RosenblattError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""

@@ -1,0 +1,105 @@
+"""Linear models: weight vectors, the classes they speak of, and the scores they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt._kernels import Dense, Weights, score
+from rosenblatt.data import Table
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+
+EVERY_ROW = np.empty(0, np.int32)
+MULTICLASS = ("ovr", "ovo", "joint")
+
+
+def code(n_classes: int, multiclass: str) -> Array:
+    """Give the table sign[class, problem] that turns a multiclass task into binary problems.
+
+    Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
+    problem per class, ``"ovo"`` one per pair k < l with k positive and l negative.
+
+    Parameters
+    ----------
+    n_classes : int
+    multiclass : {"ovr", "ovo", "joint"}
+
+    Returns
+    -------
+    int8 array of shape (n_classes, n_problems)
+    """
+    if multiclass not in MULTICLASS:
+        raise InvalidInput(f"multiclass={multiclass!r} is not known. Choose one of {', '.join(MULTICLASS)}.")
+    if n_classes == 1:
+        return np.ones((1, 1), np.int8)
+    if n_classes == 2:
+        return np.array([[-1], [1]], np.int8)
+    if multiclass != "ovo":
+        return (2 * np.eye(n_classes, dtype=np.int8) - 1).astype(np.int8)
+    first, second = np.triu_indices(n_classes, 1)
+    sign = np.zeros((n_classes, first.size), np.int8)
+    sign[first, np.arange(first.size)] = 1
+    sign[second, np.arange(first.size)] = -1
+    return sign
+
+
+def new_weights(n_problems: int, n_features: int, dtype: npt.DTypeLike, *, truncated: bool = False) -> Weights:
+    """Give zero weights; `truncated` ones also keep the account of an L1 penalty."""
+    return Weights(
+        np.zeros((n_problems, n_features), dtype),
+        np.zeros(n_problems, dtype),
+        np.ones(n_problems),
+        np.zeros(n_problems),
+        np.zeros((n_problems, n_features if truncated else 0)),
+    )
+
+
+def copy_weights(source: Weights, target: Weights | None = None, part: slice = slice(None)) -> Weights:
+    """Copy the weight vectors of `part`, into `target` or into new arrays."""
+    if target is None:
+        return Weights(*(array[part].copy() for array in source))
+    for given, kept in zip(source, target, strict=True):
+        kept[part] = given[part]
+    return target
+
+
+def scores(table: Table, weights: Weights, index: Array = EVERY_ROW) -> Array:
+    """Give the score W.x + b of each row under each problem.
+
+    Parameters
+    ----------
+    table : Table
+    weights : Weights
+    index : int array, default all rows
+
+    Returns
+    -------
+    array of shape (n_rows, n_problems)
+    """
+    if isinstance(table.rows, Dense) and not index.size:
+        return np.asarray(table.rows.X @ weights.W.T + weights.b)
+    out = np.empty((index.size or table.shape[0], weights.b.size), weights.W.dtype)
+    score(table.rows, index, weights, out)
+    return out
+
+
+def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
+    """Turn scores of problems into scores of classes.
+
+    One-vs-one adds up, for each class, its signed scores against every other; the other modes have one problem
+    per class, or a single one for two classes.
+    """
+    if multiclass == "ovo" and sign.shape[0] > 2:
+        return problem_scores @ sign.T.astype(problem_scores.dtype)
+    return problem_scores
+
+
+def winners(class_scores: Array) -> Array:
+    """Give the number of the class that each row of scores elects; a tie of two classes elects the negative one."""
+    if class_scores.shape[1] == 1:
+        return (class_scores[:, 0] > 0).astype(np.intp)
+    return class_scores.argmax(axis=1)

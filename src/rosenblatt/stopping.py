@@ -1,0 +1,130 @@
+"""Why a run ends, and the observers that find out: patience, a return of the weights, a margin too small."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt import _kernels as kernels
+from rosenblatt._kernels import Task, Weights
+from rosenblatt.data import Table
+from rosenblatt.model import copy_weights, scores
+from rosenblatt.order import row_numbers
+
+Array = npt.NDArray[Any]
+
+# Features up to which the search for a point of the hull is worth its cubes.
+WIDEST = 256
+
+
+class Stop(Enum):
+    """Why a run ended; the value is the sentence that a report begins with."""
+
+    SEPARATED = "every row is on its side: an epoch passed without an update"
+    EPOCHS = "the last allowed epoch was over, with mistakes still being made"
+    SECONDS = "the allowed time was over"
+    TRAINING = "the training error stopped changing"
+    VALIDATION = "the validation error stopped decreasing"
+    CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
+    CALLBACK = "the callback asked for it"
+
+
+# What a run reports when its problems ended differently: the end that asks most of the user.
+PRECEDENCE = (Stop.CALLBACK, Stop.SECONDS, Stop.EPOCHS, Stop.VALIDATION, Stop.TRAINING, Stop.CYCLE, Stop.SEPARATED)
+
+
+class Patience:
+    """Count the epochs in which a figure did not fall by more than `tol` below its lowest value so far."""
+
+    def __init__(self, units: int, tol: float, patience: int) -> None:
+        self.tol, self.patience = tol, patience
+        self.lowest = np.full(units, np.inf)
+        self.stale = np.zeros(units, np.int64)
+
+    def lost(self, figure: Array) -> Array:
+        """Take in the figure of each unit; tell which units have gone `patience` epochs without progress."""
+        self.stale = np.where(figure > self.lowest - self.tol, self.stale + 1, 0)
+        self.lowest = np.minimum(self.lowest, figure)
+        return self.stale >= self.patience
+
+
+class Cycle:
+    """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.mark = copy_weights(weights)
+        self.power = self.length = 1
+
+    def returned(self, weights: Weights, part: slice) -> bool:
+        """Tell whether that part of the weights stands where it stood `length` epochs ago."""
+        return np.array_equal(weights.b[part], self.mark.b[part]) and np.array_equal(
+            weights.W[part], self.mark.W[part]
+        )
+
+    def advance(self, weights: Weights) -> None:
+        """Go on to the next epoch."""
+        if self.length == self.power:
+            self.mark = copy_weights(weights)
+            self.power, self.length = 2 * self.power, 0
+        self.length += 1
+
+
+class Ceiling:
+    """Upper bounds on the margin of any hyperplane that separates the rows.
+
+    A separator of unit norm with margin g gains at least g in each update, so that g <= |w - w0| / (sum of the
+    steps): the run's own mistakes prove how large a margin can be. Where that is not sharp enough, a point of
+    the convex hull of the signed rows that lies close to the origin says the same of the rows that it is made of.
+    """
+
+    def __init__(self, table: Table, task: Task, index: Array, weights: Weights, units: int) -> None:
+        self.table, self.task, self.index, self.weights = table, task, index, weights
+        self.origin = copy_weights(weights)
+        self.joint = units == 1 and weights.b.size > 1
+        self.steps = np.zeros(units)
+        self.lowest = np.full(units, np.inf)
+        self.next_search = np.zeros(units, np.int64)
+        self.radius = float(np.sqrt(table.largest + task.bias))
+
+    def below(self, level: float, unit: int, epoch: int) -> bool:
+        """Tell whether no separator of that unit has a margin above `level`, searching harder now and then."""
+        self.observe()
+        if self.lowest[unit] > level and not self.joint and epoch >= self.next_search[unit]:
+            self.next_search[unit] = 2 * epoch
+            self.lowest[unit] = min(self.lowest[unit], self._search(level, unit, epoch))
+        return bool(self.lowest[unit] <= level)
+
+    def observe(self) -> float:
+        """Take in where the weights are now; give the lowest bound of all units."""
+        W = self.weights.W.astype(float) - self.origin.W
+        b = self.weights.b.astype(float) - self.origin.b
+        squares = np.einsum("pj,pj->p", W, W) + b * b / (self.task.bias or 1.0)
+        lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
+        moved = self.steps > 0
+        self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
+        return float(self.lowest.min())
+
+    def _search(self, level: float, unit: int, epoch: int) -> float:
+        """Look for a short point in the hull of the rows that are hardest for the weights."""
+        width = self.table.shape[1] + 1
+        if width > WIDEST:
+            return np.inf
+        most = max(200, 6 * width)
+        index = self.index if self.index.size else row_numbers(np.arange(self.table.shape[0]))
+        sign = self.task.sign[self.task.label[index], unit].astype(float)
+        index, sign = index[sign != 0], sign[sign != 0]
+        if index.size > most:
+            vector = Weights(*(array[unit : unit + 1] for array in self.weights))
+            margins = sign * scores(self.table, vector, index)[:, 0]
+            hardest = np.sort(np.argpartition(margins, most - 1)[:most])
+            index, sign = index[hardest], sign[hardest]
+        Z = np.zeros((index.size, width))
+        kernels.gather(self.table.rows, index, sign / self.radius, Z)
+        Z[:, -1] = sign * np.sqrt(self.task.bias) / self.radius
+        # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
+        work = 1e6 + epoch * self.table.shape[0] * width
+        iterations = 10 + int(work / (Z.size + width**3 / 6))
+        return self.radius * float(kernels.nearest_point(Z, level / self.radius, iterations))
