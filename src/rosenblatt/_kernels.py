@@ -71,7 +71,8 @@ class Task(NamedTuple):
     label: np.ndarray  # (n,) class of each row
     sign: np.ndarray  # (classes, problems) int8
     cost: np.ndarray  # (classes, problems) factor of the step
-    weight: np.ndarray  # (n,) factor of the step, or empty: all one
+    stake: np.ndarray  # (classes,) what an error on a row of the class counts
+    weight: np.ndarray  # (n,) factor of the step and of an error, or empty: all one
     bias: float  # square of the constant that pads each row: 1, or 0 for no bias
 
 
@@ -445,28 +446,41 @@ def run_joint_epoch(rule, penalty, rows, task, order, eta, weights, into, tally)
 
 
 @njit(cache=True, nogil=True)
-def count_errors(rows, task, index, active, weights, errors):
-    """Add the weight of the rows with y f(x) <= 0 to `errors`, per problem; `index` as the order of an epoch."""
-    trials = index.size if index.size else task.label.size
-    for t in range(trials):
+def misfits(rows, task, index, p, weights):
+    """Count the rows with y f(x) <= 0 in problem p; `index` as the order of an epoch."""
+    wrong = 0
+    for t in range(index.size if index.size else task.label.size):
         i = index[t] if index.size else t
-        c = task.label[i]
-        weight = task.weight[i] if task.weight.size else 1.0
-        for p in active:
-            sign = task.sign[c, p]
-            if sign != 0 and not sign * (dot(rows, i, weights.W[p]) + weights.b[p]) > 0.0:
-                errors[p] += weight
+        sign = task.sign[task.label[i], p]
+        if sign != 0 and not sign * (dot(rows, i, weights.W[p]) + weights.b[p]) > 0.0:
+            wrong += 1
+    return wrong
 
 
 @njit(cache=True, nogil=True)
-def count_joint_errors(rows, task, index, weights, errors):
-    """Add the weight of the rows whose class does not win to errors[0]."""
-    trials = index.size if index.size else task.label.size
-    for t in range(trials):
+def weigh_errors(rows, task, index, weights):
+    """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
+
+    For one problem of two classes, or one problem per class.
+    """
+    wrong, total = 0.0, 0.0
+    for t in range(index.size if index.size else task.label.size):
         i = index[t] if index.size else t
-        own, best, _ = _best_wrong(rows, i, task.label[i], weights)
-        if not own > best:
-            errors[0] += task.weight[i] if task.weight.size else 1.0
+        c = task.label[i]
+        stake = task.stake[c] if c >= 0 else 1.0
+        if task.weight.size:
+            stake *= task.weight[i]
+        total += stake
+        if c < 0:
+            wrong += stake
+        elif weights.b.size == 1:
+            if not task.sign[c, 0] * (dot(rows, i, weights.W[0]) + weights.b[0]) > 0.0:
+                wrong += stake
+        else:
+            own, best, _ = _best_wrong(rows, i, c, weights)
+            if not own > best:
+                wrong += stake
+    return wrong, total
 
 
 @njit(cache=True, nogil=True)

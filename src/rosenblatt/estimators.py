@@ -51,8 +51,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     stop_reason_: str
     t_: int
     mistakes_: int
-    _weights: Weights
-    _strangers: bool
+    _trained: tuple[Weights, Array, Array]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,7 +88,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _penalty(self) -> Penalty:
         if self.penalty is None:
             return NoPenalty()
-        share = {"l1": 1.0, "l2": 0.0}.get(self.penalty, self.l1_ratio)
+        share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(self.l1_ratio)}[self.penalty]
         return ElasticNet(float(self.alpha * share), float(self.alpha * (1.0 - share)))
 
     def _plan(self, **changes: Any) -> Plan:
@@ -128,6 +127,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
         if sp.issparse(X):
             check_sparse(X)  # before anything of scipy's follows its pointers
+        elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+            raise InvalidInput(
+                f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since."
+            )
         checked = validate_data(
             self,
             X,
@@ -143,23 +146,21 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return as_table(checked), None
         return as_table(checked[0]), checked[1]
 
-    def _costs(self, sign: Array, classes: Array, y: Array) -> Array:
-        """Give the factor of the step by class and problem.
+    def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
+        """Say what each row teaches each problem.
 
         As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
         """
-        cost = np.ones(sign.shape)
+        stake = np.ones(classes.size)
         if self.class_weight is not None:
-            weight = compute_class_weight(self.class_weight, classes=classes, y=y)
-            own = sign > 0 if self.multiclass == "ovr" and classes.size > 2 else sign != 0
-            cost = np.where(own, weight[:, None], 1.0)
-        return cost
+            stake = compute_class_weight(self.class_weight, classes=classes, y=y).astype(float)
+        own = sign > 0 if self.multiclass == "ovr" and classes.size > 2 else sign != 0
+        cost = np.where(own, stake[:, None], 1.0)
+        return Task(label, sign, cost, stake, weight, 1.0 if self.fit_intercept else 0.0)
 
     # --------------------------------------------------------------------------------------------------- training
 
-    def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
         """Train until the data is separated, or another stopping rule says so.
 
         Parameters
@@ -189,15 +190,23 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         plan = self._plan()
         sign = code(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
-        task = Task(label, sign, self._costs(sign, classes, y), weight, 1.0 if self.fit_intercept else 0.0)
+        task = self._task(label, sign, classes, y, weight)
         weights = self._start(classes, sign.shape[1], table, coef_init, intercept_init)
         index, held = self._split(table, label, weight)
         self.run_ = run(
-            self._rule(), self._penalty(), table, task, weights, plan, multiclass=self.multiclass, index=index, held=held
+            self._rule(),
+            self._penalty(),
+            table,
+            task,
+            weights,
+            plan,
+            multiclass=self.multiclass,
+            index=index,
+            held=held,
         )
         self.classes_ = classes
         self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-        self._finish(weights, strangers=False)
+        self._finish(weights)
         if self.run_.stop is Stop.CYCLE or (self.run_.stop is Stop.EPOCHS and self.tol is not None):
             remedy = "shuffle=True" if self.run_.stop is Stop.CYCLE else "a larger max_iter"
             warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=2)
@@ -211,7 +220,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _start(self, classes: Array, problems: int, table: Table, coef_init: Any, intercept_init: Any) -> Weights:
         truncated = self.penalty in ("l1", "elasticnet")
         if coef_init is not None or intercept_init is not None:
-            init = (0.0 if coef_init is None else coef_init, 0.0 if intercept_init is None else intercept_init)
+            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+            init = (w0, 0.0 if intercept_init is None else intercept_init)
         elif self.warm_start and hasattr(self, "coef_"):
             if not np.array_equal(classes, self.classes_):
                 raise InvalidInput(
@@ -227,13 +237,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return weights
 
     def _resume(self, table: Table, problems: int) -> Weights:
-        """Give the weights that training continues from: the private ones, unless coef_ was changed by hand."""
-        state = self._weights
+        """Give the weights that training continues from: those it left, unless coef_ was changed by hand since."""
+        state, coef, intercept = self._trained
         known = self.coef_.shape[0]
-        unit = state.W.dtype.type(self._unit)
-        untouched = np.array_equal(self.coef_, state.W[:known] * unit) and np.array_equal(
-            self.intercept_, state.b[:known] * unit
-        )
+        untouched = np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept)
         resumed = initial_weights(None, problems, table.shape[1], table.dtype, truncated=state.paid.shape[1] > 0)
         stored = min(problems, state.b.size)
         for given, kept in zip(state, resumed, strict=True):
@@ -251,12 +258,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = used if used.size else row_numbers(np.arange(table.shape[0]))
         splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
         inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
-        return np.sort(rows[inside]), Held(table, np.sort(rows[outside]), label)
+        return np.sort(rows[inside]), Held(table, np.sort(rows[outside]), label, weight)
 
-    def _finish(self, weights: Weights, *, strangers: bool) -> None:
-        self._weights, self._strangers = weights, strangers
+    def _finish(self, weights: Weights) -> None:
         known = code(self.classes_.size, self.multiclass).shape[1]
         self.coef_, self.intercept_ = self.run_.coef[:known], self.run_.intercept[:known]
+        self._trained = (weights, self.coef_.copy(), self.intercept_.copy())
         self.n_iter_ = self.run_.epochs
         self.stop_reason_ = self.run_.reason
 
@@ -294,13 +301,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = np.searchsorted(seen, given).astype(np.int32)[number]
         weight = as_weights(sample_weight, table.shape[0])
         index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        task = Task(label, sign, self._costs(sign, seen, seen), weight, 1.0 if self.fit_intercept else 0.0)
+        task = self._task(label, sign, seen, seen, weight)
         plan = self._plan(order="cyclic", epochs=1, tol=None, keep="last", seconds=None, batch=False)
-        self.run_ = run(self._rule(), self._penalty(), table, task, weights, plan, multiclass=self.multiclass, index=index)
+        strangers = sign.shape[1] - code(seen.size, self.multiclass).shape[1]
+        self.run_ = run(
+            self._rule(),
+            self._penalty(),
+            table,
+            task,
+            weights,
+            plan,
+            multiclass=self.multiclass,
+            index=index,
+            strangers=strangers,
+        )
         self.classes_ = seen
         self.t_ = self.run_.trials + (0 if first else self.t_)
         self.mistakes_ = sum(self.run_.mistakes) + (0 if first else self.mistakes_)
-        self._finish(weights, strangers=True)
+        self._finish(weights)
         return self
 
     def _meet(self, first: bool, seen: Array, problems: int, table: Table) -> Weights:
@@ -372,7 +390,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
         if not length.all():
             raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
-        given = self._problem_scores(table) / length
+        given = np.asarray(self._problem_scores(table) / length)
         return given[:, 0] if given.shape[1] == 1 else given
 
 

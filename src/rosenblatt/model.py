@@ -58,6 +58,11 @@ def new_weights(n_problems: int, n_features: int, dtype: npt.DTypeLike, *, trunc
     )
 
 
+def zeros_like(weights: Weights) -> Weights:
+    """Give zero weights of the same shape and type, without a penalty's account."""
+    return new_weights(weights.W.shape[0], weights.W.shape[1], weights.W.dtype)
+
+
 def copy_weights(source: Weights, target: Weights | None = None, part: slice = slice(None)) -> Weights:
     """Copy the weight vectors of `part`, into `target` or into new arrays."""
     if target is None:
@@ -94,12 +99,12 @@ def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
     per class, or a single one for two classes.
     """
     if multiclass == "ovo" and sign.shape[0] > 2:
-        return problem_scores @ sign.T.astype(problem_scores.dtype)
+        return np.asarray(problem_scores @ sign.T.astype(problem_scores.dtype))
     return problem_scores
 
 
 def winners(class_scores: Array) -> Array:
     """Give the number of the class that each row of scores elects; a tie of two classes elects the negative one."""
     if class_scores.shape[1] == 1:
-        return (class_scores[:, 0] > 0).astype(np.intp)
-    return class_scores.argmax(axis=1)
+        return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
+    return np.asarray(class_scores.argmax(axis=1))

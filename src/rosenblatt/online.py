@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt._kernels import Dense, Weights
+from rosenblatt._kernels import Csr, Dense, Weights
 from rosenblatt.data import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.model import EVERY_ROW, code, new_weights
@@ -125,11 +125,7 @@ def trace(
         drawn = orders.draw()
         for i in drawn if drawn.size else range(table.shape[0]):
             t += 1
-            if isinstance(rows, Dense):
-                columns, x = slice(None), rows.X[i]
-            else:
-                columns = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
-                x = rows.data[rows.indptr[i] : rows.indptr[i + 1]]
+            columns, x = _entries(rows, i)
             score = float(w[columns] @ x) + b
             mistake = sign[i] * score <= 0
             loss = eta * max(0.0, -sign[i] * score)
@@ -144,6 +140,14 @@ def trace(
             )
         if clean and order != "random":
             return
+
+
+def _entries(rows: Dense | Csr, i: int) -> tuple[Array, Array]:
+    """Give the columns and the values of a row."""
+    if isinstance(rows, Dense):
+        return np.arange(rows.X.shape[1]), rows.X[i]
+    stored = slice(rows.indptr[i], rows.indptr[i + 1])
+    return rows.indices[stored], rows.data[stored]
 
 
 def open_code(n_classes: int, multiclass: str) -> Array:
@@ -176,6 +180,10 @@ def _unfold(n_classes: int, multiclass: str) -> Array:
     return full
 
 
+def _pairs(n: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(n) for b in range(a + 1, n)]
+
+
 def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
     """Give the matrix that turns the stored vectors of the known classes into those of more classes.
 
@@ -200,16 +208,16 @@ def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
         if multiclass == "joint":
             full = full[:-1]
         return full[1:] if n_classes == 2 else full
-    place = {pair: k for k, pair in enumerate(zip(*np.triu_indices(stranger + 1, 1), strict=True))}
+    place = {(k, m): row for row, (k, m) in enumerate(_pairs(stranger + 1))}
     rows = []
-    for a, b in zip(*np.triu_indices(n_classes + 1, 1), strict=True):
+    for a, b in _pairs(n_classes + 1):
         vector = np.zeros(old.shape[1], np.int8)
         if not (fresh[a] and fresh[b]):
             k, m = before[a], before[b]
             vector = old[place[k, m]] if k < m else -old[place[m, k]]
         rows.append(vector)
     full = np.array(rows, np.int8)
-    among = np.triu_indices(n_classes + 1, 1)[1] < n_classes
+    among = np.array([b < n_classes for _, b in _pairs(n_classes + 1)])
     stored = np.vstack([full[among], full[~among]])
     if n_classes == 2:
         stored[0] *= -1
@@ -220,7 +228,7 @@ def grow(weights: Weights, known: list[int], n_classes: int, multiclass: str) ->
     """Give the weights of more classes, from those of the known ones; see `growth`."""
     change = growth(known, n_classes, multiclass)
     grown = new_weights(change.shape[0], weights.W.shape[1], weights.W.dtype, truncated=weights.paid.shape[1] > 0)
-    grown.W[:] = change @ weights.W
+    grown.W[:] = change @ (weights.W * weights.scale[:, None])
     grown.b[:] = change @ weights.b
     grown.owed[:] = np.abs(change) @ weights.owed
     if weights.paid.shape[1]:

@@ -60,9 +60,7 @@ class Cycle:
 
     def returned(self, weights: Weights, part: slice) -> bool:
         """Tell whether that part of the weights stands where it stood `length` epochs ago."""
-        return np.array_equal(weights.b[part], self.mark.b[part]) and np.array_equal(
-            weights.W[part], self.mark.W[part]
-        )
+        return np.array_equal(weights.b[part], self.mark.b[part]) and np.array_equal(weights.W[part], self.mark.W[part])
 
     def advance(self, weights: Weights) -> None:
         """Go on to the next epoch."""

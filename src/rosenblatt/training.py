@@ -16,7 +16,7 @@ from rosenblatt import _kernels as kernels
 from rosenblatt._kernels import ElasticNet, NoPenalty, PerceptronRule, Tally, Task, Weights
 from rosenblatt.data import Table, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, code, copy_weights, decision, new_weights, scores, winners
+from rosenblatt.model import EVERY_ROW, code, copy_weights, decision, new_weights, scores, winners, zeros_like
 from rosenblatt.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
 
@@ -82,7 +82,8 @@ class Plan:
     patience : int
         Epochs without progress that end the run.
     keep : {"last", "best"}
-        Which weights to return: of the last epoch, or those with the fewest errors at the end of an epoch.
+        Which weights to return: of the last epoch, or those with the fewest errors at the end of an epoch. A run
+        that ends with everything separated keeps its last.
     seed : int
         For the order.
     threads : int
@@ -195,7 +196,8 @@ class Held:
 
     table: Table
     index: Array
-    label: Array  # class of each row of the table
+    label: Array  # class of each row of the table; -1 for one that training does not know
+    weight: Array
 
 
 class _Running:
@@ -212,14 +214,17 @@ class _Running:
         multiclass: str,
         index: Array,
         held: Held | None,
+        strangers: int,
         pool: ThreadPoolExecutor | None,
     ) -> None:
         self.start = time.perf_counter()
         self.rule, self.penalty, self.table, self.task, self.weights = rule, penalty, table, task, weights
+        self.settled = weights
         self.plan, self.multiclass, self.index, self.held, self.pool = plan, multiclass, index, held, pool
         self.n = index.size or table.shape[0]
         self.joint = multiclass == "joint" and weights.b.size > 1
         self.units = 1 if self.joint else weights.b.size
+        self.known = self.units - strangers
         self.active = np.arange(self.units)
         self.stops: dict[int, Stop] = {}
         self.counts, self.sums = np.zeros((2, self.units), np.int64), np.zeros((2, self.units))
@@ -236,8 +241,8 @@ class _Running:
         self.patience = None if plan.tol is None else Patience(self.units, plan.tol, plan.patience)
         self.ceiling = None if self.penalised else Ceiling(table, task, index, weights, self.units)
         self.best = copy_weights(weights) if plan.keep == "best" else None
-        self.fewest = np.full(self.units, np.inf)
-        self.kept = np.zeros(self.units, np.int64)
+        self.best_settled = weights if self.best is None else self.best
+        self.fewest, self.kept = np.inf, 0
         self.mistakes: list[int] = []
         self.losses: list[float] = []
         self.errors: list[float] = []
@@ -262,13 +267,15 @@ class _Running:
         number = len(self.mistakes) + 1
         self.counts[:], self.sums[:] = 0, 0.0
         self._present(self.order.draw(), self.plan.rate(number) * self.plan.eta / self.unit)
-        mistakes, updates = self.counts.sum(axis=1)
+        mistakes, updates = self.counts[:, : self.known].sum(axis=1)
         self.mistakes.append(int(mistakes))
-        self.losses.append(float(self.tally.loss.sum()) * self.unit / self.n)
+        self.losses.append(float(self.tally.loss[: self.known].sum()) * self.unit / self.n)
         self.updates += int(np.count_nonzero(self.tally.updates) if self.plan.batch else updates)
         if self.ceiling is not None:
             self.ceiling.steps += self.tally.step
-        if not math.isfinite(self.weights.W.sum() + self.weights.b.sum()):
+        with np.errstate(invalid="ignore", over="ignore"):
+            finite = math.isfinite(self.weights.W.sum() + self.weights.b.sum())
+        if not finite:
             raise InvalidInput(
                 f"The weights overflowed {self.weights.W.dtype} in epoch {number}. Scale the data, for example "
                 "with StandardScaler."
@@ -278,7 +285,7 @@ class _Running:
 
     def _present(self, order: Array, eta: float) -> None:
         """Run the kernel over the order, in slices where the clock matters."""
-        into = new_weights(*self.weights.W.shape, self.weights.W.dtype) if self.plan.batch else self.weights
+        into = zeros_like(self.weights) if self.plan.batch else self.weights
         pieces = [order]
         if self.plan.seconds is not None:
             whole = order if order.size else row_numbers(np.arange(self.n))
@@ -292,7 +299,9 @@ class _Running:
             self.weights.W[:] += into.W
             self.weights.b[:] += into.b
         if self.penalised:
-            kernels.settle(self.weights)
+            # A copy: what the weights owe is paid when they are next used, wherever a stream was cut into chunks.
+            self.settled = copy_weights(self.weights)
+            kernels.settle(self.settled)
 
     def _sweep(self, order: Array, eta: float, into: Weights) -> None:
         given = (self.rule, self.penalty, self.table.rows, self.task, order, eta)
@@ -308,40 +317,32 @@ class _Running:
         else:
             list(self.pool.map(work, np.array_split(self.active, min(self.plan.threads, self.active.size))))
 
-    def _training_errors(self) -> Array:
-        errors = np.zeros(self.units)
-        given = (self.table.rows, self.task, self.index)
-        if self.joint:
-            kernels.count_joint_errors(*given, self.weights, errors)
-        else:
-            self._share(lambda active: kernels.count_errors(*given, active, self.weights, errors))
-        return errors
-
-    def _validation_error(self, held: Held) -> float:
-        given = decision(scores(held.table, self.weights, held.index), self.task.sign, self.multiclass)
-        return float(np.mean(winners(given) != held.label[held.index]))
+    def _error(self) -> float:
+        """Measure the share of wrong rows, by weight: of those held out if there are any, else of the training rows."""
+        held = self.held or Held(self.table, self.index, self.task.label, self.task.weight)
+        task = self.task._replace(label=held.label, weight=held.weight)
+        if self.multiclass != "ovo" or self.units == 1:
+            wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.settled)
+            return float(wrong / total)
+        index = held.index if held.index.size else row_numbers(np.arange(held.table.shape[0]))
+        stake = np.append(task.stake, 1.0)[held.label[index]] * (held.weight[index] if held.weight.size else 1.0)
+        elected = winners(decision(scores(held.table, self.settled, index), task.sign, self.multiclass))
+        return float(stake[elected != held.label[index]].sum() / stake.sum())
 
     def _measure(self, number: int) -> None:
         """Measure the error at the end of the epoch, where something depends on it, and keep the best weights."""
-        if self.held is not None:
-            errors = np.full(self.units, self._validation_error(self.held))
-            self.errors.append(float(errors[0]))
-        elif self.best is not None:
-            errors = self._training_errors()
-            for unit in self.stops:
-                errors[unit] = self.fewest[unit]
-            self.errors.append(float(errors.sum()) / self.n)
-        if self.best is not None:
-            for unit in self.active:
-                if errors[unit] <= self.fewest[unit]:
-                    self.fewest[unit], self.kept[unit] = errors[unit], number
-                    copy_weights(self.weights, self.best, self.part(unit))
+        if self.held is None and self.best is None:
+            return
+        self.errors.append(self._error())
+        if self.best is not None and self.errors[-1] <= self.fewest:
+            self.fewest, self.kept = self.errors[-1], number
+            copy_weights(self.weights, self.best)
+            self.best_settled = copy_weights(self.settled) if self.penalised else self.best
 
     def _judge(self, number: int) -> None:
         clean = self.active[self.tally.updates[self.active] == 0]
         if clean.size and (self.plan.order == "random" or self.late):
-            # Not every row need have been presented.
-            clean = clean[self._training_errors()[clean] == 0]
+            clean = clean[[self._fits(unit) for unit in clean]]  # not every row need have been presented
         self._end(clean, Stop.SEPARATED)
         if self.cycle is not None:
             self._find_cycles(self.cycle, number)
@@ -354,13 +355,19 @@ class _Running:
         if number == self.plan.epochs:
             self._end(self.active, Stop.EPOCHS)
 
+    def _fits(self, unit: int) -> bool:
+        """Look at every row of a unit; tell whether each is on its side."""
+        if self.joint:
+            return bool(kernels.weigh_errors(self.table.rows, self.task, self.index, self.settled)[0] == 0.0)
+        return bool(kernels.misfits(self.table.rows, self.task, self.index, unit, self.settled) == 0)
+
     def _end(self, units: Array, stop: Stop) -> None:
         if units.size:
             self.stops.update((int(unit), stop) for unit in units)
             self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
 
     def _find_cycles(self, cycle: Cycle, number: int) -> None:
-        for unit in self.active:
+        for unit in self.active.tolist():
             if self.due[unit] > self.plan.epochs and cycle.returned(self.weights, self.part(unit)):
                 self.cycle_length = cycle.length
                 # Whole cycles change nothing: what remains after them leads to the weights of the last epoch.
@@ -373,7 +380,9 @@ class _Running:
             lost = patience.lost(np.full(self.units, self.errors[-1]))
             self._end(self.active[lost[self.active]], Stop.VALIDATION)
             return
-        objective = self.tally.loss * (self.unit / self.n)
+        # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
+        figure = self.tally.mistakes if self.plan.batch else self.tally.loss * self.unit
+        objective = figure / self.n
         if isinstance(self.penalty, ElasticNet):
             objective += self._penalty_value(self.penalty)
         tired = self.active[patience.lost(objective)[self.active]]
@@ -383,14 +392,14 @@ class _Running:
         self._end(tired, Stop.TRAINING)
 
     def _penalty_value(self, penalty: ElasticNet) -> Array:
-        W = self.weights.W
+        W = self.settled.W
         value = 0.5 * penalty.l2 * (W * W).sum(axis=1) + penalty.l1 * np.abs(W).sum(axis=1)
         return np.array([value[self.part(unit)].sum() for unit in range(self.units)])
 
     def _scaled(self) -> tuple[Array, Array]:
         """Give the weights at the learning rate that was asked for."""
-        rate = self.weights.W.dtype.type(self.unit)
-        return self.weights.W * rate, self.weights.b * rate
+        rate = self.settled.W.dtype.type(self.unit)
+        return self.settled.W * rate, self.settled.b * rate
 
     def _report(self, number: int) -> Epoch:
         error = self.errors[-1] if self.errors else None
@@ -400,12 +409,12 @@ class _Running:
     def record(self) -> Run:
         """Put the best weights back if asked to, and write the record."""
         ceiling = np.inf if self.ceiling is None else self.ceiling.observe()
-        for unit, stop in self.stops.items():
-            if self.best is None or (stop is Stop.SEPARATED and self.held is None):
-                self.kept[unit] = len(self.mistakes)
-            else:
-                copy_weights(self.best, self.weights, self.part(unit))
         stops = tuple(self.stops[unit] for unit in range(self.units))
+        if self.best is None or (self.held is None and set(stops) == {Stop.SEPARATED}):
+            self.kept = len(self.mistakes)
+        else:
+            copy_weights(self.best, self.weights)
+            copy_weights(self.best_settled, self.settled)
         coef, intercept = self._scaled()
         return Run(
             mistakes=tuple(self.mistakes),
@@ -418,7 +427,7 @@ class _Running:
             stop=next(stop for stop in PRECEDENCE if stop in stops),
             reason=self._reason(stops, ceiling),
             stops=stops,
-            kept=int(self.kept.max()),
+            kept=self.kept,
             cycle=self.cycle_length,
             radius=float(np.sqrt(self.table.largest + self.task.bias)),
             ceiling=ceiling if np.isfinite(ceiling) else None,
@@ -436,7 +445,7 @@ class _Running:
 
     def _sentence(self, stop: Stop, ceiling: float) -> str:
         plan, epochs = self.plan, len(self.mistakes)
-        kept = "" if self.best is None else f"; the weights of epoch {int(self.kept.max())} are kept, the best of {epochs}"
+        kept = "" if self.best is None else f"; the weights of epoch {self.kept} are kept, the best of {epochs}"
         figures = {
             Stop.SEPARATED: f" ({self.updates} updates in {epochs} epochs)",
             Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or see whether the data is "
@@ -465,6 +474,7 @@ def run(
     multiclass: str = "ovr",
     index: Array = EVERY_ROW,
     held: Held | None = None,
+    strangers: int = 0,
 ) -> Run:
     """Train `weights` in place by the plan, and give the record.
 
@@ -482,6 +492,8 @@ def run(
         The rows to train on, in the order of a cycle; empty for all.
     held : Held or None
         Rows to measure the error on.
+    strangers : int
+        How many of the last problems the record leaves out of its counts.
 
     Returns
     -------
@@ -489,7 +501,7 @@ def run(
     """
     if plan.batch and isinstance(penalty, ElasticNet):
         raise InvalidInput("A penalty is applied trial by trial, which batch updates do not have. Drop one of the two.")
-    given = (rule, penalty, table, task, weights, plan, multiclass, index, held)
+    given = (rule, penalty, table, task, weights, plan, multiclass, index, held, strangers)
     if plan.threads == 1:
         return _finish(_Running(*given, None))
     with ThreadPoolExecutor(plan.threads) as pool:
@@ -547,7 +559,9 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
-        raise InvalidInput(f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows.")
+        raise InvalidInput(
+            f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows."
+        )
     if not np.isfinite(weight).all() or weight.min() < 0:
         raise InvalidInput("sample_weight has values that are negative or not finite. Weights are numbers from 0.")
     if not weight.any():
@@ -562,10 +576,13 @@ def initial_weights(init: Any, n_problems: int, n_features: int, dtype: Any, *, 
         return weights
     try:
         w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
+        if w0.shape not in (weights.W.shape, weights.W.shape[1:]):
+            raise ValueError(f"w0 has shape {w0.shape}")
         W0, b0 = np.broadcast_to(w0, weights.W.shape), np.broadcast_to(b0, weights.b.shape)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"init is not a pair (w0, b0) with w0 of shape {weights.W.shape} and b0 of shape {weights.b.shape}: {error}."
+            f"init is not a pair (w0, b0) with w0 of shape {weights.W.shape} and b0 of shape {weights.b.shape}: "
+            f"{error}."
         ) from None
     if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
         raise InvalidInput("init has values that are not finite. Start from finite weights.")
@@ -632,7 +649,7 @@ def train(
     sign = code(classes.size, multiclass)
     weight = as_weights(sample_weight, table.shape[0])
     index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-    task = Task(label, sign, np.ones(sign.shape), weight, 1.0 if fit_intercept else 0.0)
+    task = Task(label, sign, np.ones(sign.shape), np.ones(classes.size), weight, 1.0 if fit_intercept else 0.0)
     weights = initial_weights(init, sign.shape[1], table.shape[1], table.dtype)
     weights.W[:] /= chosen.eta
     weights.b[:] /= chosen.eta
@@ -649,4 +666,4 @@ def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Held:
     place = np.searchsorted(classes, given)
     known = classes[np.minimum(place, classes.size - 1)] == given
     # A class that training never saw cannot be predicted: -1 counts as an error whatever is elected.
-    return Held(table, EVERY_ROW, np.where(known, place, -1)[number])
+    return Held(table, EVERY_ROW, np.where(known, place, -1).astype(np.int32)[number], np.empty(0))

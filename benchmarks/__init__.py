@@ -1,0 +1,1 @@
+"""Speed, memory and accuracy against scikit-learn, Vowpal Wabbit, LIBLINEAR and river: ``python -m benchmarks``."""

@@ -1,0 +1,394 @@
+"""The data and the cases. A new case is a function with ``@case("title")`` that yields figures."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn import linear_model
+from sklearn.datasets import load_iris, load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.harness import (
+    BANDWIDTH,
+    COST,
+    MEMORY,
+    RATE,
+    SPEED,
+    Bench,
+    Figure,
+    Prepared,
+    Skip,
+    Table,
+    Yield,
+    case,
+    in_fresh_process,
+    peak_growth,
+)
+from rosenblatt import Perceptron
+
+# A fit of few epochs is meant to end before it has converged.
+warnings.filterwarnings("ignore", category=ConvergenceWarning)
+
+Array = npt.NDArray[Any]
+Data = tuple[Any, Array]
+
+DATA = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+NOISE = 0.05  # share of labels turned over: enough that no fit separates the data and ends before its epochs
+OURS, SKLEARN = "rosenblatt", "scikit-learn"
+
+
+# -------------------------------------------------------------------------------------------------------------- data
+
+
+def _planted(X: Any, rng: np.random.Generator) -> Array:
+    """Label the rows -1 and +1 by a random hyperplane, with noise."""
+    score = X @ rng.standard_normal(X.shape[1]).astype(X.dtype)
+    return np.where((score > np.median(score)) ^ (rng.random(X.shape[0]) < NOISE), 1, -1)
+
+
+def dense(rows: int, features: int, dtype: npt.DTypeLike) -> Data:
+    """Make normal rows with planted labels."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features), dtype=dtype)
+    return X, _planted(X, rng)
+
+
+def csr(rows: int, features: int, dtype: npt.DTypeLike) -> Data:
+    """Make rows of unit length like those of a text corpus, about 67 words each, with planted labels.
+
+    Words come by Zipf's law, and as in an alphabetical vocabulary the frequent ones are spread over the columns.
+    """
+    rng = np.random.default_rng(0)
+    law = np.cumsum(1.0 / np.arange(1, features + 1))
+    rank = np.searchsorted(law, rng.random((rows, 83)) * law[-1])  # 83 words, of which some 67 differ
+    column = np.sort(rng.permutation(features).astype(np.int32)[rank], axis=1)
+    first = np.column_stack([np.ones(rows, bool), column[:, 1:] != column[:, :-1]])
+    indptr = np.concatenate([[0], np.cumsum(first.sum(axis=1))]).astype(np.int32)
+    data = rng.uniform(0.5, 1.5, indptr[-1])
+    data /= np.repeat(np.sqrt(np.add.reduceat(data**2, indptr[:-1])), np.diff(indptr))
+    X = sp.csr_array((data.astype(dtype), column[first], indptr), shape=(rows, features))
+    return X, _planted(X, rng)
+
+
+def mnist_or_alike(rows: int) -> tuple[Data, str]:
+    """Give MNIST's training images in float32, or rows of the same shape and density, and say which."""
+    folder = DATA / "mnist"
+    images, labels = folder / "train-images-idx3-ubyte.gz", folder / "train-labels-idx1-ubyte.gz"
+    if images.exists() and labels.exists():
+        pixels = np.frombuffer(gzip.decompress(images.read_bytes()), np.uint8, offset=16).reshape(-1, 784)
+        y = np.frombuffer(gzip.decompress(labels.read_bytes()), np.uint8, offset=8)
+        return (pixels[:rows].astype(np.float32) / 255, y[:rows].astype(int)), "the real MNIST"
+    rng = np.random.default_rng(0)
+    X = rng.random((rows, 784), dtype=np.float32) * (rng.random((rows, 784), dtype=np.float32) < 0.19)
+    y = (X @ rng.standard_normal((784, 10), dtype=np.float32)).argmax(axis=1)
+    return (X, y), f"random data in MNIST's shape (no mnist/*.gz in {DATA})"
+
+
+# ------------------------------------------------------------------------------------------------- time per epoch
+
+
+def duel(
+    bench: Bench,
+    data: Data,
+    ours: Callable[..., Any],
+    theirs: Callable[..., Any],
+    settings: Mapping[str, Any],
+    *,
+    epochs: tuple[int, int],
+    target: float | None = None,
+    bandwidth_target: float | None = None,
+) -> Iterator[Figure]:
+    """Compare two estimators by the time of an epoch and of a whole fit; on dense data with reading it, too.
+
+    Parameters
+    ----------
+    bench : Bench
+    data : (X, y)
+    ours, theirs : estimator class
+        Or any function that takes the settings, `max_iter` and `tol` and gives something with `fit`.
+    settings : mapping
+        Parameters for both.
+    epochs : (int, int)
+        Those of the short and of the long fit.
+    target : float, optional
+        How many times as fast our epoch is to be.
+    bandwidth_target : float, optional
+        How many percent of the speed of `X.sum()` our epoch is to reach.
+    """
+    X, y = data
+    few, many = epochs
+    fits = {
+        name: lambda k, estimator=estimator: estimator(max_iter=k, tol=None, **settings).fit(X, y)
+        for name, estimator in ((OURS, ours), (SKLEARN, theirs))
+    }
+    is_dense = isinstance(X, np.ndarray)
+    epoch, whole = bench.epochs(fits, few, many, {"read": X.sum} if is_dense else None)
+    label = ", ".join(f"{name}={value}" for name, value in settings.items())
+    yield Figure(f"epoch, {label}", SPEED, epoch[OURS], epoch[SKLEARN], target=target)
+    if is_dense:
+        ours_reads, machine_reads = X.nbytes / epoch[OURS] / 1e9, X.nbytes / whole["read"].seconds / 1e9
+        yield Figure(
+            f"data read, {label}", BANDWIDTH, ours_reads, machine_reads, "GB/s", "X.sum()", target=bandwidth_target
+        )
+    yield Figure(f"fit of {many} epochs, {label}", SPEED, whole[OURS].seconds, whole[SKLEARN].seconds, drawn=False)
+
+
+def _binary(bench: Bench, data: Data, **targets: float) -> Iterator[Figure]:
+    for shuffle in (True, False):
+        settings = {"shuffle": shuffle}
+        yield from duel(bench, data, Perceptron, linear_model.Perceptron, settings, epochs=(2, 12), **targets)
+
+
+@case("dense, 200,000 x 100, float64")
+def dense64(bench: Bench) -> Iterator[Yield]:
+    """Rows of 800 bytes."""
+    yield from _binary(bench, dense(bench.rows(200_000), 100, np.float64), target=3.0, bandwidth_target=70.0)
+
+
+@case("the data of dense64 sorted by class: each package shuffles single rows")
+def sorted64(bench: Bench) -> Iterator[Yield]:
+    """Compare like with like: on rows whose classes are mixed, rosenblatt shuffles blocks of them."""
+    X, y = dense(bench.rows(200_000), 100, np.float64)
+    order = np.argsort(y, kind="stable")
+    settings = {"shuffle": True}
+    yield from duel(bench, (X[order], y[order]), Perceptron, linear_model.Perceptron, settings, epochs=(2, 12))
+
+
+@case("dense, 50,000 x 1,000, float32")
+def dense32(bench: Bench) -> Iterator[Yield]:
+    """Rows of 4,000 bytes."""
+    yield from _binary(bench, dense(bench.rows(50_000), 1_000, np.float32), target=3.0, bandwidth_target=70.0)
+
+
+@case("CSR, 200,000 x 47,000, 67 nonzeros a row, float64")
+def csr64(bench: Bench) -> Iterator[Yield]:
+    """Text-like rows."""
+    yield from _binary(bench, csr(bench.rows(200_000), 47_000, np.float64), target=1.5)
+
+
+@case("CSR, 200,000 x 47,000, 67 nonzeros a row, float32")
+def csr32(bench: Bench) -> Iterator[Yield]:
+    """Text-like rows in single precision."""
+    yield from _binary(bench, csr(bench.rows(200_000), 47_000, np.float32), target=1.5)
+
+
+@case("MNIST, 60,000 x 784, float32, ten classes one-vs-rest")
+def mnist(bench: Bench) -> Iterator[Yield]:
+    """Ten classes, on one thread and on two."""
+    data, source = mnist_or_alike(bench.rows(60_000))
+    yield f"Data: {source}."
+    for n_jobs, target in ((None, 8.0), (2, None)):
+        settings = {"n_jobs": n_jobs}
+        yield from duel(bench, data, Perceptron, linear_model.Perceptron, settings, epochs=(1, 4), target=target)
+
+
+# --------------------------------------------------------------------------------------------------------- whole fit
+
+
+@case("iris: a whole default fit, warm")
+def iris(bench: Bench) -> Iterator[Yield]:
+    """Time what is mostly overhead."""
+    X, y = load_iris(return_X_y=True)
+    contestants = {
+        OURS: lambda: Perceptron().fit(X, y),
+        SKLEARN: lambda: linear_model.Perceptron().fit(X, y),
+    }
+    timed = bench.best(contestants, rounds=20 * bench.rounds)
+    yield Figure("default fit", SPEED, timed[OURS].seconds, timed[SKLEARN].seconds, target=1.0)
+    yield Table(
+        ("", "epochs", "training accuracy"),
+        [(name, str(one.result.n_iter_), f"{one.result.score(X, y):.4f}") for name, one in timed.items()],
+    )
+
+
+@case("a9a: a whole default fit, 32,561 x 123, CSR float64")
+def a9a(bench: Bench) -> Iterator[Yield]:
+    """Compare time and test accuracy on real data that is not separable."""
+    train, test = DATA / "a9a" / "a9a", DATA / "a9a" / "a9a.t"
+    if not (train.exists() and test.exists()):
+        raise Skip(f"no a9a in {DATA}; set ROSENBLATT_DATA to a folder that has a9a/a9a and a9a/a9a.t.")
+    (X, y), (X_test, y_test) = (_svmlight(path) for path in (train, test))
+    contestants = {
+        OURS: lambda: Perceptron().fit(X, y),
+        SKLEARN: lambda: linear_model.Perceptron().fit(X, y),
+    }
+    timed = bench.best(contestants)
+    yield Figure("default fit", COST, timed[OURS].seconds, timed[SKLEARN].seconds, target=3.0)
+    yield Table(
+        ("", "test accuracy", "epochs", "why it stopped"),
+        [
+            (
+                name,
+                f"{one.result.score(X_test, y_test):.4f}",
+                str(one.result.n_iter_),
+                getattr(one.result, "stop_reason_", "does not say"),
+            )
+            for name, one in timed.items()
+        ],
+    )
+
+
+def _svmlight(path: Path) -> Data:
+    X, y = load_svmlight_file(str(path), n_features=123)
+    # The loader gives int64 indices, which scikit-learn's own Perceptron refuses.
+    return sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape), y
+
+
+# ------------------------------------------------------------------------------------------------- memory and import
+
+
+MEMORY_TASKS: dict[str, tuple[Callable[..., Data], int, int, npt.DTypeLike]] = {
+    "dense64": (dense, 200_000, 100, np.float64),
+    "dense32": (dense, 50_000, 1_000, np.float32),
+    "csr64": (csr, 200_000, 47_000, np.float64),
+}
+
+
+@case("peak memory of fit with the defaults, 5 epochs")
+def memory(bench: Bench) -> Iterator[Yield]:
+    """Measure whether X is used in place."""
+    for name, (_, rows, _, _) in MEMORY_TASKS.items():
+        growth, size = in_fresh_process(_growth, name, bench.rows(rows))
+        yield Figure(name, MEMORY, growth / 1e6, size / 1e6, "MB", "X", target=10.0)
+
+
+def _growth(name: str, rows: int) -> tuple[int, int]:
+    """Give the growth in bytes, and the size of X."""
+    make, _, features, dtype = MEMORY_TASKS[name]
+    Perceptron(max_iter=5).fit(*make(1_000, features, dtype))  # compiles
+    X, y = make(rows, features, dtype)
+    size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    return peak_growth(lambda: Perceptron(max_iter=5).fit(X, y)), size
+
+
+@case("start of a fresh interpreter with an import")
+def import_(bench: Bench) -> Iterator[Yield]:
+    """Measure the import alone, and with the estimator that users want from it."""
+    for ours, theirs, peer, target in (
+        ("import rosenblatt", "import numpy", "numpy", 1.5),
+        ("from rosenblatt import Perceptron", "from sklearn.linear_model import Perceptron", SKLEARN, None),
+    ):
+        timed = bench.best({code: lambda code=code: _interpret(code) for code in (ours, theirs)})
+        yield Figure(ours, COST, timed[ours].seconds, timed[theirs].seconds, peer=peer, target=target)
+
+
+def _interpret(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ------------------------------------------------------------------------------------------------------------- peers
+
+
+class Entry(NamedTuple):
+    """A package in the comparison of peers."""
+
+    name: str
+    rows: int
+    timed: str
+    contestant: Callable[[], Any] | Prepared
+    predict: Callable[[Any], Array]  # from what the contestant returned to the classes of its rows
+    work: str = "one pass"
+
+
+@case("one pass over 100,000 x 50, dense float64, by each package")
+def peers(bench: Bench) -> Iterator[Yield]:
+    """Compare with packages whose work is alike but not the same; the table says what each does."""
+    X, y = dense(bench.rows(100_000), 50, np.float64)
+    entries: list[Entry] = []
+    for enter in (_ours, _sklearn, _vowpal_wabbit, _liblinear, _river):
+        try:
+            entries.append(enter(X, y))
+        except ImportError as error:
+            yield f"Skipped: {error.name} is not installed; pip install rosenblatt[bench]"
+    # Building Vowpal Wabbit's examples takes fifty times as long as learning them: few rounds.
+    timed = bench.best({entry.name: entry.contestant for entry in entries}, rounds=min(3, bench.rounds))
+    rate = {entry.name: entry.rows / timed[entry.name].seconds for entry in entries}
+    rows = []
+    for entry in entries:
+        if entry.name != OURS:
+            yield Figure(entry.work, RATE, rate[OURS], rate[entry.name], "rows/s", entry.name)
+        accuracy = np.mean(entry.predict(timed[entry.name].result) == y[: entry.rows])
+        rows.append((entry.name, f"{rate[entry.name]:,.0f}", f"{accuracy:.4f}", entry.timed))
+    yield Table(("", "rows/s", "training accuracy", "what is timed"), rows)
+
+
+FIT = "fit with max_iter=1, checks of the data included"
+
+
+def _ours(X: Array, y: Array) -> Entry:
+    return Entry(OURS, len(y), FIT, lambda: Perceptron(max_iter=1, tol=None).fit(X, y), lambda model: model.predict(X))
+
+
+def _sklearn(X: Array, y: Array) -> Entry:
+    def fit() -> Any:
+        return linear_model.Perceptron(max_iter=1, tol=None).fit(X, y)
+
+    return Entry(SKLEARN, len(y), FIT, fit, lambda model: model.predict(X))
+
+
+def _vowpal_wabbit(X: Array, y: Array) -> Entry:
+    from vowpalwabbit import Example, LabelType, Workspace
+
+    def build(workspace: Any, row: list[float], label: int) -> Any:
+        example = Example(workspace, {"x": list(enumerate(row))}, LabelType.SIMPLE)
+        example.set_label_string(str(label))
+        example.setup_example()
+        return example
+
+    def make() -> Callable[[], Any]:
+        workspace = Workspace("--loss_function hinge --quiet")
+        examples = [build(workspace, row, label) for row, label in zip(X.tolist(), y, strict=True)]
+
+        def learn() -> Any:
+            for example in examples:
+                workspace.learn(example)
+            return workspace, examples
+
+        return learn
+
+    def predict(trained: Any) -> Array:
+        workspace, examples = trained
+        return np.where([workspace.predict(example) > 0 for example in examples], 1, -1)
+
+    told = "learn, example by example, with --loss_function hinge; examples are built before"
+    return Entry("Vowpal Wabbit", len(y), told, Prepared(make), predict)
+
+
+def _liblinear(X: Array, y: Array) -> Entry:
+    from liblinear.liblinear import parameter, problem
+    from liblinear.liblinearutil import predict, train
+
+    given, options = problem(y, X, bias=1), parameter("-s 3 -B 1 -q")
+    told = "train -s 3 (dual hinge), all the passes until it stops; its problem is built before"
+
+    def classes(model: Any) -> Array:
+        return np.array(predict(y, X, model, "-q")[0])
+
+    return Entry("LIBLINEAR", len(y), told, lambda: train(given, options), classes, "one pass (theirs: until it stops)")
+
+
+def _river(X: Array, y: Array) -> Entry:
+    from river import linear_model as river
+
+    part = len(y) // 20
+    rows = [dict(enumerate(row)) for row in X[:part].tolist()]
+    labels = (y[:part] > 0).tolist()
+
+    def learn() -> Any:
+        model = river.Perceptron()
+        for row, label in zip(rows, labels, strict=True):
+            model.learn_one(row, label)
+        return model
+
+    told = f"learn_one over {part:,} dicts built before; a slice, since the rate does not depend on the number of rows"
+    return Entry("river", part, told, learn, lambda model: np.where([model.predict_one(row) for row in rows], 1, -1))

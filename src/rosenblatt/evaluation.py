@@ -1,0 +1,278 @@
+"""Evaluation, the third phase after training and prediction: how good are predictions, how dear are scores.
+
+Predictions are compared as labels of any type. Losses speak of two classes, y = -1 or +1, and of a score f(x) whose
+sign is the prediction; labels 0/1 and False/True are read as -1/+1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+Loss = Callable[[Any, Any], Array]
+
+
+def _column(values: Any, name: str) -> Array:
+    """Give values as a one-dimensional array that is not empty and has no NaN."""
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise InvalidInput(f"{name} has shape {column.shape}; it must be one value for each row. Flatten it first.")
+    if column.size == 0:
+        raise InvalidInput(f"{name} is empty: there is nothing to evaluate. Pass at least one row.")
+    # NaN is the only value that differs from itself, in arrays of objects too.
+    if column.dtype.kind in "fcO" and np.any(column != column):
+        raise InvalidInput(f"{name} contains NaN (at {int(np.argmax(column != column))}). Remove such rows first.")
+    return column
+
+
+def _same_length(first: Array, second: Array, names: tuple[str, str]) -> None:
+    if first.size != second.size:
+        raise InvalidInput(
+            f"{names[0]} has {first.size} values, {names[1]} has {second.size}. Pass one of each for every row."
+        )
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
+    """Give two columns of labels that can be compared with one another."""
+    truth, given = _column(y_true, "y_true"), _column(y_pred, "y_pred")
+    _same_length(truth, given, ("y_true", "y_pred"))
+    text = [column.dtype.kind in "US" for column in (truth, given)]
+    numeric = [column.dtype.kind in "biufc" for column in (truth, given)]
+    if (text[0] and numeric[1]) or (text[1] and numeric[0]):
+        raise InvalidInput(
+            f"y_true has dtype {truth.dtype}, y_pred has dtype {given.dtype}: text never equals a number. "
+            "Use the same labels in both."
+        )
+    return truth, given
+
+
+def _weights(sample_weight: Any, size: int) -> Array:
+    """Give the weight of each row, as shares that add up to one."""
+    if sample_weight is None:
+        return np.full(size, 1.0 / size)
+    weight = _numbers(sample_weight, "sample_weight")
+    if weight.size != size:
+        raise InvalidInput(f"sample_weight has {weight.size} values for {size} rows. Pass one for every row.")
+    if not np.isfinite(weight).all() or weight.min() < 0:
+        raise InvalidInput("sample_weight has values that are negative or infinite. Weights are numbers from 0.")
+    if not weight.any():
+        raise InvalidInput("sample_weight is zero everywhere, which leaves no row. Give some row a weight above 0.")
+    weight = weight / weight.max()  # so that the sum of huge weights stays finite
+    return np.asarray(weight / weight.sum())
+
+
+def _numbers(values: Any, name: str) -> Array:
+    column = _column(values, name)
+    if column.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} has dtype {column.dtype}, which is not a real number. Pass numbers.")
+    return column.astype(np.float64)
+
+
+def _signs(y: Any) -> Array:
+    """Give labels -1/+1, 0/1 or False/True as -1.0/+1.0."""
+    values = _numbers(y, "y")
+    found = np.unique(values)
+    if not (np.isin(found, (-1, 1)).all() or np.isin(found, (0, 1)).all()):
+        shown = ", ".join(f"{value:g}" for value in found[:4]) + (", ..." if found.size > 4 else "")
+        raise InvalidInput(f"y has the values {shown}, which are not two signs. Pass -1 and +1, 0 and 1, or booleans.")
+    return np.where(values > 0, 1.0, -1.0)
+
+
+def _margins(y: Any, score: Any) -> Array:
+    """Give y f(x) of each row: positive where the score is right, and how clearly."""
+    signs, scores = _signs(y), _numbers(score, "score")
+    _same_length(signs, scores, ("y", "score"))
+    return signs * scores
+
+
+def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+    """Give the share of the rows that are predicted right.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels of any type, the true and the predicted.
+    sample_weight : array-like of shape (n_samples,) or None
+        How much each row counts; all the same by default.
+
+    Returns
+    -------
+    float from 0 to 1
+
+    Raises
+    ------
+    InvalidInput
+        If the labels cannot be compared row by row, or there are none.
+
+    Examples
+    --------
+    >>> accuracy(["spam", "ham", "ham", "ham"], ["spam", "spam", "ham", "ham"])
+    0.75
+    """
+    truth, given = _pair(y_true, y_pred)
+    return float(_weights(sample_weight, truth.size)[truth == given].sum())
+
+
+def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Array]:
+    """Count which class was taken for which.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels of any type, the true and the predicted.
+    labels : array-like of shape (n_classes,) or None
+        All classes, in the order of the matrix; by default those that occur, sorted.
+
+    Returns
+    -------
+    labels : array of shape (n_classes,)
+    matrix : int64 array of shape (n_classes, n_classes)
+        ``matrix[i, j]`` rows of class ``labels[i]`` were predicted as ``labels[j]``.
+
+    Raises
+    ------
+    InvalidInput
+        If the labels cannot be compared row by row, or one of them is not among `labels`.
+
+    Examples
+    --------
+    >>> labels, matrix = confusion(["spam", "ham", "ham"], ["spam", "spam", "ham"])
+    >>> labels.tolist(), matrix.tolist()
+    (['ham', 'spam'], [[1, 1], [0, 1]])
+    """
+    truth, given = _pair(y_true, y_pred)
+    try:
+        found = np.unique(np.concatenate([truth, given]))
+    except TypeError as error:
+        raise InvalidInput(f"The labels cannot be sorted ({error}). Use labels of one type.") from None
+    names = found if labels is None else _column(labels, "labels")
+    place = {name: number for number, name in enumerate(names.tolist())}
+    if len(place) != names.size:
+        raise InvalidInput(f"labels={names.tolist()} names a class twice. Name each once.")
+    missing = [name for name in found.tolist() if name not in place]
+    if missing:
+        raise InvalidInput(f"The label {missing[0]!r} occurs but is not among labels={names.tolist()}. Add it.")
+    matrix = np.zeros((names.size, names.size), np.int64)
+    rows, columns = ([place[name] for name in part.tolist()] for part in (truth, given))
+    np.add.at(matrix, (rows, columns), 1)
+    return names, matrix
+
+
+def zero_one_loss(y: Any, score: Any) -> Array:
+    """Give 1 for each mistake, y f(x) <= 0, and 0 otherwise: a tie is a mistake.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        -1/+1, 0/1 or booleans.
+    score : array-like of shape (n_samples,)
+        f(x) = w.x + b.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+    """
+    return (_margins(y, score) <= 0).astype(np.float64)
+
+
+def perceptron_loss(y: Any, score: Any) -> Array:
+    """Give max(0, -y f(x)) for each row: how far a mistake is on the wrong side.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        -1/+1, 0/1 or booleans.
+    score : array-like of shape (n_samples,)
+        f(x) = w.x + b.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+    """
+    return np.maximum(0.0, -_margins(y, score))
+
+
+def hinge_loss(y: Any, score: Any) -> Array:
+    """Give max(0, 1 - y f(x)) for each row, the loss of the soft margin: right is not enough, it must be clear.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        -1/+1, 0/1 or booleans.
+    score : array-like of shape (n_samples,)
+        f(x) = w.x + b.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+    """
+    return np.maximum(0.0, 1.0 - _margins(y, score))
+
+
+def logistic_loss(y: Any, score: Any) -> Array:
+    """Give log(1 + exp(-y f(x))) for each row, the loss of logistic regression, in nats.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        -1/+1, 0/1 or booleans.
+    score : array-like of shape (n_samples,)
+        f(x) = w.x + b.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+    """
+    return np.asarray(np.logaddexp(0.0, -_margins(y, score)))
+
+
+LOSSES: dict[str, Loss] = {
+    "zero_one": zero_one_loss,
+    "perceptron": perceptron_loss,
+    "hinge": hinge_loss,
+    "logistic": logistic_loss,
+}
+
+
+def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = None) -> float:
+    """Give the empirical risk: the mean of a loss over the rows.
+
+    Parameters
+    ----------
+    loss : str or callable
+        A name in `LOSSES`, or a function of labels and scores that gives one number for each row.
+    y : array-like of shape (n_samples,)
+        -1/+1, 0/1 or booleans.
+    score : array-like of shape (n_samples,)
+        f(x) = w.x + b.
+    sample_weight : array-like of shape (n_samples,) or None
+        How much each row counts; all the same by default.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInput
+        If the loss is not known, or labels, scores and weights do not fit together.
+
+    Examples
+    --------
+    >>> empirical_risk("zero_one", [-1, 1, 1, 1], [-2.0, 0.5, 0.0, -1.0])
+    0.5
+    """
+    if not callable(loss) and loss not in LOSSES:
+        raise InvalidInput(f"loss={loss!r} is not known. Choose one of {', '.join(LOSSES)}, or pass a function.")
+    chosen = loss if callable(loss) else LOSSES[loss]
+    values = _numbers(chosen(_signs(y), score), "The loss")
+    weight = _weights(sample_weight, values.size)
+    _same_length(_signs(y), values, ("y", "the loss"))
+    # A row of weight zero is out, even where its loss is infinite.
+    return float(values[weight > 0] @ weight[weight > 0])

@@ -1,0 +1,104 @@
+"""The command line, as a user meets it: exit codes, streams, and what is imported when."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rosenblatt.cli import Commands, main
+from rosenblatt.errors import InvalidInput
+
+compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
+
+
+def rosenblatt(*arguments, **options):
+    command = [sys.executable, "-m", "rosenblatt.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", **options)
+
+
+def test_version_is_that_of_the_installed_package():
+    done = rosenblatt("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"rosenblatt {version('rosenblatt')}\n", "")
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_names_every_command(flag):
+    done = CliRunner().invoke(main, [flag])
+    assert done.exit_code == 0
+    for name in main.commands:
+        assert f"\n  {name} " in done.output
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys\n"
+        "from rosenblatt.cli import main\n"
+        f"main({arguments}, standalone_mode=False)\n"
+        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"], ["demo", "--output"], ["demo", "--output", "."]])
+def test_wrong_usage_exits_with_2_and_says_what_is_wrong(arguments):
+    done = rosenblatt(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_of_the_package_is_one_sentence_on_stderr_and_exit_code_1(tmp_path):
+    done = rosenblatt("demo", "--output", str(tmp_path / "none" / "demo.png"))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: The folder ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_error_that_is_not_expected_keeps_its_traceback():
+    @click.group(cls=Commands)
+    def group():
+        pass
+
+    @group.command()
+    def expected():
+        raise InvalidInput("1 is too small. Pass 2.")
+
+    @group.command()
+    def defect():
+        raise ZeroDivisionError
+
+    done = CliRunner().invoke(group, ["expected"])
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "error: 1 is too small. Pass 2.\n")
+    assert isinstance(CliRunner().invoke(group, ["defect"]).exception, ZeroDivisionError)
+
+
+@compiled
+def test_demo_saves_its_picture_in_the_current_folder(tmp_path):
+    done = rosenblatt("demo", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["rosenblatt-demo.png"]
+    assert str(tmp_path / "rosenblatt-demo.png") in done.stdout
+
+
+@compiled
+def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; from rosenblatt.cli import main; main(['demo', *sys.argv[1:]])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run([*command, "--no-picture"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "picture" not in done.stdout
+    assert list(tmp_path.iterdir()) == []
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("error: matplotlib is not installed")

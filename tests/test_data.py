@@ -1,0 +1,187 @@
+"""Bad input is refused with a sentence; good input is used in place."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from rosenblatt import Perceptron, trace, train
+from rosenblatt.data import as_table
+from rosenblatt.errors import InvalidInput, RosenblattError
+
+GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+LABELS = [0, 1, 0, 1]
+
+
+def changed(value):
+    X = GOOD.copy()
+    X[2, 1] = value
+    return X
+
+
+def cut(part, change):
+    matrix = sp.csr_matrix(GOOD)
+    setattr(matrix, part, change(getattr(matrix, part)))
+    return matrix
+
+
+BAD_ROWS = {
+    "NaN": (changed(np.nan), "NaN.*row 2"),
+    "infinity": (changed(np.inf), "infinity.*row 2"),
+    "too large": (changed(1e200), "overflow"),
+    "sparse NaN": (sp.csr_matrix(changed(np.nan)), "NaN"),
+    "sparse infinity": (sp.csr_array(changed(-np.inf)), "infinity"),
+    "no rows": (np.empty((0, 2)), "0 sample"),
+    "no features": (np.empty((4, 0)), "0 feature"),
+    "text": (np.array([["a", "b"]] * 4), "(?s)(numbers|string).*"),
+    "objects": (np.array([[object(), 1]] * 4), "(numbers|must be)"),
+    "one-dimensional": (np.arange(4.0), "1D|1-dimensional"),
+    "three-dimensional": (np.ones((4, 2, 2)), "3D|dim 3"),
+    "complex": (GOOD + 1j, "Complex"),
+    "dates": (np.array([["2020-01-01"] * 2] * 4, "datetime64[D]"), "(?i)numeric|dtype|datetime"),
+    "index too large": (cut("indices", lambda a: a + 1), r"outside \[0, 2\)"),
+    "negative index": (cut("indices", lambda a: a - 1), r"outside \[0, 2\)"),
+    "falling pointers": (cut("indptr", lambda a: a[::-1].copy()), "indptr does not rise"),
+    "pointers past the end": (cut("indptr", lambda a: a * 2), "past the"),
+    "too few pointers": (cut("indptr", lambda a: a[:-1]), "indptr has 4 entries"),
+    "too few indices": (cut("indices", lambda a: a[:-3]), "past the"),
+    "too few values": (cut("data", lambda a: a[:-3]), "past the"),
+    "indices of floats": (cut("indices", lambda a: a + 0.5), "integers"),
+    "csc out of range": (sp.csc_matrix(GOOD), r"outside \[0, 4\)"),
+    "coo out of range": (sp.coo_matrix(GOOD), "outside the shape"),
+}
+BAD_ROWS["csc out of range"][0].indices[0] = 99
+BAD_ROWS["coo out of range"][0].row[0] = 99
+bad_rows = pytest.mark.parametrize(("X", "message"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+
+
+@bad_rows
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda X: Perceptron().fit(X, LABELS),
+        lambda X: Perceptron().partial_fit(X, LABELS),
+        lambda X: train(X, LABELS),
+        lambda X: list(trace(X, LABELS)),
+        lambda X: Perceptron().fit(GOOD, LABELS).predict(X),
+        lambda X: Perceptron().fit(GOOD, LABELS).distance(X),
+    ],
+    ids=["fit", "partial_fit", "train", "trace", "predict", "distance"],
+)
+def test_bad_rows_are_refused_with_the_fault_named(use, X, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        use(X)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1, 0], "inconsistent"),
+        ([0, 0, 0, 0], "class"),
+        ([0, 1, 0, np.nan], "NaN"),
+        ([0.5, 1.5, 0.25, 1.0], "Unknown label type"),
+        ([[0, 1], [1, 0], [0, 1], [1, 0]], "(?i)shape|1d"),
+    ],
+    ids=["too few", "one class", "NaN", "continuous", "two columns"],
+)
+@pytest.mark.parametrize("use", [train, Perceptron().fit], ids=["train", "fit"])
+def test_bad_labels_are_refused(use, y, message):
+    with pytest.raises(ValueError, match=message):
+        use(GOOD, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"init": (np.ones(3), 0.0)}, "init"),
+        ({"init": np.ones(2)}, "init"),
+        ({"init": ([np.inf, 0], 0.0)}, "finite"),
+        ({"sample_weight": [1, 2]}, "sample_weight"),
+        ({"sample_weight": [1, 2, -1, 1]}, "negative"),
+        ({"sample_weight": [0, 0, 0, 0]}, "zero everywhere"),
+        ({"order": "sorted"}, "order='sorted'"),
+        ({"schedule": "fast"}, "schedule='fast'"),
+        ({"schedule": lambda t: -1.0}, "gave -1.0"),
+        ({"epochs": 0}, "epochs=0"),
+        ({"eta": 0.0}, "learning rate"),
+        ({"seconds": -1.0}, "time limit"),
+        ({"keep": "all"}, "keep='all'"),
+        ({"multiclass": "ecoc"}, "multiclass='ecoc'"),
+        ({"validation": (np.ones((2, 3)), [0, 1])}, "3 features"),
+    ],
+)
+def test_bad_settings_are_refused_with_the_value_named(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        train(GOOD, LABELS, **options)
+
+
+def test_every_refusal_is_a_rosenblatt_error_and_a_value_error():
+    assert issubclass(InvalidInput, RosenblattError)
+    assert issubclass(InvalidInput, ValueError)
+
+
+def test_thousands_of_corrupt_matrices_never_crash():
+    script = Path(__file__).with_name("corrupt_csr.py")
+    result = subprocess.run([sys.executable, script, "2500"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    refused, accepted = map(int, result.stdout.split())
+    assert refused + accepted == 2500
+    assert refused > 1500
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_good_rows_are_used_in_place(dtype):
+    X = np.asarray(GOOD, dtype)
+    assert np.shares_memory(as_table(X).rows.X, X)
+    for index in (np.int32, np.int64):
+        matrix = sp.csr_array(X)
+        matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+        rows = as_table(matrix).rows
+        assert np.shares_memory(rows.data, matrix.data)
+        assert np.shares_memory(rows.indices, matrix.indices)
+        assert np.shares_memory(rows.indptr, matrix.indptr)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        lambda X: X.astype(int),
+        lambda X: X.astype(np.float16),
+        lambda X: X.astype(">f8"),
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        sp.csc_matrix,
+        sp.coo_array,
+        sp.lil_matrix,
+        pd.DataFrame,
+        lambda X: pl.DataFrame(X, schema=["a", "b"]),
+    ],
+    ids=["fortran", "int", "float16", "big-endian", "strided", "csc", "coo", "lil", "pandas", "polars"],
+)
+def test_every_container_gives_the_same_weights(convert):
+    expected = train(GOOD, LABELS, epochs=3, tol=None)
+    given = train(convert(GOOD), LABELS, epochs=3, tol=None)
+    assert given.coef.tolist() == expected.coef.tolist()
+
+
+def test_repeated_entries_of_a_sparse_row_add_up():
+    twice = sp.csr_matrix((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 2))
+    assert as_table(twice).largest == 4.0
+    assert (
+        train(twice, [0, 1], order="cyclic").coef.tolist()
+        == train(twice.toarray(), [0, 1], order="cyclic").coef.tolist()
+    )
+    assert twice.nnz == 4
+
+
+def test_the_largest_norm_is_the_largest():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 7))
+    expected = (X * X).sum(1).max()
+    assert np.isclose(as_table(X).largest, expected)
+    assert np.isclose(as_table(sp.csr_array(X)).largest, expected)

@@ -1,0 +1,120 @@
+"""The demonstration: a report whose figures are true, and a picture."""
+
+import io
+import os
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from rosenblatt import Perceptron
+from rosenblatt.demo import _check_output, _ends, _planted, _sparkline, _tumour_data, run_demo
+from rosenblatt.errors import InvalidInput
+from rosenblatt.stopping import Stop
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
+
+
+def report(output=None, *, terminal=False, encoding="utf-8"):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    console = Console(file=stream, width=100, force_terminal=terminal, color_system=None)
+    assert run_demo(output, console) == 0
+    return stream.buffer.getvalue().decode(encoding)
+
+
+@pytest.fixture(scope="module")
+def told():
+    return report()
+
+
+def test_the_report_is_short_and_has_both_tasks(told):
+    lines = told.splitlines()
+    assert len(lines) <= 42
+    assert "1. Benign or malignant?" in told
+    assert "2. Which digit?" in told
+    for mode in ("ovr", "ovo", "joint"):
+        assert len([line for line in lines if line.strip().startswith(f"{mode}:")]) == 1
+
+
+def test_the_report_is_the_same_each_time_but_for_the_seconds(told):
+    def timeless(text):
+        return [re.sub(r"\d+\.\d\d", "", line) for line in text.splitlines() if not line.startswith("Compiling")]
+
+    assert timeless(report()) == timeless(told)
+
+
+def test_the_figures_of_the_report_are_those_of_the_model(told):
+    data = _tumour_data()
+    model = Perceptron(random_state=0).fit(data.X, data.y)
+    assert model.stop_reason_ in told
+    assert f"{model.score(data.X, data.y):.1%} of {data.y.size} right" in told
+    assert f"{model.score(data.X_test, data.y_test):.1%} of {data.y_test.size} right" in told
+    assert f"{model.run_.radius:.4f}" in told
+    assert f"{model.run_.ceiling:.4f}" in told
+    assert f"the run made {sum(model.run_.mistakes):,}." in told
+
+
+def test_the_margin_of_the_report_is_that_of_the_padded_rows_and_its_bound_holds(told):
+    data = _tumour_data()
+    model = Perceptron(random_state=0).fit(data.X, data.y)
+    padded = np.column_stack([data.X, np.ones(data.y.size)]) * np.where(data.y == 1, 1, -1)[:, None]
+    vector = np.append(model.coef_[0], model.intercept_)
+    margin = (padded @ vector).min() / np.linalg.norm(vector)
+    radius = np.linalg.norm(padded, axis=1).max()
+    assert re.search(rf"margin reached +{margin:.4f} ", told)
+    bound = int(re.search(r"= ([\d,]+) mistakes", told)[1].replace(",", ""))
+    assert bound == pytest.approx((radius / margin) ** 2, abs=1)
+    assert sum(model.run_.mistakes) <= (radius / model.run_.ceiling) ** 2 <= bound
+
+
+def test_a_terminal_sees_epochs_pass_and_a_file_gets_lines(told):
+    live = report(terminal=True)
+    assert "\x1b[2K" in live
+    assert "epoch    1:" not in live
+    assert "\x1b" not in told
+    assert "epoch    1:" in told
+
+
+def test_a_console_without_unicode_gets_ascii():
+    assert report(encoding="ascii").isascii()
+
+
+def test_the_picture_is_saved_where_the_report_says(tmp_path):
+    path = tmp_path / "demo.png"
+    out = report(path)
+    assert str(path) in out.replace("\n", "")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_ending_chooses_the_format_and_none_means_png(tmp_path):
+    report(tmp_path / "demo.svg")
+    assert b"<svg" in (tmp_path / "demo.svg").read_bytes()
+    assert _check_output(tmp_path / "demo") == "png"
+
+
+@pytest.mark.parametrize(("name", "fault"), [("no/such/demo.png", "does not exist"), ("demo.docx", "not a format")])
+def test_a_picture_that_cannot_be_saved_is_refused_before_the_work(tmp_path, name, fault):
+    stream = io.StringIO()
+    with pytest.raises(InvalidInput, match=fault):
+        run_demo(tmp_path / name, Console(file=stream))
+    assert stream.getvalue() == ""
+
+
+def test_planted_points_keep_their_distance_and_their_number():
+    X, y = _planted(200, 0.3, seed=1)
+    side = X @ [0.8, 0.6] - 0.1
+    assert X.shape == (200, 2)
+    assert (y * side).min() >= 0.3
+
+
+def test_a_sparkline_falls_with_its_counts():
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    assert _sparkline((8, 4, 0), console) == "█▅▁ 8 to 0"
+    assert _sparkline((0,), console) == "▁ 0 to 0"
+    assert _sparkline((5,) * 400, console) == "█" * 40 + " 5 to 5 (a bar: about 10 epochs)"
+
+
+def test_ends_are_told_in_a_few_words():
+    assert _ends((Stop.CYCLE,)) == "went in circles"
+    assert _ends((Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED)) == "2 of 3 separated"

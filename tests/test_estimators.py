@@ -1,0 +1,295 @@
+"""The scikit-learn contract, and what goes beyond it."""
+
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn.linear_model
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import reference
+from rosenblatt import Perceptron
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+
+IRIS = load_iris(return_X_y=True)
+
+ORDER_MATTERS = (
+    "an online learner sees a row of weight two once, with a step of two; the row twice is two trials, of which "
+    "the second may be no mistake (scikit-learn expects its own Perceptron to fail this check too)"
+)
+SINGLE_SAMPLE = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
+}
+BATCH = {
+    "check_class_weight_classifiers": (
+        "with costs of 1000 against 0.0001 one update per epoch swings from side to side, and has not settled when "
+        "its errors stop falling"
+    ),
+}
+
+
+@parametrize_with_checks(
+    [Perceptron(), Perceptron(multiclass="ovo"), Perceptron(multiclass="joint"), Perceptron(batch=True)],
+    expected_failed_checks=lambda estimator: BATCH if estimator.batch else SINGLE_SAMPLE,
+)
+def test_scikit_learn_accepts_the_estimator(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learns_own_tests_pass_with_our_perceptron():
+    here = str(Path(__file__).parent)
+    environment = os.environ | {"PYTHONPATH": here}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "swap_perceptron", "-p", "no:cacheprovider"]
+    target = Path(inspect.getfile(sklearn.linear_model)).parent / "tests" / "test_perceptron.py"
+    result = subprocess.run(
+        [*command, "-c", os.devnull, str(target)], capture_output=True, text=True, env=environment, check=False
+    )
+    assert result.returncode == 0, result.stdout
+    assert "6 passed" in result.stdout
+
+
+def test_every_parameter_of_scikit_learns_perceptron_is_taken_with_its_default():
+    theirs = inspect.signature(sklearn.linear_model.Perceptron).parameters
+    ours = inspect.signature(Perceptron).parameters
+    assert {name: p.default for name, p in theirs.items()} == {name: ours[name].default for name in theirs}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@given(data=integer_sets(classes=2), epochs=st.integers(1, 6), intercept=st.booleans())
+def test_integer_weights_equal_scikit_learns(dtype, data, epochs, intercept):
+    X, label = data
+    options = {"shuffle": False, "max_iter": epochs, "tol": None, "fit_intercept": intercept}
+    ours = Perceptron(**options).fit(X.astype(dtype), label)
+    theirs = sklearn.linear_model.Perceptron(**options).fit(X.astype(dtype), label)
+    assert ours.coef_.tolist() == theirs.coef_.tolist()
+    assert ours.intercept_.tolist() == theirs.intercept_.tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"eta0": 0.3},
+        {"penalty": "l2", "alpha": 1e-3},
+        {"penalty": "l1", "alpha": 1e-3},
+        {"penalty": "elasticnet", "alpha": 1e-3, "l1_ratio": 0.4, "eta0": 0.5},
+        {"class_weight": {0: 3.0, 1: 0.5, 2: 1.0}},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_float_weights_equal_scikit_learns_to_rounding(options, classes):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 6))
+    y = (X @ rng.standard_normal((6, classes)) + rng.standard_normal((300, classes))).argmax(1)
+    weight = rng.uniform(0.5, 2, 300)
+    options = {"shuffle": False, "max_iter": 7, "tol": None} | options
+    if classes == 2 and isinstance(options.get("class_weight"), dict):
+        options["class_weight"] = {0: 3.0, 1: 0.5}
+    ours = Perceptron(**options).fit(X, y, sample_weight=weight)
+    theirs = sklearn.linear_model.Perceptron(**options).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-8)
+    assert ours.predict(X).tolist() == theirs.predict(X).tolist()
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+def test_penalised_dense_and_sparse_agree_and_chunks_do_not_matter(penalty):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 8)) * (rng.random((200, 8)) < 0.4)
+    y = rng.integers(0, 3, 200)
+    options = {"penalty": penalty, "alpha": 1e-3, "shuffle": False, "max_iter": 1, "tol": None}
+    dense = Perceptron(**options).fit(X, y)
+    sparse = Perceptron(**options).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-10)
+    stream = Perceptron(**options)
+    for i in range(0, 200, 17):
+        stream.partial_fit(X[i : i + 17], y[i : i + 17])
+    np.testing.assert_allclose(stream.coef_, dense.coef_, atol=1e-9)
+
+
+@given(integer_sets(classes=4, most_rows=20))
+def test_one_vs_one_elects_by_the_sum_of_signed_scores(data):
+    X, label = data
+    model = Perceptron(multiclass="ovo", shuffle=False, max_iter=3, tol=None).fit(X, label)
+    vectors = reference.one_vs_one(X.tolist(), label.tolist(), 4, [range(len(X))] * 3)
+    assert model.predict(X).tolist() == [reference.elect_one_vs_one(vectors, 4, x) for x in X.tolist()]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [[0, 1, 1, 0], [-1, 1, 1, -1], ["no", "yes", "yes", "no"], [False, True, True, False], [2.0, 7.0, 7.0, 2.0]],
+    ids=str,
+)
+def test_labels_of_any_type_come_back(y):
+    X = [[0.0], [1.0], [2.0], [-1.0]]
+    model = Perceptron().fit(X, y)
+    assert model.predict(X).tolist() == y
+    assert model.classes_.tolist() == sorted(set(y))
+    assert model.decision_function([[9.0]])[0] > 0
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_feature_names(frame):
+    X = frame({"length": [0.0, 1.0, 2.0, -1.0], "width": [1.0, 0.0, 1.0, 0.0]})
+    model = Perceptron().fit(X, [0, 1, 1, 0])
+    assert model.feature_names_in_.tolist() == ["length", "width"]
+    assert model.predict(X).tolist() == [0, 1, 1, 0]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame({"length": [0.0], "height": [1.0]}))
+
+
+def test_distance_is_to_the_hyperplane():
+    model = Perceptron(init=([3.0, 4.0], -5.0), max_iter=1, tol=None).fit([[9.0, 9.0], [0.0, 0.0]], [1, 0])
+    assert model.coef_.tolist() == [[3, 4]]
+    np.testing.assert_allclose(model.distance([[3.0, 4.0], [0.0, 0.0]]), [20 / 5, -5 / 5])
+    three = Perceptron().fit(*IRIS)
+    assert three.distance(IRIS[0]).shape == (150, 3)
+    with pytest.raises(InvalidInput, match="zero"):
+        Perceptron(max_iter=1, tol=None, shuffle=False).fit([[0.0], [0.0]], [0, 1]).distance([[1.0]])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_defaults_separate_what_is_separable(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 21))
+    u = rng.standard_normal(d)
+    u /= np.linalg.norm(u)
+    X = rng.standard_normal((300, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    height = X @ u + 0.1 / np.sqrt(d)
+    y = np.where(height > 0, 1, -1)
+    X += (np.maximum(0.02 - np.abs(height), 0) * y)[:, None] * u  # no row nearer than 0.02 to the plane
+    X[:20] -= (height[:20] - 0.02 * y[:20])[:, None] * u * (np.abs(height[:20]) > 0.02)[:, None]  # many at it
+    model = Perceptron().fit(X, y)
+    assert model.score(X, y) == 1
+    assert "without an update" in model.stop_reason_
+
+
+def test_defaults_tell_the_truth_on_a9a(real_data):
+    X, y = load_svmlight_file(real_data / "a9a" / "a9a", n_features=123)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    model = Perceptron().fit(X, y)
+    theirs = sklearn.linear_model.Perceptron().fit(X, y)
+    assert model.stop_reason_.startswith("the training error stopped changing")
+    assert model.run_.ceiling <= 1e-3 * model.run_.radius
+    assert model.score(X, y) >= theirs.score(X, y)
+
+
+def test_a_fit_that_ends_short_warns_with_the_remedy():
+    X, y = IRIS
+    with pytest.warns(ConvergenceWarning, match="larger max_iter"):
+        Perceptron(max_iter=2).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="shuffle=True"):
+        Perceptron(shuffle=False).fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Perceptron(max_iter=2, tol=None).fit(X, y)
+
+
+def test_early_stopping_holds_rows_out_and_keeps_the_best():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(500) > 0, "a", "b")
+    model = Perceptron(early_stopping=True, validation_fraction=0.2).fit(X, y)
+    assert model.run_.stop.name == "VALIDATION"
+    assert model.run_.trials == 400 * model.n_iter_
+    assert model.run_.errors[model.run_.kept - 1] == min(model.run_.errors)
+
+
+def test_warm_start_goes_on_where_it_stopped():
+    X, y = np.round(10 * IRIS[0]), IRIS[1]
+    options = {"shuffle": False, "tol": None, "eta0": 0.1}
+    whole = Perceptron(max_iter=6, **options).fit(X, y)
+    half = Perceptron(max_iter=3, warm_start=True, **options).fit(X, y).fit(X, y)
+    assert half.coef_.tolist() == whole.coef_.tolist()
+    moved = Perceptron(max_iter=3, warm_start=True, **options).fit(X, y)
+    moved.coef_ = np.zeros_like(moved.coef_)
+    moved.intercept_ = np.zeros_like(moved.intercept_)
+    assert moved.fit(X, y).coef_.tolist() == Perceptron(max_iter=3, **options).fit(X, y).coef_.tolist()
+    with pytest.raises(InvalidInput, match="warm_start"):
+        half.fit(X, y + 5)
+
+
+def test_rows_of_weight_zero_are_left_out():
+    X, y = IRIS
+    weight = (np.arange(150) % 3 > 0).astype(float)
+    options = {"shuffle": False, "max_iter": 4, "tol": None}
+    with_zeros = Perceptron(**options).fit(X, y, sample_weight=weight)
+    without = Perceptron(**options).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(with_zeros.coef_, without.coef_)
+
+
+def test_n_jobs_changes_nothing():
+    for multiclass in ("ovr", "ovo", "joint"):
+        one, two = (Perceptron(multiclass=multiclass, n_jobs=jobs).fit(*IRIS) for jobs in (None, 2))
+        assert one.coef_.tolist() == two.coef_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"max_iter": 2.5}, "max_iter=2.5"),
+        ({"eta0": -1}, "eta0=-1"),
+        ({"alpha": -1}, "alpha=-1"),
+        ({"l1_ratio": 2}, "l1_ratio=2"),
+        ({"penalty": "l3"}, "penalty='l3'"),
+        ({"multiclass": "all"}, "multiclass='all'"),
+        ({"shuffle": "often"}, "shuffle='often'"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
+        ({"keep": "first"}, "keep='first'"),
+        ({"max_seconds": 0}, "max_seconds=0"),
+        ({"tol": "x"}, "tol='x'"),
+        ({"class_weight": "balanced", "stream": True}, "balanced"),
+    ],
+)
+def test_impossible_parameters_are_refused_by_name(options, message):
+    stream = options.pop("stream", False)
+    model = Perceptron(**options)
+    with pytest.raises(InvalidInput, match=message):
+        (model.partial_fit if stream else model.fit)(*IRIS)
+
+
+def test_it_works_where_scikit_learn_works():
+    X, y = IRIS
+    pipeline = make_pipeline(StandardScaler(), Perceptron())
+    assert cross_val_score(pipeline, X, y).mean() > 0.8
+    search = GridSearchCV(Perceptron(), {"multiclass": ["ovr", "ovo", "joint"], "penalty": [None, "l2"]}).fit(X, y)
+    assert search.best_score_ > 0.7
+    copy = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert copy.predict(X).tolist() == search.predict(X).tolist()
+    copy.partial_fit(X, y)
+    assert clone(copy).get_params() == copy.get_params()
+    with pytest.raises(NotFittedError):
+        Perceptron().predict(X)
+
+
+def test_verbose_prints_a_line_per_epoch(capsys):
+    Perceptron(verbose=1, max_iter=3, tol=None).fit(*IRIS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("epoch 1: ")
+    assert "mistakes" in lines[0]

@@ -1,0 +1,79 @@
+"""The trace follows the protocol; the stream takes new classes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from rosenblatt import Perceptron, trace, train
+from rosenblatt.errors import InvalidInput
+from rosenblatt.evaluation import perceptron_loss
+from rosenblatt.online import growth, open_code
+from strategies import integer_sets
+
+
+@given(integer_sets(), st.sampled_from(["cyclic", "shuffled", "random"]), st.booleans(), st.integers(0, 9))
+def test_the_trace_is_the_run(data, order, sparse, seed):
+    X, label = data
+    rows = sp.csr_array(X) if sparse else X
+    trials = list(trace(rows, label, order=order, epochs=4, seed=seed, eta=0.5))
+    run = train(rows, label, order=order, epochs=trials[-1].epoch, seed=seed, eta=0.5, tol=None)
+    assert trials[-1].w.tolist() == run.coef[0].tolist()
+    assert trials[-1].b == run.intercept[0]
+    per_epoch = [sum(t.mistake for t in trials if t.epoch == e) for e in range(1, trials[-1].epoch + 1)]
+    assert per_epoch[: run.epochs] == list(run.mistakes)
+    assert trials[-1].t == len(trials) == trials[-1].epoch * len(X)
+
+
+@given(integer_sets())
+def test_each_trial_is_scored_before_it_is_learned_from(data):
+    X, label = data
+    w, b, mistakes, total = np.zeros(X.shape[1]), 0.0, 0, 0.0
+    for trial in trace(X, label, epochs=3):
+        score = reference.score(w.tolist(), b, X[trial.row].tolist())
+        assert trial.label == 2 * label[trial.row] - 1
+        assert trial.score == score
+        assert trial.mistake == (trial.label * score <= 0)
+        assert trial.loss == perceptron_loss(np.array([trial.label]), np.array([score]))[0]
+        mistakes, total = mistakes + trial.mistake, total + trial.loss
+        assert (trial.mistakes, trial.total_loss) == (mistakes, total)
+        w, b = trial.w, trial.b
+
+
+def test_a_trace_tells_two_classes_apart():
+    with pytest.raises(InvalidInput, match="3 classes"):
+        list(trace(np.eye(3), [0, 1, 2]))
+
+
+@given(st.sampled_from(["ovr", "ovo", "joint"]), st.integers(1, 4), st.data())
+def test_growing_matches_the_codes(multiclass, classes, more):
+    """Signs grow as weights do: the old classes keep their examples, and a new one is what the stranger was."""
+    known = sorted(more.draw(st.sets(st.integers(0, classes), min_size=1, max_size=classes)))
+    change = growth(known, classes + 1, multiclass)
+    old, new = open_code(len(known), multiclass), open_code(classes + 1, multiclass)
+    assert change.shape == (new.shape[1], old.shape[1])
+    grown = old @ change.T  # signs of the old classes in the new problems, by linearity
+    if multiclass != "joint":
+        assert grown.tolist() == new[known].tolist()
+
+
+def test_a_class_that_appears_late_is_learned():
+    rng = np.random.default_rng(0)
+    centres = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.0]])
+    y = np.r_[rng.integers(0, 2, 200), rng.integers(0, 3, 300)]
+    X = centres[y] + rng.standard_normal((500, 2)) * 0.5
+    for multiclass in ("ovr", "ovo", "joint"):
+        model = Perceptron(multiclass=multiclass)
+        for i in range(0, 500, 10):
+            model.partial_fit(X[i : i + 10], y[i : i + 10])
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert model.score(X, y) > 0.9
+
+
+def test_one_class_alone_predicts_itself():
+    model = Perceptron().partial_fit([[1.0, 2.0]], ["only"])
+    assert model.predict([[0.0, 0.0], [-5.0, 1.0]]).tolist() == ["only", "only"]
+    model.partial_fit([[-1.0, -2.0]], ["other"])
+    assert model.predict([[1.0, 2.0], [-1.0, -2.0]]).tolist() == ["only", "other"]

@@ -1,0 +1,157 @@
+"""Each way in which a run can end, and what it keeps."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rosenblatt import Perceptron, train
+from rosenblatt.errors import InvalidInput
+from rosenblatt.training import Plan
+
+
+def noisy(n=400, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, 0] + rng.standard_normal(n) > 0, 1, -1)
+
+
+def separable(n=200, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X = X[np.abs(X[:, 0]) > 0.1]
+    return X, np.sign(X[:, 0])
+
+
+def errors(run, X, y):
+    return int((y * (X @ run.coef[0] + run.intercept[0]) <= 0).sum())
+
+
+def test_it_stops_when_separated():
+    X, y = separable()
+    run = train(X, y)
+    assert run.stop.name == "SEPARATED"
+    assert run.mistakes[-1] == 0 < run.mistakes[-2]
+    assert errors(run, X, y) == 0
+    assert run.kept == run.epochs
+
+
+def test_it_stops_after_the_last_epoch():
+    X, y = noisy()
+    run = train(X, y, epochs=3, tol=None)
+    assert (run.stop.name, run.epochs, run.trials, len(run.mistakes)) == ("EPOCHS", 3, 3 * len(X), 3)
+    assert "allow more epochs" in run.reason
+
+
+def test_it_stops_when_time_is_over():
+    X, y = noisy(20_000)
+    start = time.perf_counter()
+    run = train(X, y, seconds=0.2, tol=None, epochs=10**9)
+    assert run.stop.name == "SECONDS"
+    assert 0.2 <= time.perf_counter() - start < 5
+
+
+def test_a_time_limit_does_not_change_the_run():
+    X, y = noisy(100_000, seed=3)
+    one, other = train(X, y, epochs=2, tol=None), train(X, y, epochs=2, tol=None, seconds=1000.0)
+    assert one.coef.tolist() == other.coef.tolist()
+    assert one.mistakes == other.mistakes
+
+
+def test_it_stops_when_the_training_error_does_not_change_and_says_how_small_a_margin_must_be():
+    X, y = noisy()
+    run = train(X, y, patience=4, tol=1e-3)
+    assert run.stop.name == "TRAINING"
+    assert run.ceiling <= 1e-3 * run.radius
+    assert "no hyperplane separates the rows with a margin above" in run.reason
+
+
+def test_it_does_not_give_up_while_the_data_may_be_separable():
+    # Mirrored pairs close to the plane: the mistakes fall slowly, and patience alone would end too early.
+    rng = np.random.default_rng(1)
+    base = rng.standard_normal((40, 5))
+    base[:, 0] = 0
+    lift = np.r_[0.05, np.zeros(4)]
+    X, y = np.r_[base + lift, base - lift], np.r_[np.ones(40), -np.ones(40)]
+    run = train(X, y, patience=1)
+    assert run.stop.name == "SEPARATED"
+    assert run.epochs > 10
+
+
+def test_it_stops_when_the_validation_error_does_not_fall_and_keeps_the_best():
+    X, y = noisy(600)
+    run = train(X[:400], y[:400], validation=(X[400:], y[400:]), keep="best", patience=3)
+    assert run.stop.name == "VALIDATION"
+    assert len(run.errors) == run.epochs
+    assert run.errors[run.kept - 1] == min(run.errors)
+    assert np.isclose(errors(run, X[400:], y[400:]) / 200, min(run.errors))
+    assert run.epochs - 1 - int(np.argmin(run.errors)) <= 3 + run.errors.count(min(run.errors))
+
+
+def test_the_best_weights_are_those_with_the_fewest_errors_at_the_end_of_an_epoch():
+    X, y = noisy()
+    seen = []
+    run = train(X, y, epochs=15, tol=None, keep="best", callback=lambda epoch: seen.append(epoch) and None)
+    counts = [int((y * (X @ epoch.coef[0] + epoch.intercept[0]) <= 0).sum()) for epoch in seen]
+    assert [epoch.number for epoch in seen] == list(range(1, 16))
+    np.testing.assert_allclose(run.errors, np.array(counts) / len(X))
+    assert errors(run, X, y) == min(counts)
+    last = train(X, y, epochs=15, tol=None)
+    assert errors(last, X, y) == counts[-1] > min(counts)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
+def test_the_best_of_several_classes_counts_wrong_elections(multiclass):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 4))
+    y = (X @ rng.standard_normal((4, 3)) + rng.standard_normal((300, 3))).argmax(1)
+    model = Perceptron(multiclass=multiclass, max_iter=12, tol=None, keep="best").fit(X, y)
+    np.testing.assert_allclose(1 - model.score(X, y), min(model.run_.errors), atol=1e-12)
+    sparse = Perceptron(multiclass=multiclass, max_iter=12, tol=None, keep="best").fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(sparse.coef_, model.coef_)
+
+
+def test_a_callback_can_end_it():
+    X, y = noisy()
+    run = train(X, y, tol=None, callback=lambda epoch: epoch.number == 4)
+    assert (run.stop.name, run.epochs) == ("CALLBACK", 4)
+
+
+def test_a_cycle_in_several_problems_is_found_in_each():
+    corners = [[0, 0], [1, 0], [0, 1], [1, 1]]
+    run = train(corners, [0, 1, 2, 0], order="cyclic", tol=None, epochs=1000)
+    assert {stop.name for stop in run.stops} <= {"CYCLE", "SEPARATED"}
+    assert "of 3 problems" in run.reason
+
+
+def test_random_draws_do_not_claim_what_they_have_not_seen():
+    # Row 0 contradicts the others; an epoch of draws may well miss it.
+    X = np.r_[[[1.0]], np.linspace(1, 2, 30)[:, None], -np.linspace(1, 2, 30)[:, None]]
+    y = np.r_[-1, np.ones(30), -np.ones(30)]
+    for seed in range(20):
+        run = train(X, y, order="random", seed=seed, epochs=10, tol=None)
+        assert run.stop.name == "EPOCHS"
+
+
+def test_updates_of_the_batch_perceptron_are_one_per_epoch():
+    X, y = separable()
+    run = train(X, y, batch=True, order="cyclic")
+    assert run.stop.name == "SEPARATED"
+    assert run.updates == run.epochs - 1
+
+
+def test_overflowing_weights_are_refused():
+    X = np.array([[1e30, 0], [0, 1e30]], np.float32)
+    with pytest.raises(InvalidInput, match="overflowed float32"):
+        train(X, [0, 1], sample_weight=[1e10, 1e10])
+
+
+def test_a_penalty_cannot_be_batched():
+    with pytest.raises(InvalidInput, match="batch"):
+        Perceptron(penalty="l2", batch=True).fit(*separable())
+
+
+def test_a_plan_is_a_value():
+    assert Plan() == Plan()
+    assert Plan(epochs=3) != Plan()
