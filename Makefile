@@ -13,7 +13,8 @@ test: $(VENV)/.test
 
 # The same kernels as plain Python: slow, but every line can be covered and stepped through.
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not compiled" --cov --cov-report=term-missing:skip-covered
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered \
+		tests/test_worked_examples.py tests/test_kernels.py tests/test_laws.py tests/test_data.py tests/test_order.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

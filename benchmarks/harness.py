@@ -141,7 +141,6 @@ class Bench:
         A first round, which compiles and fills caches, does not count.
         """
         timed = {name: Timed() for name in contestants}
-        collecting = gc.isenabled()
         try:
             for number in range(1 + (rounds or self.rounds)):
                 for name, contestant in contestants.items():
@@ -151,13 +150,11 @@ class Bench:
                     start = perf_counter()
                     result = run()
                     seconds = perf_counter() - start
-                    gc.enable()
                     timed[name].result = result
                     if number:
                         timed[name].seconds = min(timed[name].seconds, seconds)
         finally:
-            if not collecting:
-                gc.disable()
+            gc.enable()
         return timed
 
     def epochs(
@@ -195,6 +192,10 @@ class Bench:
             if whole[name].result.n_iter_ != many:
                 raise RuntimeError(f"{name} ran {whole[name].result.n_iter_} epochs and not {many}: no time per epoch.")
         epoch = {name: (whole[name].seconds - whole[f"{name}, short"].seconds) / (many - few) for name in fits}
+        if min(epoch.values()) <= 0:
+            raise Skip(
+                "a longer fit took no longer than a shorter one: the machine is too noisy. Try a larger --repeat."
+            )
         return epoch, whole
 
 

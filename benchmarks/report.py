@@ -29,7 +29,8 @@ def amount(value: float, unit: str) -> str:
 
 def ratio(value: float, unit: str) -> str:
     """Write the value of a figure."""
-    return f"{value:.0f}{unit}" if value >= 100 else f"{value:.2f}{unit}" if unit == "x" else f"{value:.1f} {unit}"
+    number = f"{value:.0f}" if value >= 100 else f"{value:.3g}" if value >= 1 else f"{value:.2f}"
+    return number + ("x" if unit == "x" else f" {unit}")
 
 
 def goal(figure: Figure) -> str:
@@ -136,20 +137,21 @@ def draw(path: Path, results: list[Result], bench: Bench, machine: dict[str, Any
     if not panels:
         return
     with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 10}):
-        # Each panel is as high as its bars, with room for title and axis.
-        heights = [0.33 * len(chosen) + 0.75 for _, chosen in panels]
-        canvas = Canvas(figsize=(10, sum(heights) + 1.3), layout="constrained")
-        grid = canvas.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-        for axes, (quantity, chosen) in zip(grid, panels, strict=True):
-            _panel(axes, chosen, quantity.meaning, quantity.unit, quantity.more_is_better)
+        # Bars are equally high in all panels; beside them there is room for titles and axes.
+        bars = [len(chosen) for _, chosen in panels]
+        canvas = Canvas(figsize=(10, 0.3 * sum(bars) + 0.75 * len(panels) + 1.1), layout="constrained")
+        canvas.get_layout_engine().set(h_pad=0.1, w_pad=0.1)
+        grid = canvas.subplots(len(panels), 1, squeeze=False, height_ratios=bars)[:, 0]
+        for axes, (_, chosen) in zip(grid, panels, strict=True):
+            _panel(axes, chosen)
         packages = machine["packages"]
+        title = f"rosenblatt {packages['rosenblatt']} and its peers"
         canvas.suptitle(
-            f"rosenblatt {packages['rosenblatt']} and its peers"
-            + (" (quick try, shrunken data)" if bench.quick else ""),
-            fontsize=14,
-            fontweight="bold",
-            x=0.01,
-            ha="left",
+            title + (" (--quick: no measure of anything)" if bench.quick else ""), fontsize=14, weight="bold"
+        )
+        about = (
+            f"{machine['cpu']}, {machine['cores']} cores; Python {machine['python']}, scikit-learn "
+            f"{packages['scikit-learn']}, numba {packages['numba']}; best of {bench.rounds} rounds"
         )
         handles = [
             Patch(color=COLOUR[True], label="target met"),
@@ -157,26 +159,21 @@ def draw(path: Path, results: list[Result], bench: Bench, machine: dict[str, Any
             Patch(color=COLOUR[None], label="no target"),
             Line2D([], [], color="black", linewidth=2, label="target"),
         ]
-        canvas.legend(handles=handles, loc="outside lower left", ncols=4, frameon=False)
-        canvas.supxlabel(
-            f"{machine['cpu']}, {machine['cores']} cores; Python {machine['python']}, scikit-learn "
-            f"{packages['scikit-learn']}, numba {packages['numba']}; best of {bench.rounds} rounds",
-            fontsize=8,
-            color="#555555",
-            x=0.01,
-            ha="left",
+        canvas.legend(
+            handles=handles, loc="outside lower center", ncols=4, frameon=False, title=about, title_fontsize=9
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         canvas.savefig(path, dpi=150)
 
 
-def _panel(axes: Any, chosen: list[tuple[str, Figure]], meaning: str, unit: str, more_is_better: bool) -> None:
+def _panel(axes: Any, chosen: list[tuple[str, Figure]]) -> None:
+    quantity = chosen[0][1].quantity
     values = [figure.value for _, figure in chosen]
     reach = max(values + [figure.target for _, figure in chosen if figure.target is not None])
-    logarithmic = reach > 40 * min(value for value in values if value > 0)
-    if logarithmic:
+    if quantity is RATE:  # from a few times to hundreds
         axes.set_xscale("log")
-        axes.set_xlim(min(0.8, 0.5 * min(values)), reach * 3)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_xlim(min(1.0, 0.5 * min(values)), reach * 2)
     else:
         axes.set_xlim(0, reach * 1.12)
     for place, (_, figure) in enumerate(chosen):
@@ -188,15 +185,21 @@ def _panel(axes: Any, chosen: list[tuple[str, Figure]], meaning: str, unit: str,
             if end < figure.target < end + 0.1 * reach:
                 end = figure.target
         axes.annotate(
-            ratio(figure.value, unit), (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
+            ratio(figure.value, quantity.unit),
+            (end, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
         )
     labels = [
-        f"{name}: {figure.what}" + (f", against {figure.peer}" if figure.quantity is RATE else "")
+        f"{figure.what}, against {figure.peer}" if quantity is RATE else f"{name}: {figure.what}"
         for name, figure in chosen
     ]
     axes.set_yticks(range(len(chosen)), labels)
-    axes.invert_yaxis()
-    axes.set_title(f"{meaning} ({'more' if more_is_better else 'less'} is better)", loc="left", fontsize=10.5)
+    axes.set_ylim(len(chosen) - 0.4, -0.6)
+    direction = "more" if quantity.more_is_better else "less"
+    axes.set_title(f"{quantity.meaning} ({direction} is better)", loc="left", fontsize=10.5, weight="bold")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e3e6ea")
     axes.set_axisbelow(True)

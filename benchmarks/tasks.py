@@ -374,7 +374,7 @@ def _liblinear(X: Array, y: Array) -> Entry:
     def classes(model: Any) -> Array:
         return np.array(predict(y, X, model, "-q")[0])
 
-    return Entry("LIBLINEAR", len(y), told, lambda: train(given, options), classes, "one pass (theirs: until it stops)")
+    return Entry("LIBLINEAR", len(y), told, lambda: train(given, options), classes, "one pass to its whole training")
 
 
 def _river(X: Array, y: Array) -> Entry:

@@ -117,4 +117,5 @@ def test_a_sparkline_falls_with_its_counts():
 
 def test_ends_are_told_in_a_few_words():
     assert _ends((Stop.CYCLE,)) == "went in circles"
-    assert _ends((Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED)) == "2 of 3 separated"
+    assert _ends((Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED)) == "2 separated, 1 out of epochs"
+    assert _ends((Stop.SEPARATED,) * 45) == "all 45 separated"

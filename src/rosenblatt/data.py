@@ -40,12 +40,6 @@ class Table:
     dtype: np.dtype[Any]
     largest: float
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that an epoch reads."""
-        rows = self.rows
-        return rows.X.nbytes if isinstance(rows, Dense) else rows.data.nbytes + rows.indices.nbytes
-
 
 def as_table(X: Any) -> Table:
     """Validate X and give its rows to the kernels, without a copy where possible.
@@ -126,7 +120,8 @@ def _dense_table(X: Any) -> Table:
     numbers = _numeric(X)
     _check_shape(numbers.shape)
     values = _real(numbers, "X")
-    largest, fault = inspect_dense(values)
+    with np.errstate(over="ignore"):  # compiled code does not warn; the same code as plain Python would
+        largest, fault = inspect_dense(values)
     if fault >= 0:
         _refuse_infinite(values[fault], fault)
     return Table(Dense(values), values.shape, values.dtype, largest)
@@ -197,7 +192,8 @@ def _sparse_table(X: Any) -> Table:
     values = _real(values[: indptr[-1]], "X")
     indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)
     indptr = np.ascontiguousarray(indptr, dtype=np.int64 if indptr[-1] > np.iinfo(np.int32).max else indices.dtype)
-    largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1])
+    with np.errstate(over="ignore"):
+        largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1])
     if outside >= 0:
         raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
     if infinite >= 0:
@@ -208,3 +204,58 @@ def _sparse_table(X: Any) -> Table:
         tidy.sum_duplicates()
         return _sparse_table(tidy)
     return Table(Csr(values, indices, indptr), matrix.shape, values.dtype, largest)
+
+
+def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
+    """Give the sorted classes in y and the number of each row's class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+    n_samples : int
+        How many there must be.
+
+    Returns
+    -------
+    classes : array of shape (n_classes,)
+    label : int32 array of shape (n_samples,)
+    """
+    values = np.asarray(y)
+    if values.ndim != 1 or values.size != n_samples:
+        raise InvalidInput(
+            f"y has shape {values.shape}, X has {n_samples} rows: found input variables with inconsistent numbers of "
+            "samples. Pass one label for each row."
+        )
+    if values.dtype.kind in "fc" and not np.isfinite(values).all():
+        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose label is not known.")
+    if values.dtype.kind == "c" or (values.dtype.kind == "f" and np.any(values != np.floor(values))):
+        raise InvalidInput(
+            "Unknown label type: continuous. y has values between whole numbers, such as those of a regression. "
+            "Pass class labels, for example y > threshold."
+        )
+    if values.dtype.kind in "biuf":
+        # Two numbers, the common case, need no sorting.
+        low, high = values.min(), values.max()
+        upper = values == high
+        if low != high and (upper | (values == low)).all():
+            return np.array([low, high], values.dtype), upper.astype(np.int32)
+    classes, label = np.unique(values, return_inverse=True)
+    return classes, label.reshape(-1).astype(np.int32)
+
+
+def as_weights(sample_weight: Any, n_samples: int) -> Array:
+    """Give sample weights as a checked array, empty where all are one."""
+    if sample_weight is None:
+        return np.empty(0)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise InvalidInput(
+            f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows."
+        )
+    if not np.isfinite(weight).all() or weight.min() < 0:
+        raise InvalidInput("sample_weight has values that are negative or not finite. Weights are numbers from 0.")
+    if not weight.any():
+        raise InvalidInput("sample_weight is zero everywhere: there is nothing to learn from.")
+    return np.ascontiguousarray(weight)

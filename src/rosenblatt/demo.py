@@ -36,12 +36,12 @@ ENDS = {
     Stop.SEPARATED: "separated",
     Stop.EPOCHS: "out of epochs",
     Stop.SECONDS: "out of time",
-    Stop.TRAINING: "no more progress",
+    Stop.TRAINING: "gave up",
     Stop.VALIDATION: "validation error rose",
     Stop.CYCLE: "went in circles",
     Stop.CALLBACK: "interrupted",
 }
-WAYS = {"ovr": "each against the rest", "ovo": "every pair", "joint": "all ten at once"}
+WAYS = {"ovr": "each against rest", "ovo": "every pair", "joint": "all ten at once"}
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _geometry(console: Console, model: Any, data: Split) -> None:
     )
     _say(console, f"  radius           {run.radius:9.4f}   distance of the farthest point from the origin")
     if run.ceiling is not None:
-        _say(console, f"  largest margin   {run.ceiling:9.4f}   no boundary keeps more distance: the run proves it")
+        _say(console, f"  margin, at most  {run.ceiling:9.4f}   no boundary keeps more distance: the run proves it")
     if margin <= 0:
         _say(console, "  Some points stayed on the wrong side: no margin, and no limit to the mistakes.")
         return
@@ -239,10 +239,9 @@ def _digits(console: Console) -> None:
 
 def _ends(stops: tuple[Stop, ...]) -> str:
     """Say in a few words how the problems of a run ended."""
-    if len(stops) == 1:
-        return ENDS[stops[0]]
-    most = max(ENDS, key=stops.count)
-    return f"{stops.count(most)} of {len(stops)} {ENDS[most]}"
+    if len(set(stops)) == 1:
+        return ENDS[stops[0]] if len(stops) == 1 else f"all {len(stops)} {ENDS[stops[0]]}"
+    return ", ".join(f"{stops.count(stop)} {told}" for stop, told in ENDS.items() if stop in stops)
 
 
 # ---------------------------------------------------------------------------------------------------------- picture

@@ -18,13 +18,13 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt._kernels import ElasticNet, NoPenalty, PerceptronRule, Task, Weights
-from rosenblatt.data import Table, as_table, check_sparse
+from rosenblatt.data import Table, as_labels, as_table, as_weights, check_sparse
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, MULTICLASS, code, decision, scores, winners
+from rosenblatt.model import EVERY_ROW, MULTICLASS, code, decision, initial_weights, scores, winners
 from rosenblatt.online import grow, open_code
 from rosenblatt.order import row_numbers
 from rosenblatt.stopping import Stop
-from rosenblatt.training import Epoch, Held, Penalty, Plan, Run, as_labels, as_weights, initial_weights, run
+from rosenblatt.training import Epoch, Held, Penalty, Plan, Run, run
 
 Array = npt.NDArray[Any]
 

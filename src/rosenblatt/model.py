@@ -58,6 +58,27 @@ def new_weights(n_problems: int, n_features: int, dtype: npt.DTypeLike, *, trunc
     )
 
 
+def initial_weights(init: Any, n_problems: int, n_features: int, dtype: Any, *, truncated: bool = False) -> Weights:
+    """Give the weights that a run starts from: zero, or `init` = (w0, b0)."""
+    weights = new_weights(n_problems, n_features, dtype, truncated=truncated)
+    if init is None:
+        return weights
+    try:
+        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
+        if w0.shape not in (weights.W.shape, weights.W.shape[1:]):
+            raise ValueError(f"w0 has shape {w0.shape}")
+        W0, b0 = np.broadcast_to(w0, weights.W.shape), np.broadcast_to(b0, weights.b.shape)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"init is not a pair (w0, b0) with w0 of shape {weights.W.shape} and b0 of shape {weights.b.shape}: "
+            f"{error}."
+        ) from None
+    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
+        raise InvalidInput("init has values that are not finite. Start from finite weights.")
+    weights.W[:], weights.b[:] = W0, b0
+    return weights
+
+
 def zeros_like(weights: Weights) -> Weights:
     """Give zero weights of the same shape and type, without a penalty's account."""
     return new_weights(weights.W.shape[0], weights.W.shape[1], weights.W.dtype)

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt._kernels import Csr, Dense, Weights
-from rosenblatt.data import as_table
+from rosenblatt.data import as_labels, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, code, new_weights
+from rosenblatt.model import EVERY_ROW, code, initial_weights, new_weights
 from rosenblatt.order import Order
-from rosenblatt.training import Plan, as_labels, initial_weights
+from rosenblatt.training import Plan
 
 Array = npt.NDArray[Any]
 

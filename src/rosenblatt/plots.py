@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data import as_table
+from rosenblatt.data import as_labels, as_table
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.model import code, decision
 from rosenblatt.online import Trial
-from rosenblatt.training import Run, as_labels
+from rosenblatt.training import Run
 
 Array = npt.NDArray[Any]
 Axes = Any  # matplotlib.axes.Axes, which need not be installed

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from rosenblatt import _kernels as kernels
 from rosenblatt._kernels import ElasticNet, NoPenalty, PerceptronRule, Tally, Task, Weights
-from rosenblatt.data import Table, as_table
+from rosenblatt.data import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, code, copy_weights, decision, new_weights, scores, winners, zeros_like
+from rosenblatt.model import EVERY_ROW, code, copy_weights, decision, initial_weights, scores, winners, zeros_like
 from rosenblatt.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
 
@@ -437,30 +437,34 @@ class _Running:
 
     def _reason(self, stops: tuple[Stop, ...], ceiling: float) -> str:
         """Say why the run ended, with its figures."""
-        counts = {stop: stops.count(stop) for stop in PRECEDENCE if stop in stops}
         if self.units == 1:
-            return self._sentence(stops[0], ceiling) + "."
-        told = (f"{count} of {self.units} problems: {self._sentence(stop, ceiling)}" for stop, count in counts.items())
-        return "; ".join(told) + "."
+            told = self._sentence(stops[0], ceiling)
+        else:
+            counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
+            told = "; ".join(
+                f"{count} of {self.units} problems: {self._sentence(stop, ceiling)}" for count, stop in counts
+            )
+        if self.kept < len(self.mistakes) or (self.best is not None and set(stops) != {Stop.SEPARATED}):
+            told += f"; the weights of epoch {self.kept} are kept, the best of {len(self.mistakes)}"
+        return told + "."
 
     def _sentence(self, stop: Stop, ceiling: float) -> str:
         plan, epochs = self.plan, len(self.mistakes)
-        kept = "" if self.best is None else f"; the weights of epoch {self.kept} are kept, the best of {epochs}"
+        alone = f" ({self.updates} updates in {epochs} epochs)" if self.units == 1 else ""
+        share = ceiling / math.sqrt(self.table.largest + self.task.bias or 1.0)
+        proof = f", and no hyperplane separates the rows with a margin above {share:.1g} of their radius"
         figures = {
-            Stop.SEPARATED: f" ({self.updates} updates in {epochs} epochs)",
+            Stop.SEPARATED: alone,
             Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or see whether the data is "
-            f"separable at all{kept}",
-            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs}){kept}",
-            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}{kept}",
-            Stop.VALIDATION: f": {plan.patience} epochs in a row did not lower it by {plan.tol}{kept}",
-            Stop.CYCLE: f", every {self.cycle_length} epochs{kept}".replace("every 1 epochs", "every epoch"),
-            Stop.CALLBACK: f", after epoch {epochs}{kept}",
+            "separable at all",
+            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
+            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}"
+            + (proof if np.isfinite(share) else ""),
+            Stop.VALIDATION: f": {plan.patience} epochs in a row did not lower it by {plan.tol}",
+            Stop.CYCLE: ", every epoch" if self.cycle_length == 1 else f", every {self.cycle_length} epochs",
+            Stop.CALLBACK: f", after epoch {epochs}",
         }
-        proof = ""
-        if stop is Stop.TRAINING and np.isfinite(ceiling):
-            share = ceiling / np.sqrt(self.table.largest + self.task.bias)
-            proof = f"; no hyperplane separates the rows with a margin above {share:.1g} of their radius"
-        return stop.value + figures[stop] + proof
+        return stop.value + figures[stop]
 
 
 def run(
@@ -514,82 +518,6 @@ def _finish(running: _Running) -> Run:
     return running.record()
 
 
-def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
-    """Give the sorted classes in y and the number of each row's class.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    classes : array of shape (n_classes,)
-    label : int32 array of shape (n_samples,)
-    """
-    values = np.asarray(y)
-    if values.ndim != 1 or values.size != n_samples:
-        raise InvalidInput(
-            f"y has shape {values.shape}, X has {n_samples} rows: found input variables with inconsistent numbers of "
-            "samples. Pass one label for each row."
-        )
-    if values.dtype.kind in "fc" and not np.isfinite(values).all():
-        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose label is not known.")
-    if values.dtype.kind == "c" or (values.dtype.kind == "f" and np.any(values != np.floor(values))):
-        raise InvalidInput(
-            "Unknown label type: continuous. y has values between whole numbers, such as those of a regression. "
-            "Pass class labels, for example y > threshold."
-        )
-    if values.dtype.kind in "biuf":
-        # Two numbers, the common case, need no sorting.
-        low, high = values.min(), values.max()
-        upper = values == high
-        if low != high and (upper | (values == low)).all():
-            return np.array([low, high], values.dtype), upper.astype(np.int32)
-    classes, label = np.unique(values, return_inverse=True)
-    return classes, label.reshape(-1).astype(np.int32)
-
-
-def as_weights(sample_weight: Any, n_samples: int) -> Array:
-    """Give sample weights as a checked array, empty where all are one."""
-    if sample_weight is None:
-        return np.empty(0)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise InvalidInput(
-            f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows."
-        )
-    if not np.isfinite(weight).all() or weight.min() < 0:
-        raise InvalidInput("sample_weight has values that are negative or not finite. Weights are numbers from 0.")
-    if not weight.any():
-        raise InvalidInput("sample_weight is zero everywhere: there is nothing to learn from.")
-    return np.ascontiguousarray(weight)
-
-
-def initial_weights(init: Any, n_problems: int, n_features: int, dtype: Any, *, truncated: bool = False) -> Weights:
-    """Give the weights that a run starts from: zero, or `init` = (w0, b0)."""
-    weights = new_weights(n_problems, n_features, dtype, truncated=truncated)
-    if init is None:
-        return weights
-    try:
-        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
-        if w0.shape not in (weights.W.shape, weights.W.shape[1:]):
-            raise ValueError(f"w0 has shape {w0.shape}")
-        W0, b0 = np.broadcast_to(w0, weights.W.shape), np.broadcast_to(b0, weights.b.shape)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"init is not a pair (w0, b0) with w0 of shape {weights.W.shape} and b0 of shape {weights.b.shape}: "
-            f"{error}."
-        ) from None
-    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
-        raise InvalidInput("init has values that are not finite. Start from finite weights.")
-    weights.W[:], weights.b[:] = W0, b0
-    return weights
-
-
 def train(
     X: Any,
     y: Any,
@@ -639,7 +567,7 @@ def train(
     >>> from rosenblatt import train
     >>> run = train([[0, 0], [1, 0], [0, 1], [1, 1]], [-1, 1, 1, 1], order="cyclic")
     >>> run.mistakes, run.coef.tolist(), run.intercept.tolist()
-    ((3, 2, 2, 1, 1, 0), [[2.0, 2.0]], [-1.0])
+    ((3, 1, 2, 2, 1, 0), [[2.0, 2.0]], [-1.0])
     """
     chosen = Plan(**plan)
     table = as_table(X)
