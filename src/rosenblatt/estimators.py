@@ -420,7 +420,8 @@ class Perceptron(LinearClassifier):
         The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs, and no
         hyperplane can separate the data with a margin above tol times the radius. None: all `max_iter` epochs.
     shuffle : True, False or "random", default True
-        Reshuffle the rows each epoch, present them as they lie, or draw them with replacement.
+        Reshuffle the rows each epoch, present them as they lie, or draw them with replacement. From 16,384 rows on
+        blocks of 64 neighbours are reshuffled, at the speed of memory; single rows still if the labels come sorted.
     verbose : int, default 0
         Print a line per epoch.
     eta0 : float, default 1
