@@ -427,8 +427,7 @@ def balanced_winnow(rows, labels, orders, *, alpha=2.0, theta=0.0):
 def p_norm(rows, labels, orders, *, p=2.0):
     """p-norm perceptron (Grove et al. 2001): w is the gradient of half the squared p-norm of a sum of y x.
 
-
-    `more`: total, that sum.
+    `more`: total, that sum over the mistakes.
     """
     total, w, run = zeros(rows), zeros(rows), Run()
     for i, x, y in run.present(rows, labels, orders):

@@ -157,9 +157,12 @@ def test_interleaving_blocks_presents_each_row_once(n, width, streams, seed):
 def test_nearest_point_is_no_nearer_than_possible_and_no_further_than_a_grid_search(d, m, seed):
     rng = np.random.default_rng(seed)
     Z = rng.integers(-3, 4, (m, d)).astype(float)
-    found = nearest_point(Z, 0.0, 1000)
-    shares = rng.dirichlet(np.ones(m), 2000)
-    assert found <= np.linalg.norm(shares @ Z, axis=1).min() + 1e-9
+    found, point, support, shares = nearest_point(Z, 0.0, 1000)
+    np.testing.assert_allclose(shares @ Z[support], point, atol=1e-9)
+    np.testing.assert_allclose((shares.min(initial=1) >= 0, shares.sum()), (True, 1), atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(point), found, atol=1e-12)
+    others = rng.dirichlet(np.ones(m), 2000)
+    assert found <= np.linalg.norm(others @ Z, axis=1).min() + 1e-9
     assert found <= np.linalg.norm(Z, axis=1).min() + 1e-9
     # Weak duality: no direction has all rows further out than the nearest point.
     directions = rng.standard_normal((500, d))

@@ -3,9 +3,12 @@
 One file on purpose: Numba's disk cache does not notice an edit in a helper that lives in another file.
 Nothing here checks bounds; `rosenblatt.data` validates each array before it arrives.
 
-A row store (`Dense`, `Csr`), a rule (`PerceptronRule`) and a penalty (`NoPenalty`, `ElasticNet`) are
-NamedTuples; the body of each verb is chosen by their type when the loop is compiled, so one epoch loop serves
-every combination at the speed of a loop written for it. With the JIT off the same bodies run as Python.
+A row store (`Dense`, `Csr`), a rule (`PerceptronRule` and its kin), a penalty, a pace and a memory are NamedTuples;
+the body of each verb is chosen by their type when the loop is compiled, so one epoch loop serves every combination
+at the speed of a loop written for it. With the JIT off the same bodies run as Python.
+
+Four loops: `run_epoch` and `run_joint_epoch` for all first-order rules, `run_gaussian_epoch` for rules that keep a
+covariance, `run_multiplicative_epoch` for the Winnow family; and `run_pocket_epoch`, which looks back at all rows.
 
 Short names, defined in docs/explanation/notation.md: i row, j feature, p problem (one weight vector),
 c class, t trial, W weights (problems, features), b biases (problems,).
@@ -24,7 +27,7 @@ from numba.extending import intrinsic, overload
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 # Rows ahead of the one in use that are asked from memory when the order jumps.
-AHEAD = 4
+ROWS_AHEAD = 4
 CACHE_LINE = 64
 
 
@@ -43,9 +46,52 @@ class Csr(NamedTuple):
 
 
 class PerceptronRule(NamedTuple):
-    """Update by a full step when y f(x) <= margin. Rosenblatt (1958) with margin 0."""
+    """Step 1 when y f(x) <= margin, with a margin for each class: Rosenblatt (1958) at 0, Li et al. (2002) uneven."""
 
-    margin: float
+    positive: float
+    negative: float
+
+
+class PassiveAggressiveRule(NamedTuple):
+    """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite."""
+
+    C: float
+
+
+class SmoothPassiveAggressiveRule(NamedTuple):
+    """Step (1 - m) / (|x|^2 + 1 / 2C) when m = y f(x) < 1. Crammer et al. (2006), PA-II."""
+
+    C: float
+
+
+class HingeRule(NamedTuple):
+    """Step 1 when m < 1: a subgradient step against max(0, 1 - m)."""
+
+    none: float = 0.0
+
+
+class SquaredHingeRule(NamedTuple):
+    """Step 2 (1 - m) when m < 1: a gradient step against max(0, 1 - m)^2."""
+
+    none: float = 0.0
+
+
+class LogisticRule(NamedTuple):
+    """Step 1 / (1 + e^m): a gradient step against log(1 + e^-m)."""
+
+    none: float = 0.0
+
+
+class LmsRule(NamedTuple):
+    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
+
+    none: float = 0.0
+
+
+class NormalisedLmsRule(NamedTuple):
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+
+    none: float = 0.0
 
 
 class NoPenalty(NamedTuple):
@@ -61,11 +107,46 @@ class ElasticNet(NamedTuple):
     l2: float
 
 
+class Steady(NamedTuple):
+    """Learning rate that stays for an epoch."""
+
+    eta: float
+
+
+class Harmonic(NamedTuple):
+    """Learning rate 1 / (strength (start + t)) in trial t. Shalev-Shwartz et al. (2007) with start 0."""
+
+    strength: float
+    start: float
+
+
+class Last(NamedTuple):
+    """Nothing is remembered of earlier weights."""
+
+    none: float = 0.0
+
+
+class Mean(NamedTuple):
+    """The average of the weights after each trial can be told at any time, and training goes on undisturbed."""
+
+    none: float = 0.0
+
+
+class Ballot(NamedTuple):
+    """Every update is written down: which row, which problem, by how much, in which trial."""
+
+    row: np.ndarray  # (capacity,)
+    problem: np.ndarray  # (capacity,)
+    factor: np.ndarray  # (capacity,)
+    trial: np.ndarray  # (capacity,) trials that the problem had seen before
+    size: np.ndarray  # (1,) updates written so far; the caller provides room for every trial it asks for
+
+
 class Task(NamedTuple):
     """What each row teaches each problem.
 
     A row of class c is a positive (+1), a negative (-1) or no example (0) of problem p, as `sign[c, p]` says;
-    one-vs-all and one-vs-one differ in this table only.
+    one-vs-all and one-vs-one differ in this table only. For regression, `target` holds a number for each row.
     """
 
     label: np.ndarray  # (n,) class of each row
@@ -73,17 +154,86 @@ class Task(NamedTuple):
     cost: np.ndarray  # (classes, problems) factor of the step
     stake: np.ndarray  # (classes,) what an error on a row of the class counts
     weight: np.ndarray  # (n,) factor of the step and of an error, or empty: all one
+    target: np.ndarray  # (n,) for regression, else empty
     bias: float  # square of the constant that pads each row: 1, or 0 for no bias
 
 
 class Weights(NamedTuple):
-    """Weight vectors: problem p scores scale[p] * W[p].x + b[p]."""
+    """Weight vectors: problem p scores scale[p] * W[p].x + b[p]. Every array has a row for each problem."""
 
     W: np.ndarray  # (problems, features)
     b: np.ndarray  # (problems,)
-    scale: np.ndarray  # (problems,) one between epochs
+    t: np.ndarray  # (problems,) trials seen
+    scale: np.ndarray  # (problems,)
     owed: np.ndarray  # (problems,) truncation that every weight should have received
     paid: np.ndarray  # (problems, features) truncation it did receive; (problems, 0) without an L1 penalty
+    # For the average over the trials, which is (weight W - lag) / t, and (t b - lag_b) / t for the bias:
+    weight: np.ndarray  # (problems,) scales summed over the trials
+    lag: np.ndarray  # (problems, features) what updates came too late to add; (problems, 0) without an average
+    lag_b: np.ndarray  # (problems,)
+
+
+class Model(NamedTuple):
+    """Weights ready for use: problem p scores W[p].x + b[p]."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    scale: np.ndarray  # (problems,) ones
+
+
+class Gaussian(NamedTuple):
+    """Weights with their uncertainty: a variance for each weight, or a covariance matrix with the bias last."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    V: np.ndarray  # (problems, features), or (problems, features + 1, features + 1)
+    v: np.ndarray  # (problems,) variance of the bias, next to diagonal V
+
+
+class Exponents(NamedTuple):
+    """Weights that are powers: W = link(theta), updated through theta."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    theta: np.ndarray  # (problems, features)
+    theta_b: np.ndarray  # (problems,)
+
+
+class Pocket(NamedTuple):
+    """The weights of the perceptron, and the best ones found so far in the pocket."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    best_w: np.ndarray  # (problems, features)
+    best_b: np.ndarray  # (problems,)
+    run: np.ndarray  # (problems,) correct trials in a row of W
+    best_run: np.ndarray  # (problems,) and of the pocket
+    errors: np.ndarray  # (problems,) training errors of the pocket
+
+
+class WinnowRule(NamedTuple):
+    """Weights factor^theta against a threshold; a demotion divides, or eliminates. Littlestone (1988)."""
+
+    factor: float
+    eliminate: bool
+
+
+class BalancedWinnowRule(NamedTuple):
+    """Weights factor^theta - factor^-theta, for features of either sign. Littlestone (1989), Balanced."""
+
+    factor: float
+
+
+class Trial(NamedTuple):
+    """What a rule needs to know of a trial beside the row."""
+
+    eta: float  # learning rate
+    importance: float  # weight of the row times the cost of its class
+    vectors: float  # how many weight vectors move
+    bias: float  # square of the constant that pads each row
 
 
 class Tally(NamedTuple):
@@ -202,6 +352,28 @@ _REQUEST = {
     Dense: _request_dense,
     Csr: lambda rows, near, far: _request_csr(rows.data, rows.indices, rows.indptr, near, far),
 }
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _square_dense(X, i):
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += X[i, j] * X[i, j]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _square_csr(data, indptr, i):
+    total = 0.0
+    for k in range(indptr[i], indptr[i + 1]):
+        total += data[k] * data[k]
+    return total
+
+
+_SQUARE = {
+    Dense: lambda rows, i: _square_dense(rows.X, i),
+    Csr: lambda rows, i: _square_csr(rows.data, rows.indptr, i),
+}
 _ENTRIES = {
     Dense: lambda rows, i: (0, rows.X.shape[1]),
     Csr: lambda rows, i: (rows.indptr[i], rows.indptr[i + 1]),
@@ -227,6 +399,11 @@ def request(rows, near, far):
     return _by_type(_REQUEST, rows)(rows, near, far)
 
 
+def square(rows, i):
+    """Squared norm of row i."""
+    return _by_type(_SQUARE, rows)(rows, i)
+
+
 def entries(rows, i):
     """First and last-plus-one position of the stored entries of row i."""
     return _by_type(_ENTRIES, rows)(rows, i)
@@ -240,6 +417,7 @@ def entry(rows, i, k):
 overload(dot)(lambda rows, i, W, p: _by_type(_DOT, rows))
 overload(add)(lambda rows, i, factor, W, p: _by_type(_ADD, rows))
 overload(request)(lambda rows, near, far: _by_type(_REQUEST, rows))
+overload(square)(lambda rows, i: _by_type(_SQUARE, rows))
 overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
 overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
 
@@ -247,46 +425,157 @@ overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
 # -------------------------------------------------------------------------------------------- rules: two formulas
 
 
-def _step_perceptron(rule, margin):
+def _step_perceptron(rule, sign, margin, rows, i, trial):
     # Written so that a NaN margin, from an overflow, never counts as correct.
-    if margin > rule.margin:
+    if margin > (rule.positive if sign > 0 else rule.negative):
         return 0.0
-    return 1.0
+    return trial.eta * trial.importance
 
 
-def _loss_perceptron(rule, margin):
-    return max(0.0, rule.margin - margin)
+def _step_passive_aggressive(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return min(rule.C * trial.importance, (1.0 - margin) / length) if length > 0.0 else 0.0
 
 
-_STEP = {PerceptronRule: _step_perceptron}
-_LOSS = {PerceptronRule: _loss_perceptron}
+def _step_smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return (1.0 - margin) / (length + 0.5 / (rule.C * trial.importance))
 
 
-def step_size(rule, margin):
-    """How far the rule moves the weights towards a row with margin y f(x); 0 leaves them."""
-    return _by_type(_STEP, rule)(rule, margin)
+def _step_hinge(rule, sign, margin, rows, i, trial):
+    return 0.0 if margin >= 1.0 else trial.eta * trial.importance
 
 
-def loss(rule, margin):
+def _step_squared_hinge(rule, sign, margin, rows, i, trial):
+    return 0.0 if margin >= 1.0 else trial.eta * trial.importance * 2.0 * (1.0 - margin)
+
+
+def _step_logistic(rule, sign, margin, rows, i, trial):
+    return trial.eta * trial.importance / (1.0 + np.exp(margin)) if margin < 700.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _repeat(share, times):
+    """Share of an error that is gone after so many steps which each take the given share of what is left."""
+    if times == 1.0:
+        return share
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else 1.0
+
+
+def _step_lms(rule, sign, margin, rows, i, trial):
+    if trial.importance == 1.0:
+        return trial.eta * (1.0 - margin)
+    length = square(rows, i) + trial.bias
+    return _repeat(trial.eta * length, trial.importance) * (1.0 - margin) / length if length > 0.0 else 0.0
+
+
+def _step_normalised_lms(rule, sign, margin, rows, i, trial):
+    length = square(rows, i) + trial.bias
+    return _repeat(trial.eta, trial.importance) * (1.0 - margin) / length if length > 0.0 else 0.0
+
+
+def _loss_perceptron(rule, sign, margin):
+    return max(0.0, (rule.positive if sign > 0 else rule.negative) - margin)
+
+
+def _loss_hinge(rule, sign, margin):
+    return max(0.0, 1.0 - margin)
+
+
+def _loss_squared_hinge(rule, sign, margin):
+    return max(0.0, 1.0 - margin) ** 2
+
+
+def _loss_logistic(rule, sign, margin):
+    return np.log1p(np.exp(-margin)) if margin > -30.0 else -margin
+
+
+def _loss_lms(rule, sign, margin):
+    return 0.5 * (1.0 - margin) ** 2
+
+
+_STEP = {
+    PerceptronRule: _step_perceptron,
+    PassiveAggressiveRule: _step_passive_aggressive,
+    SmoothPassiveAggressiveRule: _step_smooth_passive_aggressive,
+    HingeRule: _step_hinge,
+    SquaredHingeRule: _step_squared_hinge,
+    LogisticRule: _step_logistic,
+    LmsRule: _step_lms,
+    NormalisedLmsRule: _step_normalised_lms,
+}
+_LOSS = {
+    PerceptronRule: _loss_perceptron,
+    PassiveAggressiveRule: _loss_hinge,
+    SmoothPassiveAggressiveRule: _loss_squared_hinge,
+    HingeRule: _loss_hinge,
+    SquaredHingeRule: _loss_squared_hinge,
+    LogisticRule: _loss_logistic,
+    LmsRule: _loss_lms,
+    NormalisedLmsRule: _loss_lms,
+}
+
+
+def step_size(rule, sign, margin, rows, i, trial):
+    """How far the rule moves the weights towards row i with margin y f(x); 0 leaves them."""
+    return _by_type(_STEP, rule)(rule, sign, margin, rows, i, trial)
+
+
+def loss(rule, sign, margin):
     """Loss that the rule takes a step against."""
-    return _by_type(_LOSS, rule)(rule, margin)
+    return _by_type(_LOSS, rule)(rule, sign, margin)
 
 
-overload(step_size)(lambda rule, margin: _by_type(_STEP, rule))
-overload(loss)(lambda rule, margin: _by_type(_LOSS, rule))
+overload(step_size)(lambda rule, sign, margin, rows, i, trial: _by_type(_STEP, rule))
+overload(loss)(lambda rule, sign, margin: _by_type(_LOSS, rule))
+
+
+# ------------------------------------------------------------------------------------------ pace: the learning rate
+
+_RATE = {
+    Steady: lambda pace, t: pace.eta,
+    Harmonic: lambda pace, t: 1.0 / (pace.strength * (pace.start + t)),
+}
+
+
+def rate(pace, t):
+    """Learning rate of a problem's trial t, from 1."""
+    return _by_type(_RATE, pace)(pace, t)
+
+
+overload(rate)(lambda pace, t: _by_type(_RATE, pace))
 
 
 # -------------------------------------------------------------------------------- penalties: before and after a step
 
 
 @njit(cache=True, nogil=True)
+def _fold(weights, p):
+    """Multiply the scale of vector p into it; the sum over the trials stays what it is."""
+    scale = weights.scale[p]
+    for j in range(weights.W.shape[1]):
+        weights.W[p, j] *= scale
+    if scale > 0.0:
+        weights.weight[p] /= scale
+    elif weights.lag.shape[1]:
+        # All weights are zero from here; what the trials summed up to must not be lost with them.
+        weights.weight[p] = 0.0
+    weights.scale[p] = 1.0
+
+
+@njit(cache=True, nogil=True)
 def _decay(factor, weights, p):
     """Multiply weight vector p by `factor` in constant time, through its scale."""
+    if factor == 0.0:
+        for j in range(weights.lag.shape[1]):
+            weights.lag[p, j] -= weights.weight[p] * weights.W[p, j]
     weights.scale[p] *= factor
     if weights.scale[p] < 1e-9:
-        for j in range(weights.W.shape[1]):
-            weights.W[p, j] *= weights.scale[p]
-        weights.scale[p] = 1.0
+        _fold(weights, p)
 
 
 @njit(cache=True, nogil=True)
@@ -299,8 +588,11 @@ def _truncate(weights, p, j):
         after = max(0.0, before - (weights.owed[p] + weights.paid[p, j]))
     elif before < 0.0:
         after = min(0.0, before + (weights.owed[p] - weights.paid[p, j]))
-    weights.paid[p, j] += after - before
-    weights.W[p, j] = after / scale
+    if after != before:
+        weights.paid[p, j] += after - before
+        if weights.lag.shape[1]:
+            weights.lag[p, j] += weights.weight[p] * (after - before) / scale
+        weights.W[p, j] = after / scale
 
 
 def _before_elastic_net(penalty, eta, weights, p):
@@ -347,51 +639,125 @@ overload(after_step)(lambda penalty, eta, rows, i, weights, p: _by_type(_AFTER, 
 
 @njit(cache=True, nogil=True)
 def settle(weights):
-    """Pay all truncation and fold the scales into the weights: between epochs W alone is the model."""
+    """Pay all truncation and fold the scales into the weights, so that W alone is the model."""
     for p in range(weights.W.shape[0]):
         for j in range(weights.paid.shape[1]):
             _truncate(weights, p, j)
-        for j in range(weights.W.shape[1]):
-            weights.W[p, j] *= weights.scale[p]
-        weights.scale[p] = 1.0
+        _fold(weights, p)
+
+
+# --------------------------------------------------------------------------------- memory: what is kept of the past
+
+
+def _note_last(memory, rows, i, factor, bias, weights, p):
+    pass
+
+
+def _note_mean(memory, rows, i, factor, bias, weights, p):
+    # An update after t trials is missing from t of the vectors that the average adds up.
+    add(rows, i, weights.weight[p] * factor, weights.lag, p)
+    weights.lag_b[p] += weights.t[p] * bias
+
+
+def _note_ballot(memory, rows, i, factor, bias, weights, p):
+    k = memory.size[0]
+    memory.row[k] = i
+    memory.problem[k] = p
+    memory.factor[k] = factor
+    memory.trial[k] = weights.t[p]
+    memory.size[0] = k + 1
+
+
+def _pass_none(memory, weights, p):
+    pass
+
+
+def _pass_mean(memory, weights, p):
+    weights.weight[p] += weights.scale[p]
+
+
+_NOTE = {Last: _note_last, Mean: _note_mean, Ballot: _note_ballot}
+_PASS = {Last: _pass_none, Mean: _pass_mean, Ballot: _pass_none}
+
+
+def note_step(memory, rows, i, factor, bias, weights, p):
+    """Remember that vector p is moved by `factor` times row i, and its bias by `bias`."""
+    return _by_type(_NOTE, memory)(memory, rows, i, factor, bias, weights, p)
+
+
+def pass_trial(memory, weights, p):
+    """Remember that vector p has lived through a trial."""
+    return _by_type(_PASS, memory)(memory, weights, p)
+
+
+overload(note_step)(lambda memory, rows, i, factor, bias, weights, p: _by_type(_NOTE, memory))
+overload(pass_trial)(lambda memory, weights, p: _by_type(_PASS, memory))
 
 
 # ------------------------------------------------------------------------------------------------------------ epochs
 
 
+@njit(cache=True, nogil=True, forceinline=True)
+def _move(memory, rows, i, step, bias, weights, p):
+    """Move vector p by `step` times row i, and remember it."""
+    factor = step / weights.scale[p]
+    note_step(memory, rows, i, factor, step * bias, weights, p)
+    add(rows, i, factor, weights.W, p)
+    weights.b[p] += step * bias
+
+
 @njit(cache=True, nogil=True)
-def run_epoch(rule, penalty, rows, task, order, eta, active, weights, into, tally):
+def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, into, tally):
     """Present the rows in `order` (empty: all of them as they lie) to the `active` problems.
 
     Scores are read from `weights` and corrections written `into`: the same arrays for the single-sample
     perceptron, a zeroed sum for the batch perceptron.
     """
-    jumps = order.size > 0
+    jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
-            request(rows, order[min(t + AHEAD, trials - 1)], order[min(t + 2 * AHEAD, trials - 1)])
+            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
         for a in range(active.size):  # not `for p in active`, which counts the array in and out for each row
             p = active[a]
             sign = task.sign[c, p]
             if sign == 0:
                 continue
-            margin = sign * (weights.scale[p] * dot(rows, i, weights.W, p) + weights.b[p])
-            step = step_size(rule, margin)
+            score = weights.scale[p] * dot(rows, i, weights.W, p) + weights.b[p]
+            # A rule that steps by 1 - margin then steps by target - score.
+            margin = sign * score if classifies else 1.0 + score - task.target[i]
+            eta = rate(pace, into.t[p] + 1)
+            importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
+            step = step_size(rule, sign, margin, rows, i, Trial(eta, importance, 1.0, task.bias))
             before_step(penalty, eta, into, p)
             if step != 0.0:
-                step *= eta * task.cost[c, p]
-                if task.weight.size:
-                    step *= task.weight[i]
-                add(rows, i, sign * step / into.scale[p], into.W, p)
-                into.b[p] += sign * step * task.bias
-                tally.mistakes[p] += not margin > 0.0
+                _move(memory, rows, i, sign * step, task.bias, into, p)
+                tally.mistakes[p] += classifies and not margin > 0.0
                 tally.updates[p] += 1
-                tally.loss[p] += loss(rule, margin)
+                tally.loss[p] += loss(rule, sign, margin)
                 tally.step[p] += step
             after_step(penalty, eta, rows, i, into, p)
+            into.t[p] += 1
+            pass_trial(memory, into, p)
+
+
+@njit(cache=True, nogil=True)
+def learn_row(rule, X, sign, bias, W, b):
+    """Present the only row of X to problem 0: one trial of `run_epoch` without its book-keeping.
+
+    Returns 1 for a mistake, 0 for none, -1 if the score is not finite, in which case nothing is learned.
+    """
+    rows = Dense(X)
+    margin = sign * (_dot_dense(X, 0, W, 0) + b[0])
+    if not np.isfinite(margin):
+        return -1
+    step = step_size(rule, sign, margin, rows, 0, Trial(1.0, 1.0, 1.0, bias))
+    if step != 0.0:
+        _add_dense(X, 0, sign * step, W, 0)
+        b[0] += sign * step * bias
+    return 0 if margin > 0.0 else 1
 
 
 @njit(cache=True, nogil=True)
@@ -408,10 +774,10 @@ def _best_wrong(rows, i, c, weights):
 
 
 @njit(cache=True, nogil=True)
-def run_joint_epoch(rule, penalty, rows, task, order, eta, weights, into, tally):
+def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, into, tally):
     """Present the rows to all classes at once: towards the true one, away from the best wrong one.
 
-    The max-score ultraconservative perceptron, Crammer and Singer (2003), Figure 3. The margin of a row is the
+    The max-score ultraconservative update, Crammer and Singer (2003), Figure 3. The margin of a row is the
     score of its class less the best score of another.
     """
     jumps = order.size > 0
@@ -419,43 +785,255 @@ def run_joint_epoch(rule, penalty, rows, task, order, eta, weights, into, tally)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
-            request(rows, order[min(t + AHEAD, trials - 1)], order[min(t + 2 * AHEAD, trials - 1)])
+            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
         own, best, wrong = _best_wrong(rows, i, c, weights)
         margin = own - best
-        step = step_size(rule, margin)
+        eta = rate(pace, into.t[0] + 1)
+        importance = task.stake[c] * task.weight[i] if task.weight.size else task.stake[c]
+        step = step_size(rule, 1, margin, rows, i, Trial(eta, importance, 2.0, task.bias))
         for k in range(weights.W.shape[0]):
             before_step(penalty, eta, into, k)
         if step != 0.0:
-            step *= eta * task.cost[c, 0]
-            if task.weight.size:
-                step *= task.weight[i]
-            add(rows, i, step / into.scale[c], into.W, c)
-            add(rows, i, -step / into.scale[wrong], into.W, wrong)
-            into.b[c] += step * task.bias
-            into.b[wrong] -= step * task.bias
+            _move(memory, rows, i, step, task.bias, into, c)
+            _move(memory, rows, i, -step, task.bias, into, wrong)
             tally.mistakes[0] += not margin > 0.0
             tally.updates[0] += 1
-            tally.loss[0] += loss(rule, margin)
+            tally.loss[0] += loss(rule, 1, margin)
             tally.step[0] += step
         for k in range(weights.W.shape[0]):
             after_step(penalty, eta, rows, i, into, k)
+            into.t[k] += 1
+            pass_trial(memory, into, k)
 
 
 @njit(cache=True, nogil=True)
-def misfits(rows, task, index, p, weights):
+def run_gaussian_epoch(noise, rows, task, order, active, state, tally):
+    """Adaptive regularisation of weights (AROW), Crammer, Kulesza and Dredze (2009), Figure 1.
+
+    When m = y f(x) < 1: with v = x'Vx and beta = 1 / (v + noise), w += (1 - m) beta y V x and V -= beta V x x'V,
+    of which a diagonal V keeps the diagonal.
+    """
+    jumps = order.size > 0
+    trials = order.size if jumps else task.label.size
+    for t in range(trials):
+        i = order[t] if jumps else t
+        if jumps:
+            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
+        c = task.label[i]
+        for a in range(active.size):
+            p = active[a]
+            sign = task.sign[c, p]
+            if sign == 0:
+                continue
+            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+            state.t[p] += 1
+            if not margin >= 1.0:
+                importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
+                pull(noise / importance, (1.0 - margin) * sign, rows, i, task.bias, state, p)
+                tally.mistakes[p] += not margin > 0.0
+                tally.updates[p] += 1
+                tally.loss[p] += 1.0 - margin
+                tally.step[p] += importance
+
+
+@njit(cache=True, nogil=True)
+def _pull_diagonal(noise, error, rows, i, bias, state, p):
+    start, end = entries(rows, i)
+    variance = state.v[p] * bias
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        variance += state.V[p, j] * value * value
+    beta = 1.0 / (variance + noise)
+    alpha = error * beta
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        gain = state.V[p, j] * value
+        state.W[p, j] += alpha * gain
+        state.V[p, j] -= beta * gain * gain
+    state.b[p] += alpha * state.v[p] * bias
+    state.v[p] -= beta * state.v[p] * state.v[p] * bias
+
+
+@njit(cache=True, nogil=True)
+def _pull_full(noise, error, rows, i, bias, state, p):
+    start, end = entries(rows, i)
+    width = state.V.shape[1]
+    padding = np.sqrt(bias)
+    gain = np.empty(width)
+    for m in range(width):
+        gain[m] = state.V[p, m, width - 1] * padding
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        for m in range(width):
+            gain[m] += state.V[p, m, j] * value
+    variance = gain[width - 1] * padding
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        variance += gain[j] * value
+    beta = 1.0 / (variance + noise)
+    for m in range(width - 1):
+        state.W[p, m] += error * beta * gain[m]
+    state.b[p] += error * beta * gain[width - 1] * padding
+    for m in range(width):
+        for n in range(width):
+            state.V[p, m, n] -= beta * gain[m] * gain[n]
+
+
+def pull(noise, error, rows, i, bias, state, p):
+    """Draw vector p towards row i along its uncertainty, and shrink that."""
+    body = _pull_diagonal if state.V.ndim == 2 else _pull_full
+    return body(noise, error, rows, i, bias, state, p)
+
+
+@overload(pull)
+def _choose_pull(noise, error, rows, i, bias, state, p):
+    if state.types[3].ndim == 2:
+        return lambda noise, error, rows, i, bias, state, p: _pull_diagonal(noise, error, rows, i, bias, state, p)
+    return lambda noise, error, rows, i, bias, state, p: _pull_full(noise, error, rows, i, bias, state, p)
+
+
+# Exponents may grow without end on data that no weights fit; the weights stay finite.
+_HIGHEST = 300.0
+
+
+def _link_winnow(rule, theta):
+    return rule.factor ** min(theta, _HIGHEST / np.log(rule.factor))
+
+
+def _link_balanced(rule, theta):
+    bound = _HIGHEST / np.log(rule.factor)
+    theta = max(-bound, min(theta, bound))
+    return rule.factor**theta - rule.factor**-theta
+
+
+_LINK = {WinnowRule: _link_winnow, BalancedWinnowRule: _link_balanced}
+_MOVE = {
+    # Elimination: factor to the power of minus infinity is zero, for good.
+    WinnowRule: lambda rule, theta, change: -np.inf if rule.eliminate and change < 0.0 else theta + change,
+    BalancedWinnowRule: lambda rule, theta, change: theta + change,
+}
+
+
+def link(rule, theta):
+    """Weight that belongs to an exponent."""
+    return _by_type(_LINK, rule)(rule, theta)
+
+
+def move(rule, theta, change):
+    """Exponent after a promotion or a demotion."""
+    return _by_type(_MOVE, rule)(rule, theta, change)
+
+
+overload(link)(lambda rule, theta: _by_type(_LINK, rule))
+overload(move)(lambda rule, theta, change: _by_type(_MOVE, rule))
+
+
+@njit(cache=True, nogil=True)
+def run_multiplicative_epoch(rule, rows, task, order, active, state, tally):
+    """Winnow: on a mistake multiply the weight of each feature of the row by factor^(y x)."""
+    trials = order.size if order.size else task.label.size
+    for t in range(trials):
+        i = order[t] if order.size else t
+        c = task.label[i]
+        for a in range(active.size):
+            p = active[a]
+            sign = task.sign[c, p]
+            if sign == 0:
+                continue
+            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+            state.t[p] += 1
+            if margin > 0.0:
+                continue
+            step = task.cost[c, p]
+            if task.weight.size:
+                step *= task.weight[i]
+            start, end = entries(rows, i)
+            for k in range(start, end):
+                j, value = entry(rows, i, k)
+                if value != 0.0:
+                    state.theta[p, j] = move(rule, state.theta[p, j], sign * step * value)
+                    state.W[p, j] = link(rule, state.theta[p, j])
+            if task.bias > 0.0:
+                state.theta_b[p] += sign * step
+                state.b[p] = link(rule, state.theta_b[p])
+            tally.mistakes[p] += 1
+            tally.updates[p] += 1
+            tally.loss[p] += max(0.0, -margin)
+            tally.step[p] += step
+
+
+@njit(cache=True, nogil=True)
+def run_pocket_epoch(rows, task, order, index, active, state, tally):
+    """Run the perceptron with the best weights in the pocket, and a ratchet. Gallant (1990).
+
+    Weights that were right more often in a row than those in the pocket take their place, if they also make fewer
+    errors on all rows. They are looked at when their run ends.
+    """
+    trials = order.size if order.size else task.label.size
+    for t in range(trials):
+        i = order[t] if order.size else t
+        c = task.label[i]
+        for a in range(active.size):
+            p = active[a]
+            sign = task.sign[c, p]
+            if sign == 0:
+                continue
+            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+            state.t[p] += 1
+            if margin > 0.0:
+                state.run[p] += 1
+                continue
+            consider(rows, task, index, p, state)
+            step = task.cost[c, p]
+            if task.weight.size:
+                step *= task.weight[i]
+            add(rows, i, sign * step, state.W, p)
+            state.b[p] += sign * step * task.bias
+            state.run[p] = 0
+            tally.mistakes[p] += 1
+            tally.updates[p] += 1
+            tally.loss[p] += max(0.0, -margin)
+            tally.step[p] += step
+
+
+@njit(cache=True, nogil=True)
+def consider(rows, task, index, p, state):
+    """Put the weights of problem p into the pocket if they belong there."""
+    if state.run[p] > state.best_run[p]:
+        errors = 0.0
+        for t in range(index.size if index.size else task.label.size):
+            i = index[t] if index.size else t
+            c = task.label[i]
+            sign = task.sign[c, p]
+            if sign != 0 and not sign * (dot(rows, i, state.W, p) + state.b[p]) > 0.0:
+                errors += task.cost[c, p] * (task.weight[i] if task.weight.size else 1.0)
+                if errors >= state.errors[p]:
+                    return
+        state.errors[p] = errors
+        state.best_run[p] = state.run[p]
+        state.best_b[p] = state.b[p]
+        for j in range(state.W.shape[1]):
+            state.best_w[p, j] = state.W[p, j]
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+
+@njit(cache=True, nogil=True)
+def misfits(rows, task, index, p, model):
     """Count the rows with y f(x) <= 0 in problem p; `index` as the order of an epoch."""
     wrong = 0
     for t in range(index.size if index.size else task.label.size):
         i = index[t] if index.size else t
         sign = task.sign[task.label[i], p]
-        if sign != 0 and not sign * (dot(rows, i, weights.W, p) + weights.b[p]) > 0.0:
+        if sign != 0 and not sign * (dot(rows, i, model.W, p) + model.b[p]) > 0.0:
             wrong += 1
     return wrong
 
 
 @njit(cache=True, nogil=True)
-def weigh_errors(rows, task, index, weights):
+def weigh_errors(rows, task, index, model):
     """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
 
     For one problem of two classes, or one problem per class.
@@ -470,23 +1048,23 @@ def weigh_errors(rows, task, index, weights):
         total += stake
         if c < 0:
             wrong += stake
-        elif weights.b.size == 1:
-            if not task.sign[c, 0] * (dot(rows, i, weights.W, 0) + weights.b[0]) > 0.0:
+        elif model.b.size == 1:
+            if not task.sign[c, 0] * (dot(rows, i, model.W, 0) + model.b[0]) > 0.0:
                 wrong += stake
         else:
-            own, best, _ = _best_wrong(rows, i, c, weights)
+            own, best, _ = _best_wrong(rows, i, c, model)
             if not own > best:
                 wrong += stake
     return wrong, total
 
 
 @njit(cache=True, nogil=True)
-def score(rows, index, weights, out):
+def score(rows, index, model, out):
     """Scores of the rows of `index` (empty: all) under every problem, into out (rows, problems)."""
     for t in range(out.shape[0]):
         i = index[t] if index.size else t
-        for p in range(weights.W.shape[0]):
-            out[t, p] = dot(rows, i, weights.W, p) + weights.b[p]
+        for p in range(model.W.shape[0]):
+            out[t, p] = dot(rows, i, model.W, p) + model.b[p]
 
 
 @njit(cache=True, nogil=True)
@@ -621,7 +1199,7 @@ def _affine_shares(Z, support, size, shares):
 
 @njit(cache=True, nogil=True)
 def nearest_point(Z, goal, iterations):
-    """Norm of a point of the convex hull of the rows of Z, brought close to the origin.
+    """Bring a point of the convex hull of the rows of Z close to the origin; give its norm, it, and its shares.
 
     Wolfe (1976), Finding the nearest point in a polytope. The norm of any such point bounds the margin of every
     hyperplane through the origin that has the rows on one side. Stops at `goal` or at the nearest point.
@@ -644,9 +1222,11 @@ def nearest_point(Z, goal, iterations):
             break
         support[size], share[size] = best, 0.0
         size += 1
+        dependent = False
         while True:
             if not _affine_shares(Z, support, size, target):
-                return norm
+                dependent = True  # to rounding: nothing more to gain
+                break
             theta = 1.0
             for a in range(size):
                 if target[a] <= 1e-13 and share[a] > target[a]:
@@ -665,4 +1245,6 @@ def nearest_point(Z, goal, iterations):
         for a in range(size):
             _add_dense(Z, support[a], share[a], point, 0)
         norm = np.sqrt(np.sum(point * point))
-    return norm
+        if dependent:
+            break
+    return norm, point[0], support[:size], share[:size]

@@ -106,7 +106,7 @@ def from_start(start: ArrayLike, separator: ArrayLike, radius: float, margin: fl
 
     References
     ----------
-    R. O. Duda, P. E. Hart and D. G. Stork (2001), Pattern classification, second edition, chapter 5.
+    R. O. Duda et al. (2001), Pattern classification, second edition, chapter 5.
 
     Examples
     --------

@@ -323,26 +323,31 @@ def _zipf_words(n: int, d: int, k: int, exponent: float, random: np.random.Gener
     """Draw k distinct words out of d for each of n rows, in rising order."""
     weight = np.arange(1.0, d + 1.0) ** -exponent
     edges = np.cumsum(weight)
-    taken = np.empty(0, np.int64)  # row * d + word, sorted
-    missing = np.full(n, k)
-    for _ in range(20):
-        rows = np.repeat(np.arange(n), missing)
+    words = np.empty((n, k), np.int32)
+    repeated = np.ones((n, k), bool)
+    active = np.arange(n)
+    for _ in range(30):
+        row = words[active]
+        draw = random.random(np.count_nonzero(repeated)) * edges[-1]
         # A draw can round up to the very end.
-        drawn = np.minimum(np.searchsorted(edges, random.random(rows.size) * edges[-1], side="right"), d - 1)
-        taken = np.union1d(taken, rows * d + drawn)
-        missing = k - np.bincount(taken // d, minlength=n)
-        if not missing.any():
+        row[repeated] = np.minimum(np.searchsorted(edges, draw, side="right"), d - 1)
+        row.sort(axis=1)
+        words[active] = row
+        repeated = np.zeros(row.shape, bool)
+        repeated[:, 1:] = row[:, 1:] == row[:, :-1]
+        unfinished = repeated.any(axis=1)
+        active, repeated = active[unfinished], repeated[unfinished]
+        if not active.size:
             break
     # Where the words left are rare, drawing again and again would not end; the largest of weighted keys have the
     # same distribution (Efraimidis and Spirakis, 2006).
-    start = np.searchsorted(taken, np.arange(n + 1) * d)
-    late = []
-    for row in np.flatnonzero(missing):
+    for i, again in zip(active, repeated, strict=True):
         keys = np.log(weight) + random.gumbel(size=d)
-        keys[taken[start[row] : start[row + 1]] - row * d] = -np.inf
-        late.append(row * d + np.argpartition(-keys, missing[row] - 1)[: missing[row]])
-    words: Array = (np.sort(np.concatenate([taken, *late])) % d).reshape(n, k)
-    return words.astype(np.int32)
+        keys[words[i]] = -np.inf
+        missing = np.count_nonzero(again)
+        words[i, again] = np.argpartition(-keys, missing - 1)[:missing]
+        words[i].sort()
+    return words
 
 
 # --------------------------------------------------------------------------------------------- figures in the plane

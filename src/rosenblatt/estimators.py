@@ -1,399 +1,83 @@
-"""The scikit-learn classes: parameters, labels, checks. No arithmetic; the only module that imports scikit-learn."""
+"""The family: one scikit-learn class for each member. Parameters and documentation; the rest is shared."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt._kernels import ElasticNet, NoPenalty, PerceptronRule, Task, Weights
-from rosenblatt.data import Table, as_labels, as_table, as_weights, check_sparse
+from rosenblatt._kernels import (
+    BalancedWinnowRule,
+    Dense,
+    ElasticNet,
+    Harmonic,
+    HingeRule,
+    LmsRule,
+    LogisticRule,
+    NoPenalty,
+    NormalisedLmsRule,
+    PassiveAggressiveRule,
+    PerceptronRule,
+    SmoothPassiveAggressiveRule,
+    SquaredHingeRule,
+    Task,
+    WinnowRule,
+)
+from rosenblatt.classifier import COMMON, LinearClassifier, check_sparse_first, learner, require, require_one_of
+from rosenblatt.data import Table, as_table, as_weights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, MULTICLASS, code, decision, initial_weights, scores, winners
-from rosenblatt.online import grow, open_code
-from rosenblatt.order import row_numbers
-from rosenblatt.stopping import Stop
-from rosenblatt.training import Epoch, Held, Penalty, Plan, Run, run
+from rosenblatt.margin import Widest, widest_margin
+from rosenblatt.methods import Arow, FirstOrder, Method, Multiplicative, Penalty, PocketMethod, Voted
+from rosenblatt.model import EVERY_ROW, as_model, check_start, code, decision, scores, winners
+from rosenblatt.online import growth
+from rosenblatt.order import SCHEDULES, row_numbers
+from rosenblatt.training import Job, Plan, Run, run
 
 Array = npt.NDArray[Any]
 
-_ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
+
+def _check_rate(estimator: Any) -> None:
+    require("eta0", estimator.eta0, Real, lambda v: 0 < v < np.inf, "a positive number")
 
 
-def _require(name: str, value: Any, kind: type, accept: Callable[[Any], bool], wanted: str) -> None:
-    if not isinstance(value, kind) or isinstance(value, bool | np.bool_) or not accept(value):
-        raise InvalidInput(f"{name}={value!r} is not possible: it must be {wanted}.")
+def _check_penalty(estimator: Any) -> None:
+    require("alpha", estimator.alpha, Real, lambda v: 0 <= v < np.inf, "a number from 0")
+    require("l1_ratio", estimator.l1_ratio, Real, lambda v: 0 <= v <= 1, "a number from 0 to 1")
+    require_one_of("penalty", estimator.penalty, (None, "l1", "l2", "elasticnet"))
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the linear classifiers of the family share: labels in and out, training by epochs or by a stream.
+def _penalty(estimator: Any) -> Penalty:
+    if estimator.penalty is None:
+        return NoPenalty()
+    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
+    return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
 
-    A subclass stores the parameters of its constructor and gives its `_rule`.
-    """
 
-    classes_: Array
-    coef_: Array
-    intercept_: Array
-    n_iter_: int
-    n_features_in_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
-    mistakes_: int
-    _trained: tuple[Weights, Array, Array]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _rule(self) -> PerceptronRule:
-        raise NotImplementedError
-
-    # ------------------------------------------------------------------------------------------------- parameters
-
-    def _check_parameters(self) -> None:
-        whole, number = Integral, Real
-        _require("max_iter", self.max_iter, whole, lambda v: v >= 1, "a whole number from 1")
-        _require("n_iter_no_change", self.n_iter_no_change, whole, lambda v: v >= 1, "a whole number from 1")
-        _require("eta0", self.eta0, number, lambda v: 0 < v < np.inf, "a positive number")
-        _require("alpha", self.alpha, number, lambda v: 0 <= v < np.inf, "a number from 0")
-        _require("l1_ratio", self.l1_ratio, number, lambda v: 0 <= v <= 1, "a number from 0 to 1")
-        _require("validation_fraction", self.validation_fraction, number, lambda v: 0 < v < 1, "between 0 and 1")
-        if self.tol is not None:
-            _require("tol", self.tol, number, lambda v: v == v, "a number, or None for all epochs")
-        if self.max_seconds is not None:
-            _require("max_seconds", self.max_seconds, number, lambda v: v > 0, "a positive number or None")
-        for name, known in (
-            ("penalty", (None, "l1", "l2", "elasticnet")),
-            ("multiclass", MULTICLASS),
-            ("keep", (None, "last", "best")),
-            ("shuffle", tuple(_ORDER)),
-        ):
-            if getattr(self, name) not in known:
-                choices = ", ".join(repr(choice) for choice in known)
-                raise InvalidInput(f"{name}={getattr(self, name)!r} is not known: choose one of {choices}.")
-
-    def _penalty(self) -> Penalty:
-        if self.penalty is None:
-            return NoPenalty()
-        share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(self.l1_ratio)}[self.penalty]
-        return ElasticNet(float(self.alpha * share), float(self.alpha * (1.0 - share)))
-
-    def _plan(self, **changes: Any) -> Plan:
-        watched = self.tol is not None or self.early_stopping
-        settings: dict[str, Any] = {
-            "order": _ORDER[self.shuffle],
-            "schedule": self.schedule,
-            "eta": float(self.eta0),
-            "batch": bool(self.batch),
-            "epochs": int(self.max_iter),
-            "seconds": self.max_seconds,
-            "tol": None if self.tol is None or self.tol == -np.inf else float(self.tol),
-            "patience": int(self.n_iter_no_change),
-            "keep": self.keep or ("best" if watched else "last"),
-            "seed": self._seed(),
-            "threads": effective_n_jobs(self.n_jobs),
-            "callback": self._watch if self.verbose or self.callback is not None else None,
-        }
-        return Plan(**(settings | changes))
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _watch(self, epoch: Epoch) -> Any:
-        if self.verbose:
-            error = "" if epoch.error is None else f", error {epoch.error:.4f}"
-            print(  # noqa: T201
-                f"epoch {epoch.number}: {epoch.mistakes} mistakes, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
-            )
-        return None if self.callback is None else self.callback(epoch)
-
-    # ------------------------------------------------------------------------------------------------------ input
-
-    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
-        if sp.issparse(X):
-            check_sparse(X)  # before anything of scipy's follows its pointers
-        elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-            raise InvalidInput(
-                f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since."
-            )
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-            ensure_all_finite=False,
+def _margins(estimator: Any) -> PerceptronRule:
+    """Give the perceptron's rule; margins are in units of the learning rate, as the weights are."""
+    try:
+        positive, negative = np.broadcast_to(np.asarray(estimator.margin, dtype=float), 2)
+    except ValueError:
+        positive = negative = -1.0
+    if not (0 <= positive < np.inf and 0 <= negative < np.inf):
+        raise InvalidInput(
+            f"margin={estimator.margin!r} is not possible: it must be a number from 0, or a pair of them for the "
+            "positive and the negative class."
         )
-        if isinstance(y, str) and y == "no_validation":
-            return as_table(checked), None
-        return as_table(checked[0]), checked[1]
-
-    def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
-        """Say what each row teaches each problem.
-
-        As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
-        """
-        stake = np.ones(classes.size)
-        if self.class_weight is not None:
-            stake = compute_class_weight(self.class_weight, classes=classes, y=y).astype(float)
-        own = sign > 0 if self.multiclass == "ovr" and classes.size > 2 else sign != 0
-        cost = np.where(own, stake[:, None], 1.0)
-        return Task(label, sign, cost, stake, weight, 1.0 if self.fit_intercept else 0.0)
-
-    # --------------------------------------------------------------------------------------------------- training
-
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
-        """Train until the data is separated, or another stopping rule says so.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        coef_init : array-like of shape (n_problems, n_features), optional
-            Weights to start from.
-        intercept_init : array-like of shape (n_problems,), optional
-            Biases to start from.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factor of each row's step; rows of weight zero are left out.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        table, y = self._check_rows(X, y, reset=True)
-        classes, label = as_labels(y, table.shape[0])
-        if classes.size < 2:
-            raise InvalidInput(
-                f"The number of classes has to be greater than one; got 1 class: {classes[0]!r}. "
-                "Add examples of another class."
-            )
-        plan = self._plan()
-        sign = code(classes.size, self.multiclass)
-        weight = as_weights(sample_weight, table.shape[0])
-        task = self._task(label, sign, classes, y, weight)
-        weights = self._start(classes, sign.shape[1], table, coef_init, intercept_init)
-        index, held = self._split(table, label, weight)
-        self.run_ = run(
-            self._rule(),
-            self._penalty(),
-            table,
-            task,
-            weights,
-            plan,
-            multiclass=self.multiclass,
-            index=index,
-            held=held,
-        )
-        self.classes_ = classes
-        self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-        self._finish(weights)
-        if self.run_.stop is Stop.CYCLE or (self.run_.stop is Stop.EPOCHS and self.tol is not None):
-            remedy = "shuffle=True" if self.run_.stop is Stop.CYCLE else "a larger max_iter"
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=2)
-        return self
-
-    @property
-    def _unit(self) -> float:
-        """The rate that the private weights are to be multiplied with; a penalty ties them to the true one."""
-        return 1.0 if self.penalty is not None else float(self.eta0)
-
-    def _start(self, classes: Array, problems: int, table: Table, coef_init: Any, intercept_init: Any) -> Weights:
-        truncated = self.penalty in ("l1", "elasticnet")
-        if coef_init is not None or intercept_init is not None:
-            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
-            init = (w0, 0.0 if intercept_init is None else intercept_init)
-        elif self.warm_start and hasattr(self, "coef_"):
-            if not np.array_equal(classes, self.classes_):
-                raise InvalidInput(
-                    f"warm_start continues with the classes {self.classes_.tolist()}, but y has {classes.tolist()}. "
-                    "Fit a fresh estimator, or use partial_fit, which takes new classes."
-                )
-            return self._resume(table, problems)
-        else:
-            init = self.init
-        weights = initial_weights(init, problems, table.shape[1], table.dtype, truncated=truncated)
-        weights.W[:] /= self._unit
-        weights.b[:] /= self._unit
-        return weights
-
-    def _resume(self, table: Table, problems: int) -> Weights:
-        """Give the weights that training continues from: those it left, unless coef_ was changed by hand since."""
-        state, coef, intercept = self._trained
-        known = self.coef_.shape[0]
-        untouched = np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept)
-        resumed = initial_weights(None, problems, table.shape[1], table.dtype, truncated=state.paid.shape[1] > 0)
-        stored = min(problems, state.b.size)
-        for given, kept in zip(state, resumed, strict=True):
-            kept[:stored] = given[:stored]
-        if not untouched:
-            resumed.W[:known] = np.asarray(self.coef_) / self._unit
-            resumed.b[:known] = np.asarray(self.intercept_) / self._unit
-        return resumed
-
-    def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Held | None]:
-        """Give the rows to train on, and those held out if training is to stop early."""
-        used = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        if not self.early_stopping:
-            return used, None
-        rows = used if used.size else row_numbers(np.arange(table.shape[0]))
-        splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
-        inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
-        return np.sort(rows[inside]), Held(table, np.sort(rows[outside]), label, weight)
-
-    def _finish(self, weights: Weights) -> None:
-        known = code(self.classes_.size, self.multiclass).shape[1]
-        self.coef_, self.intercept_ = self.run_.coef[:known], self.run_.intercept[:known]
-        self._trained = (weights, self.coef_.copy(), self.intercept_.copy())
-        self.n_iter_ = self.run_.epochs
-        self.stop_reason_ = self.run_.reason
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from the rows once, in the order in which they come.
-
-        A stream in chunks of any size gives the same weights. Classes may appear at any time: a new one starts from
-        the weights that it would have, had it been announced at the start (with ``multiclass="joint"``, from zero).
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like, optional
-            Classes to expect; those that y brings are added by themselves.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        if self.class_weight == "balanced":
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
-        first = not hasattr(self, "coef_")
-        table, y = self._check_rows(X, y, reset=first)
-        given, number = as_labels(y, table.shape[0])
-        expected = [] if classes is None else [np.unique(np.asarray(classes))]
-        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, given]))
-        sign = open_code(seen.size, self.multiclass)
-        weights = self._meet(first, seen, sign.shape[1], table)
-        label = np.searchsorted(seen, given).astype(np.int32)[number]
-        weight = as_weights(sample_weight, table.shape[0])
-        index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        task = self._task(label, sign, seen, seen, weight)
-        plan = self._plan(order="cyclic", epochs=1, tol=None, keep="last", seconds=None, batch=False)
-        strangers = sign.shape[1] - code(seen.size, self.multiclass).shape[1]
-        self.run_ = run(
-            self._rule(),
-            self._penalty(),
-            table,
-            task,
-            weights,
-            plan,
-            multiclass=self.multiclass,
-            index=index,
-            strangers=strangers,
-        )
-        self.classes_ = seen
-        self.t_ = self.run_.trials + (0 if first else self.t_)
-        self.mistakes_ = sum(self.run_.mistakes) + (0 if first else self.mistakes_)
-        self._finish(weights)
-        return self
-
-    def _meet(self, first: bool, seen: Array, problems: int, table: Table) -> Weights:
-        """Give the weights to continue with when the classes are those seen, new ones among them perhaps."""
-        if first:
-            return self._start(seen, problems, table, None, None)
-        stored = open_code(self.classes_.size, self.multiclass).shape[1]
-        weights = self._resume(table, stored)
-        if seen.size == self.classes_.size:
-            return weights
-        return grow(weights, np.searchsorted(seen, self.classes_).tolist(), seen.size, self.multiclass)
-
-    # -------------------------------------------------------------------------------------------------- prediction
-
-    def _class_scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        sign = code(self.classes_.size, self.multiclass)
-        return decision(self._problem_scores(table), sign, self.multiclass)
-
-    def _problem_scores(self, table: Table) -> Array:
-        coef = np.ascontiguousarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))
-        intercept = np.asarray(self.intercept_, dtype=coef.dtype)
-        weights = initial_weights(None, intercept.size, 0, coef.dtype)._replace(W=coef, b=intercept)
-        return scores(table, weights)
-
-    def decision_function(self, X: Any) -> Array:
-        """Give the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
-            For one-vs-one the sum of a class's signed scores against each other class.
-        """
-        given = self._class_scores(X)
-        return given[:, 0] if given.shape[1] == 1 else given
-
-    def predict(self, X: Any) -> Array:
-        """Give the class of each row; a score of zero is the negative class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        given = self._class_scores(X)
-        return self.classes_[winners(given) if self.classes_.size > 1 else np.zeros(given.shape[0], int)]
-
-    def distance(self, X: Any) -> Array:
-        """Give the signed distance (w.x + b) / |w| of each row from each hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
-        """
-        check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
-        if not length.all():
-            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
-        given = np.asarray(self._problem_scores(table) / length)
-        return given[:, 0] if given.shape[1] == 1 else given
+    return PerceptronRule(float(positive / estimator.eta0), float(negative / estimator.eta0))
 
 
+@learner(
+    penalty=None, alpha=0.0001, l1_ratio=0.15, eta0=1.0, schedule="constant", batch=False, margin=0.0
+)  # fmt: skip
 class Perceptron(LinearClassifier):
     r"""Rosenblatt's perceptron: on a mistake, move the weights towards the row.
 
@@ -412,84 +96,38 @@ class Perceptron(LinearClassifier):
         Strength of the penalty.
     l1_ratio : float, default 0.15
         Share of L1 in the elastic net.
-    fit_intercept : bool, default True
-        Whether to learn a bias b.
-    max_iter : int, default 1000
-        Most epochs, that is passes over the rows.
-    tol : float or None, default 1e-3
-        The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs, and no
-        hyperplane can separate the data with a margin above tol times the radius. None: all `max_iter` epochs.
-    shuffle : True, False or "random", default True
-        Reshuffle the rows each epoch, present them as they lie, or draw them with replacement. From 16,384 rows on
-        blocks of 64 neighbours are reshuffled, at the speed of memory; single rows still if the labels come sorted.
-    verbose : int, default 0
-        Print a line per epoch.
     eta0 : float, default 1
         Learning rate.
-    n_jobs : int or None, default None
-        Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.
-    random_state : int, RandomState or None, default 0
-        For the shuffling.
-    early_stopping : bool, default False
-        Hold out `validation_fraction` of the rows and end when the error on them stops decreasing.
-    validation_fraction : float, default 0.1
-        Share of the rows to hold out.
-    n_iter_no_change : int, default 5
-        Epochs without progress to wait.
-    class_weight : dict, "balanced" or None, default None
-        Factor of the steps for each class.
-    warm_start : bool, default False
-        Whether `fit` continues from the weights of the last call.
-    multiclass : {"ovr", "ovo", "joint"}, default "ovr"
-        More than two classes: one against the rest, every pair, or all at once by correcting the true class and
-        the best wrong one (Crammer and Singer 2003).
     schedule : str or callable, default "constant"
         Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten epochs), or a
         function of the epoch's number from 1.
-    max_seconds : float or None, default None
-        Most seconds to train.
-    init : (w0, b0) or None, default None
-        Weights and bias to start from; zero by default.
-    callback : callable or None, default None
-        Called with an `Epoch` after each; a true answer ends the fit.
-    keep : {"last", "best"} or None, default None
-        Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on the held-out
-        rows if there are any. None: "best", but "last" where tol=None asks for a number of epochs and no more.
     batch : bool, default False
         One update per epoch, by the sum over all misclassified rows.
+    margin : float or (float, float), default 0
+        Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).
+    {common}
 
     Attributes
     ----------
-    coef_ : array of shape (n_problems, n_features)
-        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo".
-    intercept_ : array of shape (n_problems,)
-        Biases.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted; with two, the second is the positive one.
-    n_iter_ : int
-        Epochs run.
-    run_ : Run
-        Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
-    stop_reason_ : str
-        Why it stopped, as a sentence.
-    t_ : int
-        Trials so far.
-    mistakes_ : int
-        Mistakes so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Their names, where X had any.
+    {attributes}
 
     Notes
     -----
     An epoch reads the data once, for all classes together, at the speed of memory. Keeping the best weights adds a
     second reading. Dense and sparse copies of the same data give the same model.
 
+    Mistakes: at most (R/g)^2 (Novikoff 1962), `rosenblatt.bounds.novikoff`. With a margin tau: at most
+    (R^2 + 2 tau)/g^2 updates, `rosenblatt.bounds.margin_perceptron`.
+
     References
     ----------
     Rosenblatt (1958), The perceptron: a probabilistic model for information storage and organization in the brain.
-    Novikoff (1962), On convergence proofs on perceptrons.
+    Novikoff (1962), On convergence proofs on perceptrons. Li, Zaragoza, Herbrich, Shawe-Taylor and Kandola (2002),
+    The perceptron algorithm with uneven margins.
+
+    See Also
+    --------
+    AveragedPerceptron : steadier on data that is not separable.
 
     Examples
     --------
@@ -500,56 +138,870 @@ class Perceptron(LinearClassifier):
     (['no', 'yes'], [[2.0, 2.0]], (3, 1, 2, 2, 1, 0))
     """
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool | str = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        multiclass: str = "ovr",
-        schedule: Any = "constant",
-        max_seconds: float | None = None,
-        init: Any = None,
-        callback: Any = None,
-        keep: str | None = None,
-        batch: bool = False,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.multiclass = multiclass
-        self.schedule = schedule
-        self.max_seconds = max_seconds
-        self.init = init
-        self.callback = callback
-        self.keep = keep
-        self.batch = batch
+    def _check_own(self) -> None:
+        _check_rate(self)
+        _check_penalty(self)
+        _margins(self)
 
-    def _rule(self) -> PerceptronRule:
-        return PerceptronRule(0.0)
+    def _method(self) -> Method:
+        return FirstOrder(_margins(self), _penalty(self))
+
+
+@learner(eta0=1.0, schedule="constant", margin=0.0)
+class AveragedPerceptron(LinearClassifier):
+    """The perceptron whose model is the average of its weights over all trials.
+
+    Trains exactly as `Perceptron` does and predicts with (w_1 + ... + w_T) / T, which does not depend on which row came
+    last. The sum is kept lazily, at the cost of a second addition per update, and training can go on at any time.
+
+    Parameters
+    ----------
+    eta0 : float, default 1
+        Learning rate.
+    schedule : str or callable, default "constant"
+        Factor of the learning rate by epoch, as for `Perceptron`.
+    margin : float or (float, float), default 0
+        Update as long as y f(x) <= margin.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    The mistakes of the perceptron that it averages are at most (R/g)^2, as for `Perceptron`.
+
+    References
+    ----------
+    Freund and Schapire (1999), Large margin classification using the perceptron algorithm, Machine Learning 37.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> model = AveragedPerceptron(shuffle=False, max_iter=1, tol=None).fit([[1.0], [-1.0]], [1, 0])
+    >>> model.coef_.tolist(), model.intercept_.tolist()
+    ([[1.0]], [1.0])
+    """
+
+    def _check_own(self) -> None:
+        _check_rate(self)
+        _margins(self)
+
+    def _method(self) -> Method:
+        return FirstOrder(_margins(self), averaged=True)
+
+
+@learner(without=("n_jobs", "early_stopping", "validation_fraction", "warm_start", "init", "keep"))
+class VotedPerceptron(LinearClassifier):
+    """The voted perceptron: every weight vector it passed through votes, as often as it survived.
+
+    One fit gives three predictions: by the last vector, by the average, and by the vote of all of them. What is
+    stored is the row of each update, sparse where the data is; the vectors are sums of them.
+
+    Parameters
+    ----------
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Prediction costs one inner product for each update that was made. After one pass the vote errs on a new row with
+    probability at most 2 E/(n + 1), E the expected mistakes (`rosenblatt.bounds.leave_one_out_vote`).
+
+    References
+    ----------
+    Freund and Schapire (1999), Large margin classification using the perceptron algorithm, Machine Learning 37.
+
+    Examples
+    --------
+    >>> from rosenblatt import VotedPerceptron
+    >>> model = VotedPerceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 1])
+    >>> [model.predict([[0, 0], [1, 1]], method=way).tolist() for way in ("vote", "average", "last")]
+    [[0, 1], [0, 1], [0, 1]]
+    """
+
+    # What the ballot would not agree with; the shared code reads them.
+    n_jobs = None
+    early_stopping = warm_start = False
+    validation_fraction = 0.1
+    init = None
+    keep = None
+    keeps = "last"
+
+    _ballots: list[tuple[Any, Array, Array]]
+
+    def _method(self) -> Method:
+        return Voted(PerceptronRule(0.0, 0.0))
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
+        if coef_init is not None or intercept_init is not None:
+            raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
+        self.__dict__.pop("_ballots", None)
+        return super().fit(X, y, sample_weight=sample_weight)
+
+    def _finish(self, state: Any, method: Method, table: Table, task: Task) -> None:
+        super()._finish(state, method, table, task)
+        assert isinstance(method, Voted)
+        row, problem, factor, trial = (np.concatenate(column) for column in zip(*method.ballots, strict=True))
+        before = self.__dict__.get("_ballots", [])
+        self._ballots = []
+        for p in range(state.b.size):
+            mine = problem == p
+            cast = (_take(table, row[mine]), factor[mine], trial[mine])
+            self._ballots.append(_join(before[p], cast) if p < len(before) else cast)
+
+    def _meet(self, first: bool, method: Method, seen: Array, problems: int, table: Table) -> Any:
+        state = super()._meet(first, method, seen, problems, table)
+        if not first and seen.size > self.classes_.size:
+            change = growth(np.searchsorted(seen, self.classes_).tolist(), seen.size, self.multiclass)
+            source = np.abs(change).argmax(axis=1)
+            sign = change[np.arange(change.shape[0]), source]
+            vectors, factor, trial = self._ballots[0]
+            empty = (vectors[:0], factor[:0], trial[:0])
+            old = self._ballots + [empty] * (change.shape[1] - len(self._ballots))
+            self._ballots = [
+                (old[p][0], s * old[p][1], old[p][2]) if s else empty for p, s in zip(source, sign, strict=True)
+            ]
+        return state
+
+    def decision_function(self, X: Any, method: str = "vote") -> Array:
+        """Give the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        method : {"vote", "average", "last"}
+            The share of votes for less against, between -1 and 1; the score of the average; of the last vector.
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        given = self._elect(X, method)
+        return given[:, 0] if given.shape[1] == 1 else given
+
+    def predict(self, X: Any, method: str = "vote") -> Array:
+        """Give the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        method : {"vote", "average", "last"}
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        given = self._elect(X, method)
+        return self.classes_[winners(given) if self.classes_.size > 1 else np.zeros(given.shape[0], int)]
+
+    def _elect(self, X: Any, method: str) -> Array:
+        require_one_of("method", method, ("vote", "average", "last"))
+        if method == "last":
+            return self._class_scores(X)
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        state = self._trained[0]
+        columns = [self._poll(table, p, int(state.t[p]), method) for p in range(self.coef_.shape[0])]
+        return decision(np.stack(columns, axis=1), code(self.classes_.size, self.multiclass), self.multiclass)
+
+    def _poll(self, table: Table, p: int, trials: int, method: str) -> Array:
+        """Let the vectors of a problem vote, or take their average, in blocks that fit into memory."""
+        vectors, factor, trial = self._ballots[p]
+        result = np.zeros(table.shape[0])
+        if not factor.size:
+            return result
+        survived = np.diff(trial, append=trials) / max(trials, 1)
+        bias = np.cumsum(factor) if self.fit_intercept else np.zeros(factor.size)
+        rows = table.rows
+        matrix = rows.X if isinstance(rows, Dense) else sp.csr_matrix(rows, shape=table.shape)
+        size = max(1, (1 << 22) // factor.size)
+        for start in range(0, table.shape[0], size):
+            heights = np.cumsum(_as_array(matrix[start : start + size] @ vectors.T) * factor, axis=1) + bias
+            result[start : start + size] = (
+                np.where(heights > 0, 1.0, -1.0) if method == "vote" else heights
+            ) @ survived
+        return result
+
+
+def _as_array(matrix: Any) -> Array:
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
+
+
+def _take(table: Table, index: Array) -> Any:
+    """Copy rows of a table, sparse where it is."""
+    rows = table.rows
+    return rows.X[index] if isinstance(rows, Dense) else sp.csr_matrix(rows, shape=table.shape)[index]
+
+
+def _join(old: tuple[Any, Array, Array], new: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
+    if sp.issparse(old[0]) or sp.issparse(new[0]):
+        rows = sp.vstack([sp.csr_matrix(old[0]), sp.csr_matrix(new[0])], format="csr")
+    else:
+        rows = np.vstack([old[0], new[0]])
+    return rows, np.append(old[1], new[1]), np.append(old[2], new[2])
+
+
+@learner(without=("keep", "init", "warm_start"))
+class PocketPerceptron(LinearClassifier):
+    """The perceptron with its best weights in the pocket: for data that is not separable.
+
+    Runs the perceptron, and keeps the weights with the longest run of correct trials, replaced only by weights that
+    also make fewer errors on all rows (the ratchet). The error of the pocket never rises.
+
+    Parameters
+    ----------
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    With rows drawn at random the pocket holds optimal weights with a probability that tends to one (Gallant 1990). Each
+    look at all rows costs an epoch; they are rare once the pocket is good.
+
+    References
+    ----------
+    Gallant (1990), Perceptron-based learning algorithms, IEEE Transactions on Neural Networks 1, 179-191.
+
+    Examples
+    --------
+    >>> from rosenblatt import PocketPerceptron
+    >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
+    >>> PocketPerceptron(max_iter=100).fit(X, y).score(X, y)
+    0.75
+    """
+
+    modes = ("ovr", "ovo")
+    keep = None
+    keeps = "last"
+    init = None
+    warm_start = False
+
+    def _method(self) -> Method:
+        return PocketMethod()
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: the ratchet looks back at all rows, which a stream does not keep."""
+        raise AttributeError(
+            "PocketPerceptron looks back at all rows, which a stream does not keep. Use AveragedPerceptron for streams."
+        )
+
+
+@learner(C=1.0, loss="hinge", average=False)
+class PassiveAggressive(LinearClassifier):
+    """Passive-aggressive: the smallest change of the weights that gives the row a margin of one.
+
+    With the loss l = max(0, 1 - y f(x)) the weights move by tau y x, where tau = min(C, l/|x|^2) (PA-I,
+    ``loss="hinge"``) or tau = l/(|x|^2 + 1/2C) (PA-II, ``loss="squared_hinge"``). PA without slack is C = inf. The
+    squared length includes the one of the bias.
+
+    Parameters
+    ----------
+    C : float, default 1
+        Largest step (PA-I), or how little slack costs (PA-II); may be infinite.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+        PA-I or PA-II.
+    average : bool, default False
+        Whether the model is the average of the weights over all trials.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Bounds on losses and mistakes: `rosenblatt.bounds.passive_aggressive`, `passive_aggressive_1`,
+    `passive_aggressive_2`.
+
+    References
+    ----------
+    Crammer, Dekel, Keshet, Shalev-Shwartz and Singer (2006), Online passive-aggressive algorithms, JMLR 7, 551-585.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressive
+    >>> model = PassiveAggressive(C=float("inf")).fit([[0.0], [3.0]], [0, 1])
+    >>> (model.decision_function([[3.0]]) >= 0.99).tolist()
+    [True]
+    """
+
+    def _check_own(self) -> None:
+        require("C", self.C, Real, lambda v: v > 0, "a positive number, infinity included")
+        require_one_of("loss", self.loss, ("hinge", "squared_hinge"))
+
+    def _method(self) -> Method:
+        kind = PassiveAggressiveRule if self.loss == "hinge" else SmoothPassiveAggressiveRule
+        return FirstOrder(kind(float(self.C)), averaged=bool(self.average))
+
+
+@learner(r=1.0, covariance="diagonal", without=("init",))
+class AROW(LinearClassifier):
+    """Adaptive regularisation of weights: small steps where a feature is known well, large ones where it is rare.
+
+    Keeps a Gaussian over the weights. When m = y f(x) < 1, with v = x'Vx and beta = 1/(v + r):
+    w += (1 - m) beta y V x and V -= beta V x x'V. Strong on noisy and sparse data.
+
+    Parameters
+    ----------
+    r : float, default 1
+        The larger, the smaller the steps.
+    covariance : {"diagonal", "full"}, default "diagonal"
+        A variance for each weight, or the whole matrix, for up to some thousand features.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Mistakes with the full matrix: `rosenblatt.bounds.arow`.
+
+    References
+    ----------
+    Crammer, Kulesza and Dredze (2009), Adaptive regularization of weight vectors, NIPS 22.
+
+    Examples
+    --------
+    >>> from rosenblatt import AROW
+    >>> AROW().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).predict([[0.2, 1.0]]).tolist()
+    [0]
+    """
+
+    modes = ("ovr", "ovo")
+    init = None
+
+    def _check_own(self) -> None:
+        require("r", self.r, Real, lambda v: 0 < v < np.inf, "a positive number")
+        require_one_of("covariance", self.covariance, ("diagonal", "full"))
+
+    def _method(self) -> Method:
+        return Arow(float(self.r), self.covariance == "full")
+
+    def _fresh_state(self, method: Method, problems: int, table: Table, init: Any) -> Any:
+        size = 8 * problems * (table.shape[1] + 1) ** 2
+        if self.covariance == "full" and size > 1 << 32:
+            raise InvalidInput(
+                f"covariance='full' needs {size / 2**30:.0f} GiB for {table.shape[1]} features and {problems} "
+                "problems. Use covariance='diagonal'."
+            )
+        return super()._fresh_state(method, problems, table, init)
+
+
+@learner(balanced=True, factor=1.5, threshold=None, eliminate=False, without=("init",))
+class Winnow(LinearClassifier):
+    """Winnow: on a mistake multiply the weights instead of adding to them; few relevant features among many.
+
+    Littlestone's Winnow (``balanced=False``) takes features that are not negative: it starts from weights of one,
+    predicts w.x > threshold, and multiplies w_j by factor^(y x_j), or eliminates it for good in a demotion. The
+    balanced form, for any features, has weights factor^theta - factor^-theta with theta += y x, and learns a bias.
+
+    Parameters
+    ----------
+    balanced : bool, default True
+        Whether features may be of either sign.
+    factor : float, default 1.5
+        What a promotion multiplies by; above 1.
+    threshold : float or None, default None
+        What w.x is held against without `balanced`; None: half the number of features.
+    eliminate : bool, default False
+        Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2).
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    A disjunction of k of n features is learned with at most 2 k log2(n) + 2 mistakes (factor 2, threshold n/2,
+    elimination): `rosenblatt.bounds.winnow1`, `winnow2`.
+
+    References
+    ----------
+    Littlestone (1988), Learning quickly when irrelevant attributes abound, Machine Learning 2, 285-318.
+
+    Examples
+    --------
+    >>> from rosenblatt import Winnow
+    >>> X = [[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 1], [0, 0, 1, 0]]
+    >>> Winnow(balanced=False, factor=2.0).fit(X, [1, 0, 1, 0]).score(X, [1, 0, 1, 0])
+    1.0
+    """
+
+    modes = ("ovr", "ovo")
+    init = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.balanced
+        # Littlestone's form is for features that are there or not; on others it promises little.
+        tags.classifier_tags.poor_score = not self.balanced
+        return tags
+
+    @property
+    def takes_new_classes(self) -> bool:  # type: ignore[override]
+        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        return bool(self.balanced)
+
+    def _check_own(self) -> None:
+        require("factor", self.factor, Real, lambda v: 1 < v < np.inf, "a number above 1")
+        if self.threshold is not None:
+            require("threshold", self.threshold, Real, lambda v: 0 < v < np.inf, "a positive number or None")
+
+    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
+        table, labels = super()._check_rows(X, y, reset=reset)
+        values = table.rows.X if isinstance(table.rows, Dense) else table.rows.data
+        if not self.balanced and values.size and values.min() < 0:
+            raise InvalidInput(
+                f"Negative values in data passed to Winnow: X goes down to {values.min():.3g}. Use balanced=True, or "
+                "split each feature into its positive and its negative part."
+            )
+        return table, labels
+
+    def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
+        task = super()._task(label, sign, classes, y, weight)
+        return task if self.balanced else task._replace(bias=0.0)
+
+    def _method(self) -> Method:
+        if self.balanced:
+            return Multiplicative(BalancedWinnowRule(float(self.factor)))
+        threshold = self.n_features_in_ / 2 if self.threshold is None else float(self.threshold)
+        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), threshold)
+
+
+@learner(eta0=0.1, schedule="constant", normalised=True)
+class Adaline(LinearClassifier):
+    """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
+
+    Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised`.
+
+    Parameters
+    ----------
+    eta0 : float, default 0.1
+        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
+    schedule : str or callable, default "constant"
+        Factor of the learning rate by epoch, as for `Perceptron`.
+    normalised : bool, default True
+        Whether steps are divided by the squared length of the row (NLMS).
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
+
+    See Also
+    --------
+    AdalineRegressor : the same for targets that are numbers.
+
+    Examples
+    --------
+    >>> from rosenblatt import Adaline
+    >>> Adaline().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
+    [0, 1]
+    """
+
+    modes = ("ovr", "ovo")
+    keeps = "last"
+
+    def _check_own(self) -> None:
+        _check_rate(self)
+
+    def _method(self) -> Method:
+        return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+
+
+@learner(loss="hinge", penalty="l2", alpha=0.0001, l1_ratio=0.15, eta0=0.01, schedule="optimal", average=False)
+class SoftMargin(LinearClassifier):
+    """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
+
+    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
+    alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
+    penalty : {"l2", "l1", "elasticnet"} or None, default "l2"
+    alpha : float, default 0.0001
+        Strength of the penalty.
+    l1_ratio : float, default 0.15
+        Share of L1 in the elastic net.
+    eta0 : float, default 0.01
+        Learning rate of the schedules by epoch.
+    schedule : str or callable, default "optimal"
+        "pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou's t0; or by epoch, as for
+        `Perceptron`.
+    average : bool, default False
+        Whether the model is the average of the weights over all trials (averaged SGD).
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
+    and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
+    optimal one pass large scale learning with averaged stochastic gradient descent.
+
+    Examples
+    --------
+    >>> from rosenblatt import SoftMargin
+    >>> model = SoftMargin(loss="logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.5], [2.5]]).tolist()
+    [0, 1]
+    """
+
+    keeps = "last"
+
+    @property
+    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Modes that the loss has: the logistic loss of several classes at once is another one."""
+        return ("ovr", "ovo") if self.loss == "logistic" else ("ovr", "ovo", "joint")
+
+    def _check_own(self) -> None:
+        _check_rate(self)
+        _check_penalty(self)
+        require_one_of("loss", self.loss, ("hinge", "squared_hinge", "logistic"))
+        if not callable(self.schedule):
+            require_one_of("schedule", self.schedule, ("optimal", "pegasos", *SCHEDULES))
+        if self.schedule in ("optimal", "pegasos") and not self.alpha > 0:
+            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
+
+    def _plan(self, **changes: Any) -> Plan:
+        by_trial = self.schedule in ("optimal", "pegasos")
+        return super()._plan(**({"schedule": "constant"} if by_trial else {}), **changes)
+
+    def _method(self) -> Method:
+        rule = {"hinge": HingeRule(), "squared_hinge": SquaredHingeRule(), "logistic": LogisticRule()}[self.loss]
+        return FirstOrder(rule, _penalty(self), self._pace(), bool(self.average))
+
+    def _pace(self) -> Harmonic | None:
+        if self.schedule == "pegasos":
+            return Harmonic(float(self.alpha), 0.0)
+        if self.schedule == "optimal":
+            # Bottou's choice: the first step is no longer than a weight of typical size.
+            typical = (1.0 / self.alpha**0.5) ** 0.5
+            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            return Harmonic(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
+        return None
+
+    def _is_logistic(self) -> bool:
+        if self.loss != "logistic":
+            raise AttributeError("predict_proba is only there with loss='logistic'.")
+        return True
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Give the probability of each class, from the logistic scores; several classes are scaled to add up to one.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        positive = 1.0 / (1.0 + np.exp(-np.clip(self._class_scores(X).astype(float), -700, 700)))
+        if positive.shape[1] == 1:
+            return np.hstack([1.0 - positive, positive])
+        return np.asarray(positive / positive.sum(axis=1, keepdims=True))
+
+
+_NOT_FOR_MARGINS = tuple(name for name in COMMON if name not in ("max_iter", "multiclass"))
+
+
+@learner(without=_NOT_FOR_MARGINS)
+class MaximumMargin(LinearClassifier):
+    """The hyperplane furthest from all rows: the hard-margin support vector machine.
+
+    Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
+    the two classes (Wolfe's nearest point algorithm on a growing working set), and scaled so that the closest rows have
+    y f(x) = 1; the margin is 1/|w|.
+
+    Parameters
+    ----------
+    max_iter : int, default 1000
+        Most rounds of the working set.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        More than two classes: one against the rest, or every pair.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As for `Perceptron`.
+    margin_ : array of shape (n_problems,)
+        Distance of the closest rows from each hyperplane.
+    margin_ceiling_ : array of shape (n_problems,)
+        Largest distance that any hyperplane can have, as the dual solution proves to rounding.
+    support_ : list of int arrays
+        The rows that each hyperplane rests on.
+    stop_reason_ : str
+        How close the two are.
+
+    Notes
+    -----
+    Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
+    problem, and its weights are the best that the perceptron came by.
+
+    References
+    ----------
+    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11, 128-149.
+
+    See Also
+    --------
+    SoftMargin : for data that is not separable.
+
+    Examples
+    --------
+    >>> from rosenblatt import MaximumMargin
+    >>> model = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1])
+    >>> model.margin_.round(6).tolist(), model.intercept_.round(6).tolist()
+    ([2.0], [-1.0])
+    """
+
+    modes = ("ovr", "ovo")
+    fit_intercept = True
+    class_weight = None
+
+    margin_: Array
+    margin_ceiling_: Array
+    support_: list[Array]
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: the largest margin is a property of all rows together."""
+        raise AttributeError("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Find the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        require_one_of("multiclass", self.multiclass, self.modes)
+        require("max_iter", self.max_iter, Real, lambda v: v >= 1, "a whole number from 1")
+        table, y = self._check_rows(X, y, reset=True)
+        classes, label = self._labels(y, table)
+        sign = code(classes.size, self.multiclass)
+        found = []
+        for p in range(sign.shape[1]):
+            rows = row_numbers(np.flatnonzero(sign[label, p]))
+            solution = widest_margin(table, rows, sign[label[rows], p].astype(float), int(self.max_iter))
+            found.append(solution or _closest(table, label, sign[:, p : p + 1], rows))
+        self.classes_ = classes
+        self.coef_ = np.array([solution.w for solution in found])
+        self.intercept_ = np.array([solution.b for solution in found])
+        self.margin_ = np.array([solution.margin for solution in found])
+        self.margin_ceiling_ = np.array([solution.ceiling for solution in found])
+        self.support_ = [solution.support for solution in found]
+        self.n_iter_ = max(solution.rounds for solution in found)
+        apart = self.margin_ > 0
+        if apart.all():
+            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
+            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
+        else:
+            self.stop_reason_ = (
+                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
+            )
+            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
+        return self
+
+
+def _closest(table: Table, label: Array, sign: Array, index: Array) -> Widest:
+    """Give the best weights that the perceptron comes by where nothing separates."""
+    task = Task(label, sign, np.ones(sign.shape), np.ones(sign.shape[0]), np.empty(0), np.empty(0), 1.0)
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    state = method.start(1, table.shape[1], table.dtype)
+    plan = Plan(epochs=100, keep="best")
+    record = run(Job(method, table, task, plan, index=index), state)
+    w, b = record.coef[0].astype(float), float(record.intercept[0])
+    heights = sign[label[index], 0] * scores(table, as_model(record.coef, record.intercept), index)[:, 0]
+    length = float(np.linalg.norm(w)) or 1.0
+    return Widest(w, b, min(float(heights.min()) / length, -np.finfo(float).tiny), 0.0, index[:0], record.epochs)
+
+
+@learner(
+    eta0=0.1,
+    schedule="constant",
+    normalised=True,
+    without=("early_stopping", "validation_fraction", "class_weight", "multiclass", "keep", "n_jobs", "init"),
+)
+class AdalineRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Adaline for numbers: linear regression by least mean squares, row by row.
+
+    w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
+
+    Parameters
+    ----------
+    eta0 : float, default 0.1
+        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
+    schedule : str or callable, default "constant"
+        Factor of the learning rate by epoch, as for `Perceptron`.
+    normalised : bool, default True
+        Whether steps are divided by the squared length of the row (NLMS).
+    {common}
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_, run_, stop_reason_, t_, n_features_in_, feature_names_in_
+        As for `Perceptron`.
+
+    References
+    ----------
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
+
+    Examples
+    --------
+    >>> from rosenblatt import AdalineRegressor
+    >>> model = AdalineRegressor(max_iter=1000, tol=None).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.predict([[3.0]]).round(3).tolist()
+    [7.0]
+    """
+
+    coef_: Array
+    intercept_: float
+    n_iter_: int
+    run_: Run
+    stop_reason_: str
+    t_: int
+
+    # Read by the shared plan.
+    _settings: ClassVar[dict[str, Any]] = {"n_jobs": None, "early_stopping": False, "keep": "last"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        return self._train(X, y, sample_weight, fresh=not (self.warm_start and hasattr(self, "coef_")), stream=False)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the rows once, in the order in which they come; chunks of any size give the same weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        return self._train(X, y, sample_weight, fresh=not hasattr(self, "coef_"), stream=True)
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, *, fresh: bool, stream: bool) -> Self:
+        _check_rate(self)
+        check_sparse_first(X)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=fresh or not stream,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=True,
+            ensure_all_finite=False,
+            y_numeric=True,
+        )
+        table = as_table(X)
+        target = np.ascontiguousarray(y, dtype=np.float64)
+        if not np.isfinite(target).all():
+            raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
+        weight = as_weights(sample_weight, table.shape[0])
+        index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
+        one = np.ones((1, 1))
+        label = np.zeros(table.shape[0], np.int32)
+        bias = 1.0 if self.fit_intercept else 0.0
+        task = Task(label, one.astype(np.int8), one, one[0], weight, target, bias)
+        method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+        state = method.start(1, table.shape[1], table.dtype)
+        if not fresh:
+            W0, b0 = check_start((self.coef_, self.intercept_), 1, table.shape[1])
+            state.W[:], state.b[:] = W0, b0
+        self.run_ = run(Job(method, table, task, self._plan(stream), index=index), state)
+        self.coef_, self.intercept_ = self.run_.coef[0], float(self.run_.intercept[0])
+        self.t_ = self.run_.trials + (0 if fresh else self.t_)
+        self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
+        return self
+
+    def _plan(self, stream: bool) -> Plan:
+        order = {True: "shuffled", False: "cyclic", "random": "random"}[self.shuffle]
+        return Plan(
+            order="cyclic" if stream else order,
+            schedule=self.schedule,
+            eta=float(self.eta0),
+            epochs=1 if stream else int(self.max_iter),
+            seconds=self.max_seconds,
+            tol=None if stream or self.tol is None else float(self.tol),
+            patience=int(self.n_iter_no_change),
+            seed=int(self.random_state or 0),
+            callback=self.callback,
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Give the number that belongs to each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        check_sparse_first(X)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=True,
+            ensure_all_finite=False,
+        )
+        table = as_table(X)
+        coef = np.asarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))[None, :]
+        return scores(table, as_model(coef, np.array([self.intercept_], dtype=coef.dtype)))[:, 0]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt._kernels import Dense, Weights, score
+from rosenblatt._kernels import Dense, Model, score
 from rosenblatt.data import Table
 from rosenblatt.errors import InvalidInput
 
@@ -47,59 +47,44 @@ def code(n_classes: int, multiclass: str) -> Array:
     return sign
 
 
-def new_weights(n_problems: int, n_features: int, dtype: npt.DTypeLike, *, truncated: bool = False) -> Weights:
-    """Give zero weights; `truncated` ones also keep the account of an L1 penalty."""
-    return Weights(
-        np.zeros((n_problems, n_features), dtype),
-        np.zeros(n_problems, dtype),
-        np.ones(n_problems),
-        np.zeros(n_problems),
-        np.zeros((n_problems, n_features if truncated else 0)),
-    )
+def as_model(W: Array, b: Array) -> Model:
+    """Give weights and biases as the kernels take them."""
+    return Model(W, b, np.ones(b.size))
 
 
-def initial_weights(init: Any, n_problems: int, n_features: int, dtype: Any, *, truncated: bool = False) -> Weights:
-    """Give the weights that a run starts from: zero, or `init` = (w0, b0)."""
-    weights = new_weights(n_problems, n_features, dtype, truncated=truncated)
-    if init is None:
-        return weights
-    try:
-        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
-        if w0.shape not in (weights.W.shape, weights.W.shape[1:]):
-            raise ValueError(f"w0 has shape {w0.shape}")
-        W0, b0 = np.broadcast_to(w0, weights.W.shape), np.broadcast_to(b0, weights.b.shape)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"init is not a pair (w0, b0) with w0 of shape {weights.W.shape} and b0 of shape {weights.b.shape}: "
-            f"{error}."
-        ) from None
-    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
-        raise InvalidInput("init has values that are not finite. Start from finite weights.")
-    weights.W[:], weights.b[:] = W0, b0
-    return weights
-
-
-def zeros_like(weights: Weights) -> Weights:
-    """Give zero weights of the same shape and type, without a penalty's account."""
-    return new_weights(weights.W.shape[0], weights.W.shape[1], weights.W.dtype)
-
-
-def copy_weights(source: Weights, target: Weights | None = None, part: slice = slice(None)) -> Weights:
-    """Copy the weight vectors of `part`, into `target` or into new arrays."""
+def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> Any:
+    """Copy the rows of `part` of every array of a state, into `target` or into new arrays."""
     if target is None:
-        return Weights(*(array[part].copy() for array in source))
+        return type(source)(*(array[part].copy() for array in source))
     for given, kept in zip(source, target, strict=True):
         kept[part] = given[part]
     return target
 
 
-def scores(table: Table, weights: Weights, index: Array = EVERY_ROW) -> Array:
+def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Array]:
+    """Give an initial (w0, b0) as arrays for every problem, or say what is wrong with it."""
+    wanted = (n_problems, n_features)
+    try:
+        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
+        if w0.shape not in (wanted, wanted[1:]):
+            raise ValueError(f"w0 has shape {w0.shape}")
+        W0, b0 = np.broadcast_to(w0, wanted), np.broadcast_to(b0, wanted[:1])
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"init is not a pair (w0, b0) with w0 of shape {wanted} and b0 of shape {wanted[:1]}: {error}."
+        ) from None
+    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
+        raise InvalidInput("init has values that are not finite. Start from finite weights.")
+    return W0, b0
+
+
+def scores(table: Table, model: Model, index: Array = EVERY_ROW) -> Array:
     """Give the score W.x + b of each row under each problem.
 
     Parameters
     ----------
     table : Table
-    weights : Weights
+    model : Model
     index : int array, default all rows
 
     Returns
@@ -107,9 +92,9 @@ def scores(table: Table, weights: Weights, index: Array = EVERY_ROW) -> Array:
     array of shape (n_rows, n_problems)
     """
     if isinstance(table.rows, Dense) and not index.size:
-        return np.asarray(table.rows.X @ weights.W.T + weights.b)
-    out = np.empty((index.size or table.shape[0], weights.b.size), weights.W.dtype)
-    score(table.rows, index, weights, out)
+        return np.asarray(table.rows.X @ model.W.T + model.b)
+    out = np.empty((index.size or table.shape[0], model.b.size), model.W.dtype)
+    score(table.rows, index, model, out)
     return out
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt._kernels import Csr, Dense, Weights
+from rosenblatt._kernels import Csr, Dense
 from rosenblatt.data import as_labels, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, code, initial_weights, new_weights
+from rosenblatt.model import EVERY_ROW, check_start, code
 from rosenblatt.order import Order
 from rosenblatt.training import Plan
 
@@ -115,8 +115,10 @@ def trace(
         raise InvalidInput(f"y has {classes.size} classes; a trace follows one perceptron, which tells two apart.")
     rows = table.rows
     sign = 2 * label - 1
-    start = initial_weights(init, 1, table.shape[1], table.dtype)
-    w, b = start.W[0] / eta, float(start.b[0]) / eta
+    w, b = np.zeros(table.shape[1], table.dtype), 0.0
+    if init is not None:
+        W0, b0 = check_start(init, 1, table.shape[1])
+        w, b = (W0[0] / eta).astype(table.dtype), float(b0[0]) / eta
     orders = Order(order, label, EVERY_ROW, seed)
     t = mistakes = 0
     total = 0.0
@@ -222,15 +224,3 @@ def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
     if n_classes == 2:
         stored[0] *= -1
     return stored
-
-
-def grow(weights: Weights, known: list[int], n_classes: int, multiclass: str) -> Weights:
-    """Give the weights of more classes, from those of the known ones; see `growth`."""
-    change = growth(known, n_classes, multiclass)
-    grown = new_weights(change.shape[0], weights.W.shape[1], weights.W.dtype, truncated=weights.paid.shape[1] > 0)
-    grown.W[:] = change @ (weights.W * weights.scale[:, None])
-    grown.b[:] = change @ weights.b
-    grown.owed[:] = np.abs(change) @ weights.owed
-    if weights.paid.shape[1]:
-        grown.paid[:] = change @ weights.paid
-    return grown

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _kernels as kernels
-from rosenblatt._kernels import Task, Weights
+from rosenblatt._kernels import Task
 from rosenblatt.data import Table
-from rosenblatt.model import copy_weights, scores
+from rosenblatt.model import as_model, scores
 from rosenblatt.order import row_numbers
 
 Array = npt.NDArray[Any]
@@ -54,18 +54,20 @@ class Patience:
 class Cycle:
     """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
 
-    def __init__(self, weights: Weights) -> None:
-        self.mark = copy_weights(weights)
+    def __init__(self, W: Array, b: Array) -> None:
+        self.W, self.b = W, b
+        self.mark = W.copy(), b.copy()
         self.power = self.length = 1
 
-    def returned(self, weights: Weights, part: slice) -> bool:
+    def returned(self, part: slice) -> bool:
         """Tell whether that part of the weights stands where it stood `length` epochs ago."""
-        return np.array_equal(weights.b[part], self.mark.b[part]) and np.array_equal(weights.W[part], self.mark.W[part])
+        W, b = self.mark
+        return np.array_equal(self.b[part], b[part]) and np.array_equal(self.W[part], W[part])
 
-    def advance(self, weights: Weights) -> None:
+    def advance(self) -> None:
         """Go on to the next epoch."""
         if self.length == self.power:
-            self.mark = copy_weights(weights)
+            self.mark = self.W.copy(), self.b.copy()
             self.power, self.length = 2 * self.power, 0
         self.length += 1
 
@@ -78,10 +80,10 @@ class Ceiling:
     the convex hull of the signed rows that lies close to the origin says the same of the rows that it is made of.
     """
 
-    def __init__(self, table: Table, task: Task, index: Array, weights: Weights, units: int) -> None:
-        self.table, self.task, self.index, self.weights = table, task, index, weights
-        self.origin = copy_weights(weights)
-        self.joint = units == 1 and weights.b.size > 1
+    def __init__(self, table: Table, task: Task, index: Array, W: Array, b: Array, units: int) -> None:
+        self.table, self.task, self.index, self.W, self.b = table, task, index, W, b
+        self.origin = W.astype(float), b.astype(float)
+        self.joint = units == 1 and b.size > 1
         self.steps = np.zeros(units)
         self.lowest = np.full(units, np.inf)
         self.next_search = np.zeros(units, np.int64)
@@ -97,8 +99,7 @@ class Ceiling:
 
     def observe(self) -> float:
         """Take in where the weights are now; give the lowest bound of all units."""
-        W = self.weights.W.astype(float) - self.origin.W
-        b = self.weights.b.astype(float) - self.origin.b
+        W, b = self.W - self.origin[0], self.b - self.origin[1]
         squares = np.einsum("pj,pj->p", W, W) + b * b / (self.task.bias or 1.0)
         lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
         moved = self.steps > 0
@@ -115,7 +116,7 @@ class Ceiling:
         sign = self.task.sign[self.task.label[index], unit].astype(float)
         index, sign = index[sign != 0], sign[sign != 0]
         if index.size > most:
-            vector = Weights(*(array[unit : unit + 1] for array in self.weights))
+            vector = as_model(self.W[unit : unit + 1], self.b[unit : unit + 1])
             margins = sign * scores(self.table, vector, index)[:, 0]
             hardest = np.sort(np.argpartition(margins, most - 1)[:most])
             index, sign = index[hardest], sign[hardest]
@@ -125,4 +126,4 @@ class Ceiling:
         # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
         work = 1e6 + epoch * self.table.shape[0] * width
         iterations = 10 + int(work / (Z.size + width**3 / 6))
-        return self.radius * float(kernels.nearest_point(Z, level / self.radius, iterations))
+        return self.radius * float(kernels.nearest_point(Z, level / self.radius, iterations)[0])

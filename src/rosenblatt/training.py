@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _kernels as kernels
-from rosenblatt._kernels import ElasticNet, NoPenalty, PerceptronRule, Tally, Task, Weights
+from rosenblatt._kernels import Model, PerceptronRule, Tally, Task
+from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.data import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, code, copy_weights, decision, initial_weights, scores, winners, zeros_like
+from rosenblatt.methods import FirstOrder, Method, Sweep
+from rosenblatt.model import EVERY_ROW, check_start, code, copy_state, decision, scores, winners
 from rosenblatt.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
 
 Array = npt.NDArray[Any]
-Penalty = NoPenalty | ElasticNet
 
 # Trials between two looks at the clock, where a time limit was set.
 TRIALS_PER_LOOK = 1 << 15
@@ -189,6 +190,59 @@ class Run:
     coef: Array = field(repr=False)
     intercept: Array = field(repr=False)
 
+    def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
+        """What the mistakes of the first pass say about new rows.
+
+        Parameters
+        ----------
+        delta : float
+            Probability with which a guarantee may fail.
+
+        Returns
+        -------
+        tuple of Guarantee
+            Empty for several problems at once, whose mistakes are not one another's.
+        """
+        if len(self.stops) > 1 or not self.mistakes:
+            return ()
+        rows = self.trials // self.epochs
+        assumption = "independent rows of one distribution, seen once, in an order that does not depend on them"
+        source = (
+            "Cesa-Bianchi, Conconi and Gentile (2004), On the generalization ability of on-line learning algorithms"
+        )
+        given = (self.mistakes[0], rows, delta)
+        return (
+            Guarantee(
+                average_risk(*given), 1 - delta, "the hypotheses of the first pass, on average", assumption, source
+            ),
+            Guarantee(voted_risk(*given), 1 - delta, "their vote, each once per trial", assumption, source),
+        )
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A bound on the error on new rows.
+
+    Attributes
+    ----------
+    risk : float
+        The error is at most this, between 0 and 1; above 1 it says nothing.
+    confidence : float
+        With this probability over the rows.
+    hypothesis : str
+        Of which weights it speaks.
+    assumption : str
+        What must hold of the rows.
+    source : str
+        Who proved it.
+    """
+
+    risk: float
+    confidence: float
+    hypothesis: str
+    assumption: str
+    source: str
+
 
 @dataclass(frozen=True)
 class Held:
@@ -200,48 +254,63 @@ class Held:
     weight: Array
 
 
+@dataclass(frozen=True)
+class Job:
+    """What to learn, from which rows, how, and until when.
+
+    Attributes
+    ----------
+    method : Method
+    table : Table
+    task : Task
+    plan : Plan
+    multiclass : {"ovr", "ovo", "joint"}
+    index : int array
+        The rows to train on, in the order of a cycle; empty for all.
+    held : Held or None
+        Rows to measure the error on.
+    strangers : int
+        How many of the last problems the record leaves out of its counts.
+    """
+
+    method: Method
+    table: Table
+    task: Task
+    plan: Plan
+    multiclass: str = "ovr"
+    index: Array = field(default_factory=lambda: EVERY_ROW)
+    held: Held | None = None
+    strangers: int = 0
+
+
 class _Running:
     """A run in progress. A unit is what ends by itself: one problem, or all classes of a joint task."""
 
-    def __init__(
-        self,
-        rule: PerceptronRule,
-        penalty: Penalty,
-        table: Table,
-        task: Task,
-        weights: Weights,
-        plan: Plan,
-        multiclass: str,
-        index: Array,
-        held: Held | None,
-        strangers: int,
-        pool: ThreadPoolExecutor | None,
-    ) -> None:
+    def __init__(self, job: Job, state: Any, pool: ThreadPoolExecutor | None) -> None:
         self.start = time.perf_counter()
-        self.rule, self.penalty, self.table, self.task, self.weights = rule, penalty, table, task, weights
-        self.settled = weights
-        self.plan, self.multiclass, self.index, self.held, self.pool = plan, multiclass, index, held, pool
-        self.n = index.size or table.shape[0]
-        self.joint = multiclass == "joint" and weights.b.size > 1
-        self.units = 1 if self.joint else weights.b.size
-        self.known = self.units - strangers
+        self.job, self.state, self.pool = job, state, pool
+        self.method, self.plan, self.task = job.method, job.plan, job.task
+        self.model = job.method.model(state)
+        self.n = job.index.size or job.table.shape[0]
+        self.joint = job.multiclass == "joint" and state.b.size > 1
+        self.units = 1 if self.joint else state.b.size
+        self.known = self.units - job.strangers
         self.active = np.arange(self.units)
         self.stops: dict[int, Stop] = {}
         self.counts, self.sums = np.zeros((2, self.units), np.int64), np.zeros((2, self.units))
         self.tally = Tally(*self.counts, *self.sums)
-        self.penalised = isinstance(penalty, ElasticNet)
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
-        self.unit = 1.0 if self.penalised else plan.eta
-        self.order = Order(plan.order, task.label, index, plan.seed)
-        repeats = plan.order == "cyclic" and plan.schedule == "constant" and not self.penalised
-        self.cycle = Cycle(weights) if repeats else None
+        self.unit = job.method.unit(self.plan.eta)
+        self.order = Order(self.plan.order, job.task.label, job.index, self.plan.seed)
+        repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and job.method.finite
+        self.cycle = Cycle(state.W, state.b) if repeats else None
         self.cycle_length: int | None = None
-        self.due = np.full(self.units, plan.epochs + 1)
-        self.patience = None if plan.tol is None else Patience(self.units, plan.tol, plan.patience)
-        self.ceiling = None if self.penalised else Ceiling(table, task, index, weights, self.units)
-        self.best = copy_weights(weights) if plan.keep == "best" else None
-        self.best_settled = weights if self.best is None else self.best
+        self.due = np.full(self.units, self.plan.epochs + 1)
+        self.patience = None if self.plan.tol is None else Patience(self.units, self.plan.tol, self.plan.patience)
+        given = (job.table, job.task, job.index, state.W, state.b)
+        self.ceiling = Ceiling(*given, self.units) if job.method.additive else None
+        self.best: tuple[Any, Model] | None = None
         self.fewest, self.kept = np.inf, 0
         self.mistakes: list[int] = []
         self.losses: list[float] = []
@@ -256,6 +325,10 @@ class _Running:
     def seconds(self) -> float:
         """Time since the start."""
         return time.perf_counter() - self.start
+
+    @property
+    def _radius(self) -> float:
+        return math.sqrt(self.job.table.largest + self.task.bias)
 
     @property
     def late(self) -> bool:
@@ -273,74 +346,72 @@ class _Running:
         self.updates += int(np.count_nonzero(self.tally.updates) if self.plan.batch else updates)
         if self.ceiling is not None:
             self.ceiling.steps += self.tally.step
+        self.model = self.method.model(self.state)
         with np.errstate(invalid="ignore", over="ignore"):
-            finite = math.isfinite(self.weights.W.sum() + self.weights.b.sum())
+            finite = math.isfinite(self.model.W.sum() + self.model.b.sum())
         if not finite:
             raise InvalidInput(
-                f"The weights overflowed {self.weights.W.dtype} in epoch {number}. Scale the data, for example "
-                "with StandardScaler."
+                f"The weights overflowed {self.model.W.dtype} in epoch {number}. Scale the data, for example with "
+                "StandardScaler."
             )
         self._measure(number)
         self._judge(number)
 
     def _present(self, order: Array, eta: float) -> None:
         """Run the kernel over the order, in slices where the clock matters."""
-        into = zeros_like(self.weights) if self.plan.batch else self.weights
+        into = self.state
+        if self.plan.batch:
+            problems, features = self.state.W.shape
+            into = self.method.start(problems, features, self.state.W.dtype)
         pieces = [order]
         if self.plan.seconds is not None:
             whole = order if order.size else row_numbers(np.arange(self.n))
             pieces = np.split(whole, range(TRIALS_PER_LOOK, self.n, TRIALS_PER_LOOK))
         for piece in pieces:
-            self._sweep(piece, eta, into)
+            self._share(piece, eta, into)
             self.trials += piece.size or self.n
             if self.late:
                 break
-        if into is not self.weights:
-            self.weights.W[:] += into.W
-            self.weights.b[:] += into.b
-        if self.penalised:
-            # A copy: what the weights owe is paid when they are next used, wherever a stream was cut into chunks.
-            self.settled = copy_weights(self.weights)
-            kernels.settle(self.settled)
+        if into is not self.state:
+            self.state.W[:] += into.W
+            self.state.b[:] += into.b
 
-    def _sweep(self, order: Array, eta: float, into: Weights) -> None:
-        given = (self.rule, self.penalty, self.table.rows, self.task, order, eta)
-        if self.joint:
-            kernels.run_joint_epoch(*given, self.weights, into, self.tally)
-        else:
-            self._share(lambda active: kernels.run_epoch(*given, active, self.weights, into, self.tally))
-
-    def _share(self, work: Callable[[Array], None]) -> None:
+    def _share(self, order: Array, eta: float, into: Any) -> None:
         """Share the active problems among the threads; each belongs to one, so the result is the same."""
-        if self.pool is None or self.active.size == 1:
+
+        def work(active: Array) -> None:
+            rows = self.job.table.rows
+            sweep = Sweep(rows, self.task, order, self.job.index, active, eta, self.tally, self.joint)
+            self.method.sweep(sweep, self.state, into)
+
+        if self.pool is None or self.joint or self.active.size == 1:
             work(self.active)
         else:
             list(self.pool.map(work, np.array_split(self.active, min(self.plan.threads, self.active.size))))
 
     def _error(self) -> float:
         """Measure the share of wrong rows, by weight: of those held out if there are any, else of the training rows."""
-        held = self.held or Held(self.table, self.index, self.task.label, self.task.weight)
+        held = self.job.held or Held(self.job.table, self.job.index, self.task.label, self.task.weight)
         task = self.task._replace(label=held.label, weight=held.weight)
-        if self.multiclass != "ovo" or self.units == 1:
-            wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.settled)
+        if self.job.multiclass != "ovo" or self.units == 1:
+            wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.model)
             return float(wrong / total)
         index = held.index if held.index.size else row_numbers(np.arange(held.table.shape[0]))
         stake = np.append(task.stake, 1.0)[held.label[index]] * (held.weight[index] if held.weight.size else 1.0)
-        elected = winners(decision(scores(held.table, self.settled, index), task.sign, self.multiclass))
+        elected = winners(decision(scores(held.table, self.model, index), task.sign, self.job.multiclass))
         return float(stake[elected != held.label[index]].sum() / stake.sum())
 
     def _measure(self, number: int) -> None:
         """Measure the error at the end of the epoch, where something depends on it, and keep the best weights."""
-        if self.held is None and self.best is None:
+        if self.job.held is None and self.plan.keep != "best":
             return
         self.errors.append(self._error())
-        if self.best is not None and self.errors[-1] <= self.fewest:
+        if self.plan.keep == "best" and self.errors[-1] <= self.fewest:
             self.fewest, self.kept = self.errors[-1], number
-            copy_weights(self.weights, self.best)
-            self.best_settled = copy_weights(self.settled) if self.penalised else self.best
+            self.best = copy_state(self.state), copy_state(self.model)
 
     def _judge(self, number: int) -> None:
-        clean = self.active[self.tally.updates[self.active] == 0]
+        clean = self.active[(self.tally.updates[self.active] == 0) & self.method.rests]
         if clean.size and (self.plan.order == "random" or self.late):
             clean = clean[[self._fits(unit) for unit in clean]]  # not every row need have been presented
         self._end(clean, Stop.SEPARATED)
@@ -358,8 +429,8 @@ class _Running:
     def _fits(self, unit: int) -> bool:
         """Look at every row of a unit; tell whether each is on its side."""
         if self.joint:
-            return bool(kernels.weigh_errors(self.table.rows, self.task, self.index, self.settled)[0] == 0.0)
-        return bool(kernels.misfits(self.table.rows, self.task, self.index, unit, self.settled) == 0)
+            return bool(kernels.weigh_errors(self.job.table.rows, self.task, self.job.index, self.model)[0] == 0.0)
+        return bool(kernels.misfits(self.job.table.rows, self.task, self.job.index, unit, self.model) == 0)
 
     def _end(self, units: Array, stop: Stop) -> None:
         if units.size:
@@ -368,38 +439,36 @@ class _Running:
 
     def _find_cycles(self, cycle: Cycle, number: int) -> None:
         for unit in self.active.tolist():
-            if self.due[unit] > self.plan.epochs and cycle.returned(self.weights, self.part(unit)):
+            if self.due[unit] > self.plan.epochs and cycle.returned(self.part(unit)):
                 self.cycle_length = cycle.length
                 # Whole cycles change nothing: what remains after them leads to the weights of the last epoch.
-                self.due[unit] = number + ((self.plan.epochs - number) % cycle.length if self.best is None else 0)
-        cycle.advance(self.weights)
+                left = (self.plan.epochs - number) % cycle.length
+                self.due[unit] = number + (left if self.plan.keep == "last" else 0)
+        cycle.advance()
         self._end(self.active[self.due[self.active] <= number], Stop.CYCLE)
 
     def _lose_patience(self, patience: Patience, number: int) -> None:
-        if self.held is not None:
+        if self.job.held is not None:
             lost = patience.lost(np.full(self.units, self.errors[-1]))
             self._end(self.active[lost[self.active]], Stop.VALIDATION)
             return
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
         figure = self.tally.mistakes if self.plan.batch else self.tally.loss * self.unit
-        objective = figure / self.n
-        if isinstance(self.penalty, ElasticNet):
-            objective += self._penalty_value(self.penalty)
+        objective = figure / self.n + self._penalty_value()
         tired = self.active[patience.lost(objective)[self.active]]
-        if self.ceiling is not None and tired.size:
+        if self.ceiling is not None and self.method.finite and tired.size:
             level = patience.tol * self.ceiling.radius
             tired = np.array([unit for unit in tired if self.ceiling.below(level, unit, number)], int)
         self._end(tired, Stop.TRAINING)
 
-    def _penalty_value(self, penalty: ElasticNet) -> Array:
-        W = self.settled.W
-        value = 0.5 * penalty.l2 * (W * W).sum(axis=1) + penalty.l1 * np.abs(W).sum(axis=1)
-        return np.array([value[self.part(unit)].sum() for unit in range(self.units)])
+    def _penalty_value(self) -> Array | float:
+        value = self.method.penalty_value(self.model)
+        return np.sum(value, keepdims=True) if self.joint else value
 
     def _scaled(self) -> tuple[Array, Array]:
         """Give the weights at the learning rate that was asked for."""
-        rate = self.settled.W.dtype.type(self.unit)
-        return self.settled.W * rate, self.settled.b * rate
+        rate = self.model.W.dtype.type(self.unit)
+        return self.model.W * rate, self.model.b * rate
 
     def _report(self, number: int) -> Epoch:
         error = self.errors[-1] if self.errors else None
@@ -410,11 +479,11 @@ class _Running:
         """Put the best weights back if asked to, and write the record."""
         ceiling = np.inf if self.ceiling is None else self.ceiling.observe()
         stops = tuple(self.stops[unit] for unit in range(self.units))
-        if self.best is None or (self.held is None and set(stops) == {Stop.SEPARATED}):
+        if self.best is None or (self.job.held is None and set(stops) == {Stop.SEPARATED}):
             self.kept = len(self.mistakes)
         else:
-            copy_weights(self.best, self.weights)
-            copy_weights(self.best_settled, self.settled)
+            copy_state(self.best[0], self.state)
+            self.model = self.best[1]
         coef, intercept = self._scaled()
         return Run(
             mistakes=tuple(self.mistakes),
@@ -429,7 +498,7 @@ class _Running:
             stops=stops,
             kept=self.kept,
             cycle=self.cycle_length,
-            radius=float(np.sqrt(self.table.largest + self.task.bias)),
+            radius=self._radius,
             ceiling=ceiling if np.isfinite(ceiling) else None,
             coef=coef,
             intercept=intercept,
@@ -451,7 +520,7 @@ class _Running:
     def _sentence(self, stop: Stop, ceiling: float) -> str:
         plan, epochs = self.plan, len(self.mistakes)
         alone = f" ({self.updates} updates in {epochs} epochs)" if self.units == 1 else ""
-        share = ceiling / math.sqrt(self.table.largest + self.task.bias or 1.0)
+        share = ceiling / (self._radius or 1.0)
         proof = f", and no hyperplane separates the rows with a margin above {share:.1g} of their radius"
         figures = {
             Stop.SEPARATED: alone,
@@ -467,49 +536,25 @@ class _Running:
         return stop.value + figures[stop]
 
 
-def run(
-    rule: PerceptronRule,
-    penalty: Penalty,
-    table: Table,
-    task: Task,
-    weights: Weights,
-    plan: Plan,
-    *,
-    multiclass: str = "ovr",
-    index: Array = EVERY_ROW,
-    held: Held | None = None,
-    strangers: int = 0,
-) -> Run:
-    """Train `weights` in place by the plan, and give the record.
+def run(job: Job, state: Any) -> Run:
+    """Train `state` in place, and give the record.
 
     Parameters
     ----------
-    rule : PerceptronRule
-    penalty : NoPenalty or ElasticNet
-    table : Table
-    task : Task
-    weights : Weights
-        In units of the learning rate where there is no penalty: the record has them at the rate itself.
-    plan : Plan
-    multiclass : {"ovr", "ovo", "joint"}
-    index : int array
-        The rows to train on, in the order of a cycle; empty for all.
-    held : Held or None
-        Rows to measure the error on.
-    strangers : int
-        How many of the last problems the record leaves out of its counts.
+    job : Job
+    state : NamedTuple of arrays
+        Of the job's method; in units of the learning rate where that only scales: the record has the rate itself.
 
     Returns
     -------
     Run
     """
-    if plan.batch and isinstance(penalty, ElasticNet):
-        raise InvalidInput("A penalty is applied trial by trial, which batch updates do not have. Drop one of the two.")
-    given = (rule, penalty, table, task, weights, plan, multiclass, index, held, strangers)
-    if plan.threads == 1:
-        return _finish(_Running(*given, None))
-    with ThreadPoolExecutor(plan.threads) as pool:
-        return _finish(_Running(*given, pool))
+    if job.plan.batch and not job.method.finite:
+        raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
+    if job.plan.threads == 1:
+        return _finish(_Running(job, state, None))
+    with ThreadPoolExecutor(job.plan.threads) as pool:
+        return _finish(_Running(job, state, pool))
 
 
 def _finish(running: _Running) -> Run:
@@ -577,13 +622,15 @@ def train(
     sign = code(classes.size, multiclass)
     weight = as_weights(sample_weight, table.shape[0])
     index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-    task = Task(label, sign, np.ones(sign.shape), np.ones(classes.size), weight, 1.0 if fit_intercept else 0.0)
-    weights = initial_weights(init, sign.shape[1], table.shape[1], table.dtype)
-    weights.W[:] /= chosen.eta
-    weights.b[:] /= chosen.eta
+    bias = 1.0 if fit_intercept else 0.0
+    task = Task(label, sign, np.ones(sign.shape), np.ones(classes.size), weight, np.empty(0), bias)
+    method = FirstOrder(PerceptronRule(margin / chosen.eta, margin / chosen.eta))
+    state = method.start(sign.shape[1], table.shape[1], table.dtype)
+    if init is not None:
+        W0, b0 = check_start(init, sign.shape[1], table.shape[1])
+        state.W[:], state.b[:] = W0 / chosen.eta, b0 / chosen.eta
     held = None if validation is None else _hold(validation, classes, table.shape[1])
-    rule = PerceptronRule(float(margin))
-    return run(rule, NoPenalty(), table, task, weights, chosen, multiclass=multiclass, index=index, held=held)
+    return run(Job(method, table, task, chosen, multiclass, index, held), state)
 
 
 def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Held:
