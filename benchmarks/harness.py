@@ -50,6 +50,10 @@ RATE = Quantity(
     "rows per second, as a multiple of the peer's", "the rows", "x", True, lambda ours, theirs: ours / theirs
 )
 
+APART = Quantity(
+    "apart from the peer's, share of it", "apart", "%", False, lambda ours, theirs: 100 * abs(ours / theirs - 1)
+)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -64,7 +68,7 @@ class Figure:
     ours, theirs : float
         The measurements.
     unit : str
-        Their unit: "s", "GB/s", "MB" or "rows/s".
+        Their unit: "s", "GB/s", "MB", "rows/s", or what else is counted.
     peer : str
         Whom it is measured against.
     target : float or None

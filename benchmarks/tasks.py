@@ -19,6 +19,7 @@ from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import (
+    APART,
     BANDWIDTH,
     COST,
     MEMORY,
@@ -34,7 +35,7 @@ from benchmarks.harness import (
     in_fresh_process,
     peak_growth,
 )
-from rosenblatt import Perceptron
+from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, SoftMargin
 
 # A fit of few epochs is meant to end before it has converged.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -107,6 +108,7 @@ def duel(
     epochs: tuple[int, int],
     target: float | None = None,
     bandwidth_target: float | None = None,
+    what: str = "",
 ) -> Iterator[Figure]:
     """Compare two estimators by the time of an epoch and of a whole fit; on dense data with reading it, too.
 
@@ -124,6 +126,8 @@ def duel(
         How many times as fast our epoch is to be.
     bandwidth_target : float, optional
         How many percent of the speed of `X.sum()` our epoch is to reach.
+    what : str, optional
+        The data, where a case has more than one.
     """
     X, y = data
     few, many = epochs
@@ -133,7 +137,7 @@ def duel(
     }
     is_dense = isinstance(X, np.ndarray)
     epoch, whole = bench.epochs(fits, few, many, {"read": X.sum} if is_dense else None)
-    label = ", ".join(f"{name}={value}" for name, value in settings.items())
+    label = ", ".join(([what] if what else []) + [f"{name}={value}" for name, value in settings.items()])
     yield Figure(f"epoch, {label}", SPEED, epoch[OURS], epoch[SKLEARN], target=target)
     if is_dense:
         ours_reads, machine_reads = X.nbytes / epoch[OURS] / 1e9, X.nbytes / whole["read"].seconds / 1e9
@@ -190,6 +194,124 @@ def mnist(bench: Bench) -> Iterator[Yield]:
     for n_jobs, target in ((None, 8.0), (2, None)):
         settings = {"n_jobs": n_jobs}
         yield from duel(bench, data, Perceptron, linear_model.Perceptron, settings, epochs=(1, 4), target=target)
+
+
+# -------------------------------------------------------------------------------------------------------- the family
+
+
+def extra(bench: Bench, data: Data, estimator: Callable[..., Any], what: str, target: float) -> Iterator[Figure]:
+    """Compare an estimator with our own plain perceptron by the time of an epoch."""
+    X, y = data
+    name, plain = estimator.__name__, "Perceptron"
+    fits = {
+        name: lambda k: estimator(max_iter=k, tol=None).fit(X, y),
+        plain: lambda k: Perceptron(max_iter=k, tol=None).fit(X, y),
+    }
+    epoch, _ = bench.epochs(fits, 2, 12)
+    yield Figure(f"epoch of {name}, {what}", COST, epoch[name], epoch[plain], peer="our Perceptron", target=target)
+
+
+@case("averaging: the data of dense64 and csr64")
+def averaged(bench: Bench) -> Iterator[Yield]:
+    """Measure what averaging costs."""
+    yield from extra(bench, dense(bench.rows(200_000), 100, np.float64), AveragedPerceptron, "dense", 1.3)
+    yield from extra(bench, csr(bench.rows(200_000), 47_000, np.float64), AveragedPerceptron, "CSR", 1.3)
+
+
+@case("AROW with a variance for each weight: the data of csr64")
+def arow(bench: Bench) -> Iterator[Yield]:
+    """Measure what the variances cost."""
+    yield from extra(bench, csr(bench.rows(200_000), 47_000, np.float64), AROW, "CSR", 3.0)
+
+
+def _their_passive_aggressive(**settings: Any) -> Any:
+    """Give scikit-learn's PA-I; the class of that name goes with version 1.10."""
+    if not hasattr(linear_model, "PassiveAggressiveClassifier"):
+        pa1 = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0}
+        return linear_model.SGDClassifier(**pa1, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return linear_model.PassiveAggressiveClassifier(**settings)
+
+
+@case("passive-aggressive, PA-I: the data of dense64 and csr64")
+def pa(bench: Bench) -> Iterator[Yield]:
+    """Rows within the margin move the weights, too."""
+    for what, data in (
+        ("dense", dense(bench.rows(200_000), 100, np.float64)),
+        ("CSR", csr(bench.rows(200_000), 47_000, np.float64)),
+    ):
+        contestants = PassiveAggressive, _their_passive_aggressive
+        yield from duel(bench, data, *contestants, {"shuffle": True}, epochs=(2, 12), target=1.0, what=what)
+
+
+@case("logistic loss: the data of dense64")
+def logistic(bench: Bench) -> Iterator[Yield]:
+    """Every row moves the weights, by an exponential each; the same loss is to come of it."""
+    X, y = dense(bench.rows(200_000), 100, np.float64)
+
+    def ours(**settings: Any) -> Any:
+        return SoftMargin(loss="logistic", **settings)
+
+    def theirs(**settings: Any) -> Any:
+        return linear_model.SGDClassifier(loss="log_loss", **settings)
+
+    yield from duel(bench, (X, y), ours, theirs, {"shuffle": True}, epochs=(2, 12), target=2.0)
+    loss = []
+    for make in (ours, theirs):
+        model = make(max_iter=12, tol=None, random_state=0).fit(X, y)
+        loss.append(float(np.logaddexp(0, -y * model.decision_function(X)).mean()))
+    yield Figure("training loss after 12 epochs", APART, *loss, unit="nats", target=1.0, drawn=False)
+
+
+@case("one example at a time: learn_one on dense rows of 100 features")
+def latency(bench: Bench) -> Iterator[Yield]:
+    """Compare a stream of single rows with river's, which takes them as dicts, made before the clock starts."""
+    try:
+        from river import linear_model as river
+    except ImportError as error:
+        raise Skip(f"{error.name} is not installed; pip install rosenblatt[bench]") from None
+    X, y = dense(bench.rows(20_000), 100, np.float64)
+    rows, dicts, labels = list(X), [dict(enumerate(row)) for row in X.tolist()], (y > 0).tolist()
+
+    def ours() -> Any:
+        return Perceptron().partial_fit(X[:1], labels[:1], classes=[False, True])
+
+    def theirs() -> Any:
+        model = river.Perceptron()
+        model.learn_one(dicts[0], labels[0])
+        return model
+
+    def stream(make: Callable[[], Any], given: list[Any]) -> Prepared:
+        def prepare() -> Callable[[], Any]:
+            model = make()
+
+            def learn() -> Any:
+                for i in range(1, len(given)):
+                    model.learn_one(given[i], labels[i])
+                return model
+
+            return learn
+
+        return Prepared(prepare)
+
+    timed = bench.best({OURS: stream(ours, rows), "river": stream(theirs, dicts)})
+    each = {name: one.seconds / (len(rows) - 1) for name, one in timed.items()}
+    yield Figure("learn_one, an example", SPEED, each[OURS], each["river"], peer="river", target=5.0)
+
+    # River's learn_one does not say whether it was a mistake. The first row, where all weights are zero, is left out:
+    # there our perceptron counts a mistake, and river's predicts False.
+    model, peer = ours(), theirs()
+    mine, their = [], []
+    for row, told, label in zip(rows[1:], dicts[1:], labels[1:], strict=True):
+        mine.append(model.learn_one(row, label))
+        their.append(peer.predict_one(told) != label)
+        peer.learn_one(told, label)
+    yield Figure("mistakes", APART, sum(mine), sum(their), "mistakes", "river", target=0.0, drawn=False)
+    weights = np.array([peer.weights[j] for j in range(X.shape[1])])
+    gap = np.abs(weights - model.coef_[0]).max() / np.abs(weights).max()
+    differ = np.sum(np.array(mine) != their)
+    yield f"Trials on which only one of them errs: {differ}. Weights apart by {gap:.1g} of the largest."
 
 
 # --------------------------------------------------------------------------------------------------------- whole fit

@@ -270,8 +270,8 @@ from typing import NamedTuple
 from rosenblatt import _kernels as k
 class UnitStep(NamedTuple):
     none: float = 0.0
-k._STEP[UnitStep] = lambda rule, sign, margin, rows, i, trial: 0.0 if margin > 0 else k.square(rows, i) ** -0.5
-k._LOSS[UnitStep] = lambda rule, sign, margin: max(0.0, -margin)
+k.RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
+    (0.0, 0.0) if margin > 0 else (k.square(rows, i) ** -0.5, -margin))
 from rosenblatt.classifier import LinearClassifier, learner
 from rosenblatt.methods import FirstOrder
 @learner()
@@ -291,3 +291,54 @@ class UnitPerceptron(LinearClassifier):
         if label * (w @ x + b) <= 0:
             w, b = w + label * x / np.linalg.norm(x), b + label / np.linalg.norm(x)
     np.testing.assert_allclose(weights(model), np.append(w, b), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [*STREAMS, PocketPerceptron(), MaximumMargin(), Winnow(balanced=False)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [None, np.int32, np.int64], ids=["dense", "int32", "int64"])
+def test_every_storage_and_number_type_is_taken(model, dtype, index):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (60, 5)).astype(dtype)
+    y = (X[:, 0] > 0).astype(int)
+    stored = X
+    if index is not None:
+        stored = sp.csr_array(X)
+        stored.indices, stored.indptr = stored.indices.astype(index), stored.indptr.astype(index)
+    fitted = type(model)(**model.get_params()).fit(stored, y)
+    assert fitted.coef_.dtype == (np.float64 if isinstance(model, MaximumMargin) else dtype)
+    assert fitted.score(stored, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (AROW(multiclass="joint"), "does not exist for AROW"),
+        (Winnow(multiclass="joint"), "does not exist for Winnow"),
+        (SoftMargin(loss="logistic", multiclass="joint"), "does not exist for SoftMargin"),
+        (PocketPerceptron(multiclass="joint"), "does not exist for PocketPerceptron"),
+        (Winnow(balanced=False), "Negative values"),
+        (Winnow(factor=1.0), "factor=1.0"),
+        (AROW(r=0), "r=0"),
+        (AROW(covariance="low-rank"), "covariance='low-rank'"),
+        (PassiveAggressive(C=0), "C=0"),
+        (PassiveAggressive(loss="logistic"), "loss='logistic'"),
+        (SoftMargin(alpha=0), "divides by alpha"),
+        (SoftMargin(schedule="never"), "schedule='never'"),
+        (Perceptron(margin=-1), "margin=-1"),
+        (Adaline(eta0=0), "eta0=0"),
+    ],
+    ids=str,
+)
+def test_what_a_method_does_not_have_is_refused_by_name(model, message):
+    with pytest.raises(InvalidInput, match=message):
+        model.fit([[-1.0], [1.0], [2.0]], [0, 1, 2])
+
+
+def test_an_unknown_parameter_is_refused_with_those_there_are():
+    with pytest.raises(TypeError, match=r"Perceptron has no parameter eta\. It has .*eta0"):
+        Perceptron(eta=1)
+
+
+def test_streams_that_look_back_have_no_partial_fit():
+    for model in (PocketPerceptron(), MaximumMargin()):
+        assert not hasattr(model, "partial_fit")

@@ -100,6 +100,12 @@ class NoPenalty(NamedTuple):
     none: float = 0.0
 
 
+class Ridge(NamedTuple):
+    """Each trial shrinks the weights by `l2`."""
+
+    l2: float
+
+
 class ElasticNet(NamedTuple):
     """Each trial shrinks the weights by `l2` and truncates them by `l1` (Tsuruoka et al. 2009, cumulative)."""
 
@@ -422,40 +428,50 @@ overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
 overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
 
 
-# -------------------------------------------------------------------------------------------- rules: two formulas
+# ---------------------------------------------------------------------------------- rules: one formula, step and loss
 
 
-def _step_perceptron(rule, sign, margin, rows, i, trial):
+def _perceptron(rule, sign, margin, rows, i, trial):
     # Written so that a NaN margin, from an overflow, never counts as correct.
-    if margin > (rule.positive if sign > 0 else rule.negative):
-        return 0.0
-    return trial.eta * trial.importance
+    wanted = rule.positive if sign > 0 else rule.negative
+    if margin > wanted:
+        return 0.0, 0.0
+    return trial.eta * trial.importance, wanted - margin
 
 
-def _step_passive_aggressive(rule, sign, margin, rows, i, trial):
+def _passive_aggressive(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
-        return 0.0
+        return 0.0, 0.0
     length = trial.vectors * (square(rows, i) + trial.bias)
-    return min(rule.C * trial.importance, (1.0 - margin) / length) if length > 0.0 else 0.0
+    loss = 1.0 - margin
+    return min(rule.C * trial.importance, loss / length) if length > 0.0 else 0.0, loss
 
 
-def _step_smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
+def _smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
-        return 0.0
+        return 0.0, 0.0
     length = trial.vectors * (square(rows, i) + trial.bias)
-    return (1.0 - margin) / (length + 0.5 / (rule.C * trial.importance))
+    loss = 1.0 - margin
+    return loss / (length + 0.5 / (rule.C * trial.importance)), loss * loss
 
 
-def _step_hinge(rule, sign, margin, rows, i, trial):
-    return 0.0 if margin >= 1.0 else trial.eta * trial.importance
+def _hinge(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    return trial.eta * trial.importance, 1.0 - margin
 
 
-def _step_squared_hinge(rule, sign, margin, rows, i, trial):
-    return 0.0 if margin >= 1.0 else trial.eta * trial.importance * 2.0 * (1.0 - margin)
+def _squared_hinge(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss = 1.0 - margin
+    return trial.eta * trial.importance * 2.0 * loss, loss * loss
 
 
-def _step_logistic(rule, sign, margin, rows, i, trial):
-    return trial.eta * trial.importance / (1.0 + np.exp(margin)) if margin < 700.0 else 0.0
+def _logistic(rule, sign, margin, rows, i, trial):
+    small = np.exp(-abs(margin))
+    share = small / (1.0 + small) if margin > 0.0 else 1.0 / (1.0 + small)
+    return trial.eta * trial.importance * share, np.log1p(small) + max(0.0, -margin)
 
 
 @njit(cache=True, nogil=True)
@@ -466,72 +482,40 @@ def _repeat(share, times):
     return 1.0 - (1.0 - share) ** times if share < 1.0 else 1.0
 
 
-def _step_lms(rule, sign, margin, rows, i, trial):
+def _lms(rule, sign, margin, rows, i, trial):
+    error = 1.0 - margin
     if trial.importance == 1.0:
-        return trial.eta * (1.0 - margin)
+        return trial.eta * error, 0.5 * error * error
     length = square(rows, i) + trial.bias
-    return _repeat(trial.eta * length, trial.importance) * (1.0 - margin) / length if length > 0.0 else 0.0
+    step = _repeat(trial.eta * length, trial.importance) * error / length if length > 0.0 else 0.0
+    return step, 0.5 * error * error
 
 
-def _step_normalised_lms(rule, sign, margin, rows, i, trial):
+def _normalised_lms(rule, sign, margin, rows, i, trial):
+    error = 1.0 - margin
     length = square(rows, i) + trial.bias
-    return _repeat(trial.eta, trial.importance) * (1.0 - margin) / length if length > 0.0 else 0.0
+    step = _repeat(trial.eta, trial.importance) * error / length if length > 0.0 else 0.0
+    return step, 0.5 * error * error
 
 
-def _loss_perceptron(rule, sign, margin):
-    return max(0.0, (rule.positive if sign > 0 else rule.negative) - margin)
-
-
-def _loss_hinge(rule, sign, margin):
-    return max(0.0, 1.0 - margin)
-
-
-def _loss_squared_hinge(rule, sign, margin):
-    return max(0.0, 1.0 - margin) ** 2
-
-
-def _loss_logistic(rule, sign, margin):
-    return np.log1p(np.exp(-margin)) if margin > -30.0 else -margin
-
-
-def _loss_lms(rule, sign, margin):
-    return 0.5 * (1.0 - margin) ** 2
-
-
-_STEP = {
-    PerceptronRule: _step_perceptron,
-    PassiveAggressiveRule: _step_passive_aggressive,
-    SmoothPassiveAggressiveRule: _step_smooth_passive_aggressive,
-    HingeRule: _step_hinge,
-    SquaredHingeRule: _step_squared_hinge,
-    LogisticRule: _step_logistic,
-    LmsRule: _step_lms,
-    NormalisedLmsRule: _step_normalised_lms,
-}
-_LOSS = {
-    PerceptronRule: _loss_perceptron,
-    PassiveAggressiveRule: _loss_hinge,
-    SmoothPassiveAggressiveRule: _loss_squared_hinge,
-    HingeRule: _loss_hinge,
-    SquaredHingeRule: _loss_squared_hinge,
-    LogisticRule: _loss_logistic,
-    LmsRule: _loss_lms,
-    NormalisedLmsRule: _loss_lms,
+RULES = {
+    PerceptronRule: _perceptron,
+    PassiveAggressiveRule: _passive_aggressive,
+    SmoothPassiveAggressiveRule: _smooth_passive_aggressive,
+    HingeRule: _hinge,
+    SquaredHingeRule: _squared_hinge,
+    LogisticRule: _logistic,
+    LmsRule: _lms,
+    NormalisedLmsRule: _normalised_lms,
 }
 
 
-def step_size(rule, sign, margin, rows, i, trial):
-    """How far the rule moves the weights towards row i with margin y f(x); 0 leaves them."""
-    return _by_type(_STEP, rule)(rule, sign, margin, rows, i, trial)
+def respond(rule, sign, margin, rows, i, trial):
+    """How far a rule moves the weights towards row i with margin y f(x), 0 to leave them; and its loss there."""
+    return _by_type(RULES, rule)(rule, sign, margin, rows, i, trial)
 
 
-def loss(rule, sign, margin):
-    """Loss that the rule takes a step against."""
-    return _by_type(_LOSS, rule)(rule, sign, margin)
-
-
-overload(step_size)(lambda rule, sign, margin, rows, i, trial: _by_type(_STEP, rule))
-overload(loss)(lambda rule, sign, margin: _by_type(_LOSS, rule))
+overload(respond)(lambda rule, sign, margin, rows, i, trial: _by_type(RULES, rule))
 
 
 # ------------------------------------------------------------------------------------------ pace: the learning rate
@@ -554,31 +538,20 @@ overload(rate)(lambda pace, t: _by_type(_RATE, pace))
 
 
 @njit(cache=True, nogil=True)
-def _fold(weights, p):
-    """Multiply the scale of vector p into it; the sum over the trials stays what it is."""
-    scale = weights.scale[p]
-    for j in range(weights.W.shape[1]):
-        weights.W[p, j] *= scale
-    if scale > 0.0:
-        weights.weight[p] /= scale
-    elif weights.lag.shape[1]:
-        # All weights are zero from here; what the trials summed up to must not be lost with them.
-        weights.weight[p] = 0.0
-    weights.scale[p] = 1.0
+def _fold(W, scale, weight, lag, p):
+    """Multiply the scale of vector p into it; the sum over the trials, weight W - lag, stays what it is."""
+    if scale[p] > 0.0:
+        weight[p] /= scale[p]
+    else:
+        for j in range(lag.shape[1]):
+            lag[p, j] -= weight[p] * W[p, j]
+        weight[p] = 0.0
+    for j in range(W.shape[1]):
+        W[p, j] *= scale[p]
+    scale[p] = 1.0
 
 
-@njit(cache=True, nogil=True)
-def _decay(factor, weights, p):
-    """Multiply weight vector p by `factor` in constant time, through its scale."""
-    if factor == 0.0:
-        for j in range(weights.lag.shape[1]):
-            weights.lag[p, j] -= weights.weight[p] * weights.W[p, j]
-    weights.scale[p] *= factor
-    if weights.scale[p] < 1e-9:
-        _fold(weights, p)
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _truncate(weights, p, j):
     """Pay what weight j of vector p still owes, but not past zero."""
     scale = weights.scale[p]
@@ -595,9 +568,9 @@ def _truncate(weights, p, j):
         weights.W[p, j] = after / scale
 
 
-def _before_elastic_net(penalty, eta, weights, p):
-    if penalty.l2 > 0.0:
-        _decay(max(0.0, 1.0 - eta * penalty.l2), weights, p)
+def _before_shrink(penalty, eta, scale, p):
+    # In constant time: through the scale.
+    scale[p] *= max(0.0, 1.0 - eta * penalty.l2)
 
 
 def _after_elastic_net(penalty, eta, rows, i, weights, p):
@@ -611,7 +584,7 @@ def _after_elastic_net(penalty, eta, rows, i, weights, p):
                 _truncate(weights, p, j)
 
 
-def _before_none(penalty, eta, weights, p):
+def _before_none(penalty, eta, scale, p):
     pass
 
 
@@ -619,13 +592,13 @@ def _after_none(penalty, eta, rows, i, weights, p):
     pass
 
 
-_BEFORE = {NoPenalty: _before_none, ElasticNet: _before_elastic_net}
-_AFTER = {NoPenalty: _after_none, ElasticNet: _after_elastic_net}
+_BEFORE = {NoPenalty: _before_none, Ridge: _before_shrink, ElasticNet: _before_shrink}
+_AFTER = {NoPenalty: _after_none, Ridge: _after_none, ElasticNet: _after_elastic_net}
 
 
-def before_step(penalty, eta, weights, p):
+def before_step(penalty, eta, scale, p):
     """Shrink weight vector p, once per trial."""
-    return _by_type(_BEFORE, penalty)(penalty, eta, weights, p)
+    return _by_type(_BEFORE, penalty)(penalty, eta, scale, p)
 
 
 def after_step(penalty, eta, rows, i, weights, p):
@@ -633,7 +606,7 @@ def after_step(penalty, eta, rows, i, weights, p):
     return _by_type(_AFTER, penalty)(penalty, eta, rows, i, weights, p)
 
 
-overload(before_step)(lambda penalty, eta, weights, p: _by_type(_BEFORE, penalty))
+overload(before_step)(lambda penalty, eta, scale, p: _by_type(_BEFORE, penalty))
 overload(after_step)(lambda penalty, eta, rows, i, weights, p: _by_type(_AFTER, penalty))
 
 
@@ -643,7 +616,7 @@ def settle(weights):
     for p in range(weights.W.shape[0]):
         for j in range(weights.paid.shape[1]):
             _truncate(weights, p, j)
-        _fold(weights, p)
+        _fold(weights.W, weights.scale, weights.weight, weights.lag, p)
 
 
 # --------------------------------------------------------------------------------- memory: what is kept of the past
@@ -730,13 +703,15 @@ def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, i
             margin = sign * score if classifies else 1.0 + score - task.target[i]
             eta = rate(pace, into.t[p] + 1)
             importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
-            step = step_size(rule, sign, margin, rows, i, Trial(eta, importance, 1.0, task.bias))
-            before_step(penalty, eta, into, p)
+            step, loss = respond(rule, sign, margin, rows, i, Trial(eta, importance, 1.0, task.bias))
+            before_step(penalty, eta, into.scale, p)
+            if into.scale[p] < 1e-9:
+                _fold(into.W, into.scale, into.weight, into.lag, p)
             if step != 0.0:
                 _move(memory, rows, i, sign * step, task.bias, into, p)
                 tally.mistakes[p] += classifies and not margin > 0.0
                 tally.updates[p] += 1
-                tally.loss[p] += loss(rule, sign, margin)
+                tally.loss[p] += loss
                 tally.step[p] += step
             after_step(penalty, eta, rows, i, into, p)
             into.t[p] += 1
@@ -753,7 +728,7 @@ def learn_row(rule, X, sign, bias, W, b):
     margin = sign * (_dot_dense(X, 0, W, 0) + b[0])
     if not np.isfinite(margin):
         return -1
-    step = step_size(rule, sign, margin, rows, 0, Trial(1.0, 1.0, 1.0, bias))
+    step, _ = respond(rule, sign, margin, rows, 0, Trial(1.0, 1.0, 1.0, bias))
     if step != 0.0:
         _add_dense(X, 0, sign * step, W, 0)
         b[0] += sign * step * bias
@@ -791,15 +766,17 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
         margin = own - best
         eta = rate(pace, into.t[0] + 1)
         importance = task.stake[c] * task.weight[i] if task.weight.size else task.stake[c]
-        step = step_size(rule, 1, margin, rows, i, Trial(eta, importance, 2.0, task.bias))
+        step, loss = respond(rule, 1, margin, rows, i, Trial(eta, importance, 2.0, task.bias))
         for k in range(weights.W.shape[0]):
-            before_step(penalty, eta, into, k)
+            before_step(penalty, eta, into.scale, k)
+            if into.scale[k] < 1e-9:
+                _fold(into.W, into.scale, into.weight, into.lag, k)
         if step != 0.0:
             _move(memory, rows, i, step, task.bias, into, c)
             _move(memory, rows, i, -step, task.bias, into, wrong)
             tally.mistakes[0] += not margin > 0.0
             tally.updates[0] += 1
-            tally.loss[0] += loss(rule, 1, margin)
+            tally.loss[0] += loss
             tally.step[0] += step
         for k in range(weights.W.shape[0]):
             after_step(penalty, eta, rows, i, into, k)

@@ -26,6 +26,7 @@ from rosenblatt._kernels import (
     NormalisedLmsRule,
     PassiveAggressiveRule,
     PerceptronRule,
+    Ridge,
     SmoothPassiveAggressiveRule,
     SquaredHingeRule,
     Task,
@@ -58,6 +59,8 @@ def _penalty(estimator: Any) -> Penalty:
     if estimator.penalty is None:
         return NoPenalty()
     share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
+    if share == 0.0:
+        return Ridge(float(estimator.alpha))
     return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
 
 
@@ -330,7 +333,7 @@ class VotedPerceptron(LinearClassifier):
 
 
 def _as_array(matrix: Any) -> Array:
-    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
+    return np.asarray(matrix.toarray()) if hasattr(matrix, "toarray") else np.asarray(matrix)
 
 
 def _take(table: Table, index: Array) -> Any:

@@ -26,6 +26,7 @@ from rosenblatt._kernels import (
     NoPenalty,
     PerceptronRule,
     Pocket,
+    Ridge,
     Steady,
     Tally,
     Task,
@@ -35,7 +36,7 @@ from rosenblatt._kernels import (
 from rosenblatt.model import as_model, copy_state
 
 Array = npt.NDArray[Any]
-Penalty = NoPenalty | ElasticNet
+Penalty = NoPenalty | Ridge | ElasticNet
 
 NO_PENALTY = NoPenalty()
 
@@ -115,7 +116,7 @@ class FirstOrder(Method):
     ----------
     rule : NamedTuple
         One of the rules of the kernels.
-    penalty : NoPenalty or ElasticNet
+    penalty : NoPenalty, Ridge or ElasticNet
     pace : Harmonic or None
         None: the learning rate of the plan.
     averaged : bool
@@ -145,11 +146,11 @@ class FirstOrder(Method):
     @property
     def penalised(self) -> bool:
         """Whether the weights shrink."""
-        return isinstance(self.penalty, ElasticNet)
+        return not isinstance(self.penalty, NoPenalty)
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Weights:
         """Give zero weights."""
-        truncated = isinstance(self.penalty, ElasticNet) and self.penalty.l1 > 0
+        truncated = isinstance(self.penalty, ElasticNet)
         return Weights(
             W=np.zeros((problems, features), dtype),
             b=np.zeros(problems, dtype),
@@ -193,10 +194,12 @@ class FirstOrder(Method):
 
     def penalty_value(self, model: Model) -> Array | float:
         """Give the value of the elastic net."""
-        if not isinstance(self.penalty, ElasticNet):
-            return 0.0
-        l2, l1 = (model.W * model.W).sum(axis=1), np.abs(model.W).sum(axis=1)
-        return np.asarray(0.5 * self.penalty.l2 * l2 + self.penalty.l1 * l1)
+        value: Array | float = 0.0
+        if not isinstance(self.penalty, NoPenalty):
+            value = value + 0.5 * self.penalty.l2 * (model.W * model.W).sum(axis=1)
+        if isinstance(self.penalty, ElasticNet):
+            value = value + self.penalty.l1 * np.abs(model.W).sum(axis=1)
+        return value
 
     def grow(self, state: Weights, change: Array) -> Weights:
         """Give the state of more problems, with the scales multiplied in."""

@@ -191,7 +191,7 @@ class Run:
     intercept: Array = field(repr=False)
 
     def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
-        """What the mistakes of the first pass say about new rows.
+        """Give what the mistakes of the first pass say about new rows.
 
         Parameters
         ----------
