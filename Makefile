@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
 
+# A file stays with one worker, so that what it compiles is compiled once.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The same kernels as plain Python: slow, but every line can be covered and stepped through.
 nojit: $(VENV)/.test
