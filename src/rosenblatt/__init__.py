@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.estimators import AROW as AROW
-    from rosenblatt.estimators import Adaline as Adaline
-    from rosenblatt.estimators import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators import AveragedPerceptron as AveragedPerceptron
-    from rosenblatt.estimators import MaximumMargin as MaximumMargin
     from rosenblatt.estimators import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators import Perceptron as Perceptron
     from rosenblatt.estimators import PocketPerceptron as PocketPerceptron
-    from rosenblatt.estimators import SoftMargin as SoftMargin
     from rosenblatt.estimators import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators import Winnow as Winnow
+    from rosenblatt.minimisers import Adaline as Adaline
+    from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
+    from rosenblatt.minimisers import MaximumMargin as MaximumMargin
+    from rosenblatt.minimisers import SoftMargin as SoftMargin
     from rosenblatt.online import trace as trace
     from rosenblatt.training import train as train
 
 _HOME = {
     "AROW": "estimators",
-    "Adaline": "estimators",
-    "AdalineRegressor": "estimators",
+    "Adaline": "minimisers",
+    "AdalineRegressor": "minimisers",
     "AveragedPerceptron": "estimators",
-    "MaximumMargin": "estimators",
+    "MaximumMargin": "minimisers",
     "PassiveAggressive": "estimators",
     "Perceptron": "estimators",
     "PocketPerceptron": "estimators",
-    "SoftMargin": "estimators",
+    "SoftMargin": "minimisers",
     "VotedPerceptron": "estimators",
     "Winnow": "estimators",
     "trace": "online",

@@ -19,10 +19,10 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt import _kernels as kernels
-from rosenblatt._kernels import Task
+from rosenblatt._kernels import ElasticNet, NoPenalty, Ridge, Task
 from rosenblatt.data import Table, as_labels, as_table, as_weights, check_sparse
 from rosenblatt.errors import InvalidInput
-from rosenblatt.methods import FirstOrder, Method
+from rosenblatt.methods import FirstOrder, Method, Penalty
 from rosenblatt.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, decision, scores, winners
 from rosenblatt.online import growth, open_code
 from rosenblatt.order import row_numbers
@@ -165,60 +165,55 @@ def check_sparse_first(X: Any) -> None:
         raise InvalidInput(f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since.")
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the linear classifiers of the family share.
+def check_rate(estimator: Any) -> None:
+    """Refuse a learning rate that is not one."""
+    require("eta0", estimator.eta0, Real, lambda v: 0 < v < np.inf, "a positive number")
 
-    A subclass gets its constructor from `learner` and gives its `_method`.
-    """
 
-    # Modes that the method has, and what it keeps by itself.
-    modes: ClassVar[tuple[str, ...]] = MULTICLASS
-    keeps: ClassVar[str] = "best"
-    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
-    takes_new_classes: ClassVar[bool] = True
+def check_penalty(estimator: Any) -> None:
+    """Refuse a penalty that is not one."""
+    require("alpha", estimator.alpha, Real, lambda v: 0 <= v < np.inf, "a number from 0")
+    require("l1_ratio", estimator.l1_ratio, Real, lambda v: 0 <= v <= 1, "a number from 0 to 1")
+    require_one_of("penalty", estimator.penalty, (None, "l1", "l2", "elasticnet"))
 
-    classes_: Array
-    coef_: Array
-    intercept_: Array
-    n_iter_: int
-    n_features_in_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
-    mistakes_: int
-    _trained: tuple[Any, Array, Array]
+
+def penalty_of(estimator: Any) -> Penalty:
+    """Give the penalty that the parameters describe."""
+    if estimator.penalty is None:
+        return NoPenalty()
+    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
+    if share == 0.0:
+        return Ridge(float(estimator.alpha))
+    return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
+
+
+class EpochLearner(BaseEstimator):  # type: ignore[misc]
+    """What every estimator trained in epochs shares: the plan of a run, and rows that can be trusted."""
+
+    # Read by the plan; a class whose constructor takes one of them hides it.
+    n_jobs: Any = None
+    early_stopping: Any = False
+    validation_fraction: Any = 0.1
+    warm_start: Any = False
+    init: Any = None
+    keep: Any = None
+    # What a class keeps by itself.
+    keeps: ClassVar[str] = "last"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _method(self) -> Method:
-        """Give the way to learn, from the parameters."""
-        raise NotImplementedError
-
-    def _check_own(self) -> None:
-        """Refuse impossible values of a class's own parameters."""
-
-    # ------------------------------------------------------------------------------------------------- parameters
-
-    def _check_parameters(self) -> None:
+    def _check_common(self) -> None:
         require("max_iter", self.max_iter, Integral, lambda v: v >= 1, "a whole number from 1")
         require("n_iter_no_change", self.n_iter_no_change, Integral, lambda v: v >= 1, "a whole number from 1")
-        require("validation_fraction", self.validation_fraction, Real, lambda v: 0 < v < 1, "between 0 and 1")
         if self.tol is not None:
             require("tol", self.tol, Real, lambda v: v == v, "a number, or None for all epochs")
         if self.max_seconds is not None:
             require("max_seconds", self.max_seconds, Real, lambda v: v > 0, "a positive number or None")
-        require_one_of("multiclass", self.multiclass, MULTICLASS)
         require_one_of("keep", self.keep, (None, "last", "best"))
         require_one_of("shuffle", self.shuffle, tuple(_ORDER))
-        if self.multiclass not in self.modes:
-            raise InvalidInput(
-                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose "
-                f"{' or '.join(repr(mode) for mode in self.modes)}."
-            )
-        self._check_own()
 
     def _plan(self, **changes: Any) -> Plan:
         watched = self.tol is not None or self.early_stopping
@@ -251,8 +246,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return None if self.callback is None else self.callback(epoch)
 
-    # ------------------------------------------------------------------------------------------------------ input
-
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
         if sp.issparse(X):
             check_sparse(X)  # before anything of scipy's follows its pointers
@@ -274,6 +267,48 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(y, str) and y == "no_validation":
             return as_table(checked), None
         return as_table(checked[0]), checked[1]
+
+
+class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+    """What the linear classifiers of the family share.
+
+    A subclass gets its constructor from `learner` and gives its `_method`.
+    """
+
+    # Modes that the method has, and what it keeps by itself.
+    modes: ClassVar[tuple[str, ...]] = MULTICLASS
+    keeps = "best"
+    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
+    takes_new_classes: ClassVar[bool] = True
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+    n_iter_: int
+    n_features_in_: int
+    run_: Run
+    stop_reason_: str
+    t_: int
+    mistakes_: int
+    _trained: tuple[Any, Array, Array]
+
+    def _method(self) -> Method:
+        """Give the way to learn, from the parameters."""
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        """Refuse impossible values of a class's own parameters."""
+
+    def _check_parameters(self) -> None:
+        self._check_common()
+        require("validation_fraction", self.validation_fraction, Real, lambda v: 0 < v < 1, "between 0 and 1")
+        require_one_of("multiclass", self.multiclass, MULTICLASS)
+        if self.multiclass not in self.modes:
+            raise InvalidInput(
+                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose "
+                f"{' or '.join(repr(mode) for mode in self.modes)}."
+            )
+        self._check_own()
 
     def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
         """Say what each row teaches each problem.

@@ -259,3 +259,19 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     if not weight.any():
         raise InvalidInput("sample_weight is zero everywhere: there is nothing to learn from.")
     return np.ascontiguousarray(weight)
+
+
+def as_targets(y: Any) -> Array:
+    """Give the targets of a regression as checked numbers."""
+    values = np.asarray(y)
+    if values.dtype.kind in "OUS":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"y cannot be read as numbers ({error}). A regression needs numbers."
+            ) from None
+    target = np.ascontiguousarray(values, dtype=np.float64)
+    if not np.isfinite(target).all():
+        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
+    return target

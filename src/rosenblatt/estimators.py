@@ -1,67 +1,40 @@
-"""The family: one scikit-learn class for each member. Parameters and documentation; the rest is shared."""
+"""The perceptrons and their kin: one scikit-learn class for each. Parameters and documentation; the rest is shared."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt._kernels import (
     BalancedWinnowRule,
     Dense,
-    ElasticNet,
-    Harmonic,
-    HingeRule,
-    LmsRule,
-    LogisticRule,
-    NoPenalty,
-    NormalisedLmsRule,
     PassiveAggressiveRule,
     PerceptronRule,
-    Ridge,
     SmoothPassiveAggressiveRule,
-    SquaredHingeRule,
     Task,
     WinnowRule,
 )
-from rosenblatt.classifier import COMMON, LinearClassifier, check_sparse_first, learner, require, require_one_of
-from rosenblatt.data import Table, as_table, as_weights
+from rosenblatt.classifier import (
+    LinearClassifier,
+    check_penalty,
+    check_rate,
+    learner,
+    penalty_of,
+    require,
+    require_one_of,
+)
+from rosenblatt.data import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.margin import Widest, widest_margin
-from rosenblatt.methods import Arow, FirstOrder, Method, Multiplicative, Penalty, PocketMethod, Voted
-from rosenblatt.model import EVERY_ROW, as_model, check_start, code, decision, scores, winners
+from rosenblatt.methods import Arow, FirstOrder, Method, Multiplicative, PocketMethod, Voted
+from rosenblatt.model import code, decision, winners
 from rosenblatt.online import growth
-from rosenblatt.order import SCHEDULES, row_numbers
-from rosenblatt.training import Job, Plan, Run, run
 
 Array = npt.NDArray[Any]
-
-
-def _check_rate(estimator: Any) -> None:
-    require("eta0", estimator.eta0, Real, lambda v: 0 < v < np.inf, "a positive number")
-
-
-def _check_penalty(estimator: Any) -> None:
-    require("alpha", estimator.alpha, Real, lambda v: 0 <= v < np.inf, "a number from 0")
-    require("l1_ratio", estimator.l1_ratio, Real, lambda v: 0 <= v <= 1, "a number from 0 to 1")
-    require_one_of("penalty", estimator.penalty, (None, "l1", "l2", "elasticnet"))
-
-
-def _penalty(estimator: Any) -> Penalty:
-    if estimator.penalty is None:
-        return NoPenalty()
-    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
-    if share == 0.0:
-        return Ridge(float(estimator.alpha))
-    return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
 
 
 def _margins(estimator: Any) -> PerceptronRule:
@@ -142,12 +115,12 @@ class Perceptron(LinearClassifier):
     """
 
     def _check_own(self) -> None:
-        _check_rate(self)
-        _check_penalty(self)
+        check_rate(self)
+        check_penalty(self)
         _margins(self)
 
     def _method(self) -> Method:
-        return FirstOrder(_margins(self), _penalty(self))
+        return FirstOrder(_margins(self), penalty_of(self))
 
 
 @learner(eta0=1.0, schedule="constant", margin=0.0)
@@ -184,11 +157,11 @@ class AveragedPerceptron(LinearClassifier):
     >>> from rosenblatt import AveragedPerceptron
     >>> model = AveragedPerceptron(shuffle=False, max_iter=1, tol=None).fit([[1.0], [-1.0]], [1, 0])
     >>> model.coef_.tolist(), model.intercept_.tolist()
-    ([[1.0]], [1.0])
+    ([[1.5]], [0.5])
     """
 
     def _check_own(self) -> None:
-        _check_rate(self)
+        check_rate(self)
         _margins(self)
 
     def _method(self) -> Method:
@@ -227,12 +200,6 @@ class VotedPerceptron(LinearClassifier):
     [[0, 1], [0, 1], [0, 1]]
     """
 
-    # What the ballot would not agree with; the shared code reads them.
-    n_jobs = None
-    early_stopping = warm_start = False
-    validation_fraction = 0.1
-    init = None
-    keep = None
     keeps = "last"
 
     _ballots: list[tuple[Any, Array, Array]]
@@ -377,16 +344,13 @@ class PocketPerceptron(LinearClassifier):
     Examples
     --------
     >>> from rosenblatt import PocketPerceptron
-    >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
-    >>> PocketPerceptron(max_iter=100).fit(X, y).score(X, y)
-    0.75
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [9.0]], [0, 0, 1, 1, 1, 0]
+    >>> round(PocketPerceptron(max_iter=200, tol=None).fit(X, y).score(X, y), 3)
+    0.833
     """
 
     modes = ("ovr", "ovo")
-    keep = None
     keeps = "last"
-    init = None
-    warm_start = False
 
     def _method(self) -> Method:
         return PocketMethod()
@@ -482,7 +446,6 @@ class AROW(LinearClassifier):
     """
 
     modes = ("ovr", "ovo")
-    init = None
 
     def _check_own(self) -> None:
         require("r", self.r, Real, lambda v: 0 < v < np.inf, "a positive number")
@@ -543,7 +506,6 @@ class Winnow(LinearClassifier):
     """
 
     modes = ("ovr", "ovo")
-    init = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -581,430 +543,3 @@ class Winnow(LinearClassifier):
             return Multiplicative(BalancedWinnowRule(float(self.factor)))
         threshold = self.n_features_in_ / 2 if self.threshold is None else float(self.threshold)
         return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), threshold)
-
-
-@learner(eta0=0.1, schedule="constant", normalised=True)
-class Adaline(LinearClassifier):
-    """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
-
-    Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised`.
-
-    Parameters
-    ----------
-    eta0 : float, default 0.1
-        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
-    schedule : str or callable, default "constant"
-        Factor of the learning rate by epoch, as for `Perceptron`.
-    normalised : bool, default True
-        Whether steps are divided by the squared length of the row (NLMS).
-    {common}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
-
-    See Also
-    --------
-    AdalineRegressor : the same for targets that are numbers.
-
-    Examples
-    --------
-    >>> from rosenblatt import Adaline
-    >>> Adaline().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
-    [0, 1]
-    """
-
-    modes = ("ovr", "ovo")
-    keeps = "last"
-
-    def _check_own(self) -> None:
-        _check_rate(self)
-
-    def _method(self) -> Method:
-        return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
-
-
-@learner(loss="hinge", penalty="l2", alpha=0.0001, l1_ratio=0.15, eta0=0.01, schedule="optimal", average=False)
-class SoftMargin(LinearClassifier):
-    """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
-
-    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
-    alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
-
-    Parameters
-    ----------
-    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
-    penalty : {"l2", "l1", "elasticnet"} or None, default "l2"
-    alpha : float, default 0.0001
-        Strength of the penalty.
-    l1_ratio : float, default 0.15
-        Share of L1 in the elastic net.
-    eta0 : float, default 0.01
-        Learning rate of the schedules by epoch.
-    schedule : str or callable, default "optimal"
-        "pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou's t0; or by epoch, as for
-        `Perceptron`.
-    average : bool, default False
-        Whether the model is the average of the weights over all trials (averaged SGD).
-    {common}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
-    and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
-    optimal one pass large scale learning with averaged stochastic gradient descent.
-
-    Examples
-    --------
-    >>> from rosenblatt import SoftMargin
-    >>> model = SoftMargin(loss="logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> model.predict([[0.5], [2.5]]).tolist()
-    [0, 1]
-    """
-
-    keeps = "last"
-
-    @property
-    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Modes that the loss has: the logistic loss of several classes at once is another one."""
-        return ("ovr", "ovo") if self.loss == "logistic" else ("ovr", "ovo", "joint")
-
-    def _check_own(self) -> None:
-        _check_rate(self)
-        _check_penalty(self)
-        require_one_of("loss", self.loss, ("hinge", "squared_hinge", "logistic"))
-        if not callable(self.schedule):
-            require_one_of("schedule", self.schedule, ("optimal", "pegasos", *SCHEDULES))
-        if self.schedule in ("optimal", "pegasos") and not self.alpha > 0:
-            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
-
-    def _plan(self, **changes: Any) -> Plan:
-        by_trial = self.schedule in ("optimal", "pegasos")
-        return super()._plan(**({"schedule": "constant"} if by_trial else {}), **changes)
-
-    def _method(self) -> Method:
-        rule = {"hinge": HingeRule(), "squared_hinge": SquaredHingeRule(), "logistic": LogisticRule()}[self.loss]
-        return FirstOrder(rule, _penalty(self), self._pace(), bool(self.average))
-
-    def _pace(self) -> Harmonic | None:
-        if self.schedule == "pegasos":
-            return Harmonic(float(self.alpha), 0.0)
-        if self.schedule == "optimal":
-            # Bottou's choice: the first step is no longer than a weight of typical size.
-            typical = (1.0 / self.alpha**0.5) ** 0.5
-            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
-            return Harmonic(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
-        return None
-
-    def _is_logistic(self) -> bool:
-        if self.loss != "logistic":
-            raise AttributeError("predict_proba is only there with loss='logistic'.")
-        return True
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Give the probability of each class, from the logistic scores; several classes are scaled to add up to one.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        positive = 1.0 / (1.0 + np.exp(-np.clip(self._class_scores(X).astype(float), -700, 700)))
-        if positive.shape[1] == 1:
-            return np.hstack([1.0 - positive, positive])
-        return np.asarray(positive / positive.sum(axis=1, keepdims=True))
-
-
-_NOT_FOR_MARGINS = tuple(name for name in COMMON if name not in ("max_iter", "multiclass"))
-
-
-@learner(without=_NOT_FOR_MARGINS)
-class MaximumMargin(LinearClassifier):
-    """The hyperplane furthest from all rows: the hard-margin support vector machine.
-
-    Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
-    the two classes (Wolfe's nearest point algorithm on a growing working set), and scaled so that the closest rows have
-    y f(x) = 1; the margin is 1/|w|.
-
-    Parameters
-    ----------
-    max_iter : int, default 1000
-        Most rounds of the working set.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        More than two classes: one against the rest, or every pair.
-
-    Attributes
-    ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As for `Perceptron`.
-    margin_ : array of shape (n_problems,)
-        Distance of the closest rows from each hyperplane.
-    margin_ceiling_ : array of shape (n_problems,)
-        Largest distance that any hyperplane can have, as the dual solution proves to rounding.
-    support_ : list of int arrays
-        The rows that each hyperplane rests on.
-    stop_reason_ : str
-        How close the two are.
-
-    Notes
-    -----
-    Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are the best that the perceptron came by.
-
-    References
-    ----------
-    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11, 128-149.
-
-    See Also
-    --------
-    SoftMargin : for data that is not separable.
-
-    Examples
-    --------
-    >>> from rosenblatt import MaximumMargin
-    >>> model = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1])
-    >>> model.margin_.round(6).tolist(), model.intercept_.round(6).tolist()
-    ([2.0], [-1.0])
-    """
-
-    modes = ("ovr", "ovo")
-    fit_intercept = True
-    class_weight = None
-
-    margin_: Array
-    margin_ceiling_: Array
-    support_: list[Array]
-
-    @property
-    def partial_fit(self) -> Any:
-        """Not there: the largest margin is a property of all rows together."""
-        raise AttributeError("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
-
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
-        """Find the hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        require_one_of("multiclass", self.multiclass, self.modes)
-        require("max_iter", self.max_iter, Real, lambda v: v >= 1, "a whole number from 1")
-        table, y = self._check_rows(X, y, reset=True)
-        classes, label = self._labels(y, table)
-        sign = code(classes.size, self.multiclass)
-        found = []
-        for p in range(sign.shape[1]):
-            rows = row_numbers(np.flatnonzero(sign[label, p]))
-            solution = widest_margin(table, rows, sign[label[rows], p].astype(float), int(self.max_iter))
-            found.append(solution or _closest(table, label, sign[:, p : p + 1], rows))
-        self.classes_ = classes
-        self.coef_ = np.array([solution.w for solution in found])
-        self.intercept_ = np.array([solution.b for solution in found])
-        self.margin_ = np.array([solution.margin for solution in found])
-        self.margin_ceiling_ = np.array([solution.ceiling for solution in found])
-        self.support_ = [solution.support for solution in found]
-        self.n_iter_ = max(solution.rounds for solution in found)
-        apart = self.margin_ > 0
-        if apart.all():
-            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
-            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
-        else:
-            self.stop_reason_ = (
-                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
-            )
-            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
-        return self
-
-
-def _closest(table: Table, label: Array, sign: Array, index: Array) -> Widest:
-    """Give the best weights that the perceptron comes by where nothing separates."""
-    task = Task(label, sign, np.ones(sign.shape), np.ones(sign.shape[0]), np.empty(0), np.empty(0), 1.0)
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
-    state = method.start(1, table.shape[1], table.dtype)
-    plan = Plan(epochs=100, keep="best")
-    record = run(Job(method, table, task, plan, index=index), state)
-    w, b = record.coef[0].astype(float), float(record.intercept[0])
-    heights = sign[label[index], 0] * scores(table, as_model(record.coef, record.intercept), index)[:, 0]
-    length = float(np.linalg.norm(w)) or 1.0
-    return Widest(w, b, min(float(heights.min()) / length, -np.finfo(float).tiny), 0.0, index[:0], record.epochs)
-
-
-@learner(
-    eta0=0.1,
-    schedule="constant",
-    normalised=True,
-    without=("early_stopping", "validation_fraction", "class_weight", "multiclass", "keep", "n_jobs", "init"),
-)
-class AdalineRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Adaline for numbers: linear regression by least mean squares, row by row.
-
-    w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
-
-    Parameters
-    ----------
-    eta0 : float, default 0.1
-        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
-    schedule : str or callable, default "constant"
-        Factor of the learning rate by epoch, as for `Perceptron`.
-    normalised : bool, default True
-        Whether steps are divided by the squared length of the row (NLMS).
-    {common}
-
-    Attributes
-    ----------
-    coef_ : array of shape (n_features,)
-    intercept_ : float
-    n_iter_, run_, stop_reason_, t_, n_features_in_, feature_names_in_
-        As for `Perceptron`.
-
-    References
-    ----------
-    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
-
-    Examples
-    --------
-    >>> from rosenblatt import AdalineRegressor
-    >>> model = AdalineRegressor(max_iter=1000, tol=None).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
-    >>> model.predict([[3.0]]).round(3).tolist()
-    [7.0]
-    """
-
-    coef_: Array
-    intercept_: float
-    n_iter_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
-
-    # Read by the shared plan.
-    _settings: ClassVar[dict[str, Any]] = {"n_jobs": None, "early_stopping": False, "keep": "last"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until a stopping rule says so.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Numbers.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._train(X, y, sample_weight, fresh=not (self.warm_start and hasattr(self, "coef_")), stream=False)
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from the rows once, in the order in which they come; chunks of any size give the same weights.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._train(X, y, sample_weight, fresh=not hasattr(self, "coef_"), stream=True)
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, *, fresh: bool, stream: bool) -> Self:
-        _check_rate(self)
-        check_sparse_first(X)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=fresh or not stream,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-            ensure_all_finite=False,
-            y_numeric=True,
-        )
-        table = as_table(X)
-        target = np.ascontiguousarray(y, dtype=np.float64)
-        if not np.isfinite(target).all():
-            raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
-        weight = as_weights(sample_weight, table.shape[0])
-        index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        one = np.ones((1, 1))
-        label = np.zeros(table.shape[0], np.int32)
-        bias = 1.0 if self.fit_intercept else 0.0
-        task = Task(label, one.astype(np.int8), one, one[0], weight, target, bias)
-        method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
-        state = method.start(1, table.shape[1], table.dtype)
-        if not fresh:
-            W0, b0 = check_start((self.coef_, self.intercept_), 1, table.shape[1])
-            state.W[:], state.b[:] = W0, b0
-        self.run_ = run(Job(method, table, task, self._plan(stream), index=index), state)
-        self.coef_, self.intercept_ = self.run_.coef[0], float(self.run_.intercept[0])
-        self.t_ = self.run_.trials + (0 if fresh else self.t_)
-        self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
-        return self
-
-    def _plan(self, stream: bool) -> Plan:
-        order = {True: "shuffled", False: "cyclic", "random": "random"}[self.shuffle]
-        return Plan(
-            order="cyclic" if stream else order,
-            schedule=self.schedule,
-            eta=float(self.eta0),
-            epochs=1 if stream else int(self.max_iter),
-            seconds=self.max_seconds,
-            tol=None if stream or self.tol is None else float(self.tol),
-            patience=int(self.n_iter_no_change),
-            seed=int(self.random_state or 0),
-            callback=self.callback,
-        )
-
-    def predict(self, X: Any) -> Array:
-        """Give the number that belongs to each row.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        check_sparse_first(X)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-            ensure_all_finite=False,
-        )
-        table = as_table(X)
-        coef = np.asarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))[None, :]
-        return scores(table, as_model(coef, np.array([self.intercept_], dtype=coef.dtype)))[:, 0]
