@@ -121,7 +121,8 @@ def learner(*, without: tuple[str, ...] = (), **own: Any) -> Callable[[Class], C
 
     The placeholders {common} and {attributes} of its docstring are filled in.
     """
-    parameters = own | {name: default for name, default in COMMON.items() if name not in without}
+    shared = {name: default for name, default in COMMON.items() if name not in without and name not in own}
+    parameters = own | shared
 
     def decorate(cls: Class) -> Class:
         def __init__(self: Any, **given: Any) -> None:  # noqa: N807

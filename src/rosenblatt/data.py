@@ -268,9 +268,7 @@ def as_targets(y: Any) -> Array:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"y cannot be read as numbers ({error}). A regression needs numbers."
-            ) from None
+            raise InvalidInput(f"y cannot be read as numbers ({error}). A regression needs numbers.") from None
     target = np.ascontiguousarray(values, dtype=np.float64)
     if not np.isfinite(target).all():
         raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")

@@ -317,12 +317,13 @@ def _join(old: tuple[Any, Array, Array], new: tuple[Any, Array, Array]) -> tuple
     return rows, np.append(old[1], new[1]), np.append(old[2], new[2])
 
 
-@learner(without=("keep", "init", "warm_start"))
+@learner(shuffle="random", without=("keep", "init", "warm_start"))
 class PocketPerceptron(LinearClassifier):
     """The perceptron with its best weights in the pocket: for data that is not separable.
 
     Runs the perceptron, and keeps the weights with the longest run of correct trials, replaced only by weights that
-    also make fewer errors on all rows (the ratchet). The error of the pocket never rises.
+    also make fewer errors on all rows (the ratchet). The error of the pocket never rises. Rows are drawn at random with
+    replacement, ``shuffle="random"``, unless told otherwise.
 
     Parameters
     ----------
