@@ -122,7 +122,11 @@ STREAMS = [
 
 @pytest.mark.parametrize("model", STREAMS, ids=str)
 @settings(max_examples=12)
-@given(data=integer_sets(classes=3, most_rows=16), multiclass=st.sampled_from(["ovr", "ovo", "joint"]), more=st.data())
+@given(
+    data=integer_sets(classes=3, most_rows=16),
+    multiclass=st.sampled_from(["ovr", "ovo", "ovo-vote", "joint"]),
+    more=st.data(),
+)
 def test_chunks_new_classes_and_storage_do_not_matter(model, data, multiclass, more):
     X, label = data
     if multiclass not in model.modes:
@@ -259,8 +263,9 @@ def test_one_row_at_a_time_is_the_stream():
         assert model.predict_one(X[0]) == model.predict(X[:1])[0]
     with pytest.raises(InvalidInput, match="NaN"):
         Perceptron().partial_fit(X, y).learn_one(np.full(10, np.nan), 1)
-    with pytest.raises(ValueError, match="shape"):
-        Perceptron().partial_fit(X, y).learn_one(np.ones(9), 1)
+    for wrong in (np.ones(9), 3.0, [7.0], np.ones((1, 10))):
+        with pytest.raises(InvalidInput, match="10 features"):
+            Perceptron().partial_fit(X, y).learn_one(wrong, 1)
 
 
 def test_a_rule_is_added_in_a_few_lines():
@@ -312,7 +317,7 @@ def test_every_storage_and_number_type_is_taken(model, dtype, index):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (AROW(multiclass="joint"), "does not exist for AROW"),
+        (AROW(multiclass="joint", covariance="full"), "does not exist for AROW"),
         (Winnow(multiclass="joint"), "does not exist for Winnow"),
         (SoftMargin(loss="logistic", multiclass="joint"), "does not exist for SoftMargin"),
         (PocketPerceptron(multiclass="joint"), "does not exist for PocketPerceptron"),
@@ -342,3 +347,35 @@ def test_an_unknown_parameter_is_refused_with_those_there_are():
 def test_streams_that_look_back_have_no_partial_fit():
     for model in (PocketPerceptron(), MaximumMargin()):
         assert not hasattr(model, "partial_fit")
+
+
+@given(integer_sets(classes=3))
+@settings(max_examples=40)
+def test_joint_arow_is_its_formula(data):
+    X, label = data
+    model = AROW(multiclass="joint", r=2.0, **ONE_PASS).fit(X, label)
+    W, V = np.zeros((3, X.shape[1] + 1)), np.ones((3, X.shape[1] + 1))
+    for x, c in zip(pad(X), label, strict=True):
+        scores = W @ x
+        wrong = max((k for k in range(3) if k != c), key=lambda k: scores[k])
+        margin = scores[c] - scores[wrong]
+        if margin < 1:
+            alpha = (1 - margin) / ((V[c] + V[wrong]) @ (x * x) + 2.0)
+            W[c] += alpha * V[c] * x
+            W[wrong] -= alpha * V[wrong] * x
+            for k in (c, wrong):
+                V[k] = 1 / (1 / V[k] + x * x / 2.0)
+    np.testing.assert_allclose(np.c_[model.coef_, model.intercept_], W, rtol=1e-9, atol=1e-9)
+
+
+@given(integer_sets(classes=4, most_rows=20))
+@settings(max_examples=40)
+def test_pairs_may_vote_instead_of_adding_up(data):
+    X, label = data
+    summed, voted = (Perceptron(multiclass=m, **THREE).fit(X, label) for m in ("ovo", "ovo-vote"))
+    assert voted.coef_.tolist() == summed.coef_.tolist()
+    scores = X @ voted.coef_.T + voted.intercept_
+    pairs = [(k, m) for k in range(4) for m in range(k + 1, 4)]
+    for row, elected in zip(scores, voted.predict(X), strict=True):
+        votes = np.bincount([k if s > 0 else m for (k, m), s in zip(pairs, row, strict=True)], minlength=4)
+        assert votes[elected] == votes.max()

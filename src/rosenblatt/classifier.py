@@ -82,9 +82,9 @@ COMMON_PARAMETERS = """\
         Factor of the steps for each class.
     warm_start : bool, default False
         Whether `fit` continues from where the last call stopped.
-    multiclass : {"ovr", "ovo", "joint"}, default "ovr"
-        More than two classes: one against the rest, every pair, or all at once by correcting the true class and
-        the best wrong one (Crammer and Singer 2003).
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}, default "ovr"
+        More than two classes: one against the rest; every pair, adding up their scores or with one vote each; or all at
+        once by correcting the true class and the best wrong one (Crammer and Singer 2003).
     max_seconds : float or None, default None
         Most seconds to train.
     init : (w0, b0) or None, default None
@@ -519,6 +519,12 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             mistakes = self.__dict__.get("mistakes_", 0)
             self.partial_fit(np.asarray(x, dtype=float).reshape(1, -1), [y])
             return bool(self.mistakes_ > mistakes)
+        if getattr(x, "shape", None) != row.shape[1:]:
+            x = np.asarray(x, dtype=float)
+            if x.shape != row.shape[1:]:
+                raise InvalidInput(
+                    f"x has shape {x.shape}; the model has {row.shape[1]} features. Pass one row of them."
+                )
         row[0] = x
         mistake = kernels.learn_row(rule, row, sign, bias, coef, intercept)
         if mistake < 0:

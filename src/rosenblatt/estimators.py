@@ -31,7 +31,7 @@ from rosenblatt.classifier import (
 from rosenblatt.data import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import Arow, FirstOrder, Method, Multiplicative, PocketMethod, Voted
-from rosenblatt.model import code, decision, winners
+from rosenblatt.model import MULTICLASS, code, decision, winners
 from rosenblatt.online import growth
 
 Array = npt.NDArray[Any]
@@ -350,7 +350,7 @@ class PocketPerceptron(LinearClassifier):
     0.833
     """
 
-    modes = ("ovr", "ovo")
+    modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
 
     def _method(self) -> Method:
@@ -446,7 +446,10 @@ class AROW(LinearClassifier):
     [0]
     """
 
-    modes = ("ovr", "ovo")
+    @property
+    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Modes there are: all classes at once share no covariance matrix."""
+        return MULTICLASS if self.covariance == "diagonal" else MULTICLASS[:-1]
 
     def _check_own(self) -> None:
         require("r", self.r, Real, lambda v: 0 < v < np.inf, "a positive number")
@@ -506,7 +509,7 @@ class Winnow(LinearClassifier):
     1.0
     """
 
-    modes = ("ovr", "ovo")
+    modes = ("ovr", "ovo", "ovo-vote")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -267,8 +267,12 @@ class Arow(Method):
         )
 
     def sweep(self, sweep: Sweep, state: Gaussian, into: Gaussian) -> None:
-        """Run the covariance kernel."""
-        kernels.run_gaussian_epoch(self.noise, sweep.rows, sweep.task, sweep.order, sweep.active, state, sweep.tally)
+        """Run the covariance kernel, or its joint form."""
+        given = (self.noise, sweep.rows, sweep.task, sweep.order)
+        if sweep.joint:
+            kernels.run_joint_gaussian_epoch(*given, state, sweep.tally)
+        else:
+            kernels.run_gaussian_epoch(*given, sweep.active, state, sweep.tally)
 
 
 @dataclass

@@ -38,7 +38,7 @@ from rosenblatt.data import Table, as_targets, as_weights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.margin import Widest, widest_margin
 from rosenblatt.methods import FirstOrder, Method
-from rosenblatt.model import EVERY_ROW, as_model, check_start, code, scores
+from rosenblatt.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, scores
 from rosenblatt.order import SCHEDULES, row_numbers
 from rosenblatt.training import Job, Plan, Run, run
 
@@ -80,7 +80,7 @@ class Adaline(LinearClassifier):
     [0, 1]
     """
 
-    modes = ("ovr", "ovo")
+    modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
 
     def _check_own(self) -> None:
@@ -137,7 +137,7 @@ class SoftMargin(LinearClassifier):
     @property
     def modes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Modes that the loss has: the logistic loss of several classes at once is another one."""
-        return ("ovr", "ovo") if self.loss == "logistic" else ("ovr", "ovo", "joint")
+        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
 
     def _check_own(self) -> None:
         check_rate(self)
@@ -204,7 +204,7 @@ class MaximumMargin(LinearClassifier):
     ----------
     max_iter : int, default 1000
         Most rounds of the working set.
-    multiclass : {"ovr", "ovo"}, default "ovr"
+    multiclass : {"ovr", "ovo", "ovo-vote"}, default "ovr"
         More than two classes: one against the rest, or every pair.
 
     Attributes
@@ -241,7 +241,7 @@ class MaximumMargin(LinearClassifier):
     ([2.0], [-1.0])
     """
 
-    modes = ("ovr", "ovo")
+    modes = ("ovr", "ovo", "ovo-vote")
     fit_intercept = True
     class_weight = None
 

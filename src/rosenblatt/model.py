@@ -14,19 +14,24 @@ from rosenblatt.errors import InvalidInput
 Array = npt.NDArray[Any]
 
 EVERY_ROW = np.empty(0, np.int32)
-MULTICLASS = ("ovr", "ovo", "joint")
+MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
+
+
+def by_pairs(multiclass: str) -> bool:
+    """Whether a mode has a problem for each pair of classes."""
+    return multiclass.startswith("ovo")
 
 
 def code(n_classes: int, multiclass: str) -> Array:
     """Give the table sign[class, problem] that turns a multiclass task into binary problems.
 
     Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
-    problem per class, ``"ovo"`` one per pair k < l with k positive and l negative.
+    problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
 
     Parameters
     ----------
     n_classes : int
-    multiclass : {"ovr", "ovo", "joint"}
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
 
     Returns
     -------
@@ -38,7 +43,7 @@ def code(n_classes: int, multiclass: str) -> Array:
         return np.ones((1, 1), np.int8)
     if n_classes == 2:
         return np.array([[-1], [1]], np.int8)
-    if multiclass != "ovo":
+    if not by_pairs(multiclass):
         return (2 * np.eye(n_classes, dtype=np.int8) - 1).astype(np.int8)
     first, second = np.triu_indices(n_classes, 1)
     sign = np.zeros((n_classes, first.size), np.int8)
@@ -101,12 +106,18 @@ def scores(table: Table, model: Model, index: Array = EVERY_ROW) -> Array:
 def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
     """Turn scores of problems into scores of classes.
 
-    One-vs-one adds up, for each class, its signed scores against every other; the other modes have one problem
-    per class, or a single one for two classes.
+    One-vs-one adds up, for each class, its signed scores against every other. With votes each pair counts one, and the
+    sum of the scores, squeezed into a third of a vote, decides between equals. The other modes have one problem per
+    class, or a single one for two classes.
     """
-    if multiclass == "ovo" and sign.shape[0] > 2:
-        return np.asarray(problem_scores @ sign.T.astype(problem_scores.dtype))
-    return problem_scores
+    if not by_pairs(multiclass) or sign.shape[0] <= 2:
+        return problem_scores
+    signs = sign.T.astype(problem_scores.dtype)
+    sums = np.asarray(problem_scores @ signs)
+    if multiclass == "ovo":
+        return sums
+    votes = np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype) @ signs / 2
+    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
 
 
 def winners(class_scores: Array) -> Array:

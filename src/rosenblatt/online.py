@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rosenblatt._kernels import Csr, Dense
 from rosenblatt.data import as_labels, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW, check_start, code
+from rosenblatt.model import EVERY_ROW, by_pairs, check_start, code
 from rosenblatt.order import Order
 from rosenblatt.training import Plan
 
@@ -161,15 +161,15 @@ def open_code(n_classes: int, multiclass: str) -> Array:
     known = code(n_classes, multiclass)
     if multiclass == "joint" or n_classes == 1:
         return known
-    stranger = np.eye(n_classes, dtype=np.int8) if multiclass == "ovo" else np.full((n_classes, 1), -1, np.int8)
+    stranger = np.eye(n_classes, dtype=np.int8) if by_pairs(multiclass) else np.full((n_classes, 1), -1, np.int8)
     return np.hstack([known, stranger])
 
 
 def _unfold(n_classes: int, multiclass: str) -> Array:
     """Give the matrix from the stored vectors to one for each class, or pair, of the known classes and the stranger."""
     if n_classes == 1:
-        return np.ones((1, 1), np.int8) if multiclass == "ovo" else np.array([[1], [-1]], np.int8)
-    if multiclass != "ovo":
+        return np.ones((1, 1), np.int8) if by_pairs(multiclass) else np.array([[1], [-1]], np.int8)
+    if not by_pairs(multiclass):
         full = np.eye(n_classes + 1, dtype=np.int8)
         full = full if n_classes > 2 else np.array([[-1, 0], [1, 0], [0, 1]], np.int8)
         return full[:, :-1] if multiclass == "joint" else full
@@ -195,7 +195,7 @@ def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
         The places of the classes known so far among the new ones, ascending.
     n_classes : int
         How many there are now.
-    multiclass : {"ovr", "ovo", "joint"}
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
 
     Returns
     -------
@@ -205,7 +205,7 @@ def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
     stranger = len(known)
     before = [known.index(c) if c in known else stranger for c in range(n_classes)] + [stranger]
     fresh = [c not in known for c in range(n_classes)] + [True]
-    if multiclass != "ovo":
+    if not by_pairs(multiclass):
         full = old[before] if multiclass == "ovr" or stranger == 1 else np.vstack([old, 0 * old[:1]])[before]
         if multiclass == "joint":
             full = full[:-1]

@@ -18,7 +18,7 @@ from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.data import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import FirstOrder, Method, Sweep
-from rosenblatt.model import EVERY_ROW, check_start, code, copy_state, decision, scores, winners
+from rosenblatt.model import EVERY_ROW, by_pairs, check_start, code, copy_state, decision, scores, winners
 from rosenblatt.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
 
@@ -393,7 +393,7 @@ class _Running:
         """Measure the share of wrong rows, by weight: of those held out if there are any, else of the training rows."""
         held = self.job.held or Held(self.job.table, self.job.index, self.task.label, self.task.weight)
         task = self.task._replace(label=held.label, weight=held.weight)
-        if self.job.multiclass != "ovo" or self.units == 1:
+        if not by_pairs(self.job.multiclass) or self.units == 1:
             wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.model)
             return float(wrong / total)
         index = held.index if held.index.size else row_numbers(np.arange(held.table.shape[0]))
