@@ -264,38 +264,28 @@ def mnist_one_pass(seeds: int) -> Iterator[Yield]:
             AROW,
             "r",
             (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
-            {},
+            {"multiclass": "joint"},
             {"published": "92.3 +- 0.1", "source": SOL, "goal": Goal(92.0)},
         ),
     )
     for learner, name, values, rest, theirs in grids:
         if learner is AROW:
-            yield measure(AROW, data, seeds, once, **theirs)
+            yield measure(AROW, data, seeds, once)
+            yield measure(AROW, data, seeds, once | rest, **theirs)
         best = choose(learner, data, 10_000, name, values, **once, **rest)
         note = f"{name} chosen on the last 10,000 training rows"
         yield measure(learner, data, seeds, once | rest | {name: best}, note=note, **theirs)
     yield (
-        "SOL chooses its parameters by cross-validation on the training rows. Its AROW corrects the true class and the "
-        "best wrong one, which ours has no mode for, and divides each variance by 1 + v x^2/r."
+        "SOL chooses its parameters by cross-validation on the training rows. Its learners correct the true class and "
+        'the best wrong one, as "joint" does.'
     )
-
-
-def votes(model: Any, X: Array, y: Array) -> float:
-    """Give the accuracy, in percent, when every pair of classes has one vote; the first class wins a tie."""
-    first, second = np.triu_indices(model.classes_.size, 1)
-    for_first = X @ model.coef_.T + model.intercept_ > 0
-    poll = np.zeros((len(y), model.classes_.size))
-    for pair, (one, other) in enumerate(zip(first, second, strict=True)):
-        poll[:, one] += for_first[:, pair]
-        poll[:, other] += ~for_first[:, pair]
-    return 100.0 * float(np.mean(model.classes_[poll.argmax(axis=1)] == y))
 
 
 @table("mnist-ovo", "MNIST, one-vs-one, ten passes: test accuracy")
 def mnist_ovo(seeds: int) -> Iterator[Yield]:
     """Compare the 45 pairs."""
     data = mnist()
-    ten = {"max_iter": 10, "tol": None, "multiclass": "ovo"}
+    ten = {"max_iter": 10, "tol": None}
     learners: tuple[tuple[Any, dict[str, Any], str, float], ...] = (
         (Perceptron, {}, "91.8", 91.5),
         (Perceptron, {"shuffle": False}, "91.8", 91.5),
@@ -304,11 +294,11 @@ def mnist_ovo(seeds: int) -> Iterator[Yield]:
     )
     for learner, own, published, low in learners:
         theirs = {"published": published, "source": f"{CL_ONLINE}/mnist.lisp", "goal": Goal(low)}
-        yield measure(learner, data, seeds, ten | own, note="predict", **theirs)
-        yield measure(learner, data, seeds, ten | own, note="a vote for each pair", rate=votes, **theirs)
+        yield measure(learner, data, seeds, ten | own | {"multiclass": "ovo-vote"}, **theirs)
+        yield measure(learner, data, seeds, ten | own | {"multiclass": "ovo"})
     yield (
-        "The published runs vote, and have r=10 and the rows in their order. Both kinds of prediction are from the "
-        "same weights; predict adds up the scores of the pairs."
+        "The published runs vote, and have r=10 and the rows in their order. Both modes have the same weights; "
+        '"ovo" adds up the scores of the pairs, as the lectures do.'
     )
 
 
@@ -336,6 +326,8 @@ def covtype(seeds: int) -> Iterator[Yield]:
     learners: tuple[tuple[Any, dict[str, Any]], ...] = (
         (SoftMargin, {"alpha": 1e-3}),
         (SoftMargin, {}),
+        (SoftMargin, {"average": True, "max_iter": 20, "tol": None}),
+        (SoftMargin, {"keep": "best", "max_iter": 50}),
         (AveragedPerceptron, {}),
         (AROW, {}),
     )
