@@ -337,6 +337,11 @@ def covtype(seeds: int) -> Iterator[Yield]:
         about: dict[str, Any] = {"rate": error, "note": f"class {positive} against the rest"}
         for learner, own in learners:
             yield measure(learner, split, seeds, own, goal=Goal(high=23.5), **about, **theirs)
+        if positive == 2:
+            longest = {"keep": "best", "max_iter": 100, "tol": None}
+            best = choose(SoftMargin, split, 50_000, "alpha", (1e-5, 3e-5, 1e-4, 3e-4), **longest)
+            chosen = about | {"note": "class 2; alpha chosen on the last 50,000 training rows"}
+            yield measure(SoftMargin, split, seeds, longest | {"alpha": best}, goal=Goal(high=23.5), **chosen)
         yield measure(SGDClassifier, split, seeds, {"alpha": 1e-3}, name="scikit-learn's SGD", **about, **theirs)
     yield (
         "The split is that of scikit-learn's benchmark, whose 23.0 % are for class 1, with the ten features scaled "
