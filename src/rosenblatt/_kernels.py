@@ -569,8 +569,9 @@ def _truncate(weights, p, j):
 
 
 def _before_shrink(penalty, eta, scale, p):
-    # In constant time: through the scale.
+    # In constant time, through the scale, which is to be folded in before it gets too small.
     scale[p] *= max(0.0, 1.0 - eta * penalty.l2)
+    return scale[p] < 1e-9
 
 
 def _after_elastic_net(penalty, eta, rows, i, weights, p):
@@ -585,7 +586,7 @@ def _after_elastic_net(penalty, eta, rows, i, weights, p):
 
 
 def _before_none(penalty, eta, scale, p):
-    pass
+    return False
 
 
 def _after_none(penalty, eta, rows, i, weights, p):
@@ -597,7 +598,7 @@ _AFTER = {NoPenalty: _after_none, Ridge: _after_none, ElasticNet: _after_elastic
 
 
 def before_step(penalty, eta, scale, p):
-    """Shrink weight vector p, once per trial."""
+    """Shrink weight vector p, once per trial; tell whether its scale must be folded in."""
     return _by_type(_BEFORE, penalty)(penalty, eta, scale, p)
 
 
@@ -704,8 +705,7 @@ def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, i
             eta = rate(pace, into.t[p] + 1)
             importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
             step, loss = respond(rule, sign, margin, rows, i, Trial(eta, importance, 1.0, task.bias))
-            before_step(penalty, eta, into.scale, p)
-            if into.scale[p] < 1e-9:
+            if before_step(penalty, eta, into.scale, p):
                 _fold(into.W, into.scale, into.weight, into.lag, p)
             if step != 0.0:
                 _move(memory, rows, i, sign * step, task.bias, into, p)
@@ -768,8 +768,7 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
         importance = task.stake[c] * task.weight[i] if task.weight.size else task.stake[c]
         step, loss = respond(rule, 1, margin, rows, i, Trial(eta, importance, 2.0, task.bias))
         for k in range(weights.W.shape[0]):
-            before_step(penalty, eta, into.scale, k)
-            if into.scale[k] < 1e-9:
+            if before_step(penalty, eta, into.scale, k):
                 _fold(into.W, into.scale, into.weight, into.lag, k)
         if step != 0.0:
             _move(memory, rows, i, step, task.bias, into, c)

@@ -7,7 +7,7 @@ and grown, whatever the method keeps of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,14 +44,13 @@ NO_PENALTY = NoPenalty()
 _SIGNED = frozenset({"W", "b", "lag", "lag_b", "paid", "theta", "theta_b", "best_w", "best_b"})
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """One presentation of rows: everything a kernel needs beside the state."""
 
     rows: Any
     task: Task
     order: Array
-    index: Array  # all rows of the task that are trained on; empty: every one
+    trained: Array  # all rows of the task that are trained on; empty: every one
     active: Array
     eta: float
     tally: Tally
@@ -329,11 +328,11 @@ class PocketMethod(Method):
 
     def sweep(self, sweep: Sweep, state: Pocket, into: Pocket) -> None:
         """Run the pocket kernel, and look at the weights that the epoch ended with."""
-        kernels.run_pocket_epoch(sweep.rows, sweep.task, sweep.order, sweep.index, sweep.active, state, sweep.tally)
+        kernels.run_pocket_epoch(sweep.rows, sweep.task, sweep.order, sweep.trained, sweep.active, state, sweep.tally)
         for p in sweep.active:
             if not sweep.tally.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
-            kernels.consider(sweep.rows, sweep.task, sweep.index, p, state)
+            kernels.consider(sweep.rows, sweep.task, sweep.trained, p, state)
 
     def model(self, state: Pocket) -> Model:
         """Give what is in the pocket."""

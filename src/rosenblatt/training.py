@@ -346,7 +346,8 @@ class _Running:
         self.updates += int(np.count_nonzero(self.tally.updates) if self.plan.batch else updates)
         if self.ceiling is not None:
             self.ceiling.steps += self.tally.step
-        self.model = self.method.model(self.state)
+        if self.model.W is not self.state.W:  # else it is the state itself, and up to date
+            self.model = self.method.model(self.state)
         with np.errstate(invalid="ignore", over="ignore"):
             finite = math.isfinite(self.model.W.sum() + self.model.b.sum())
         if not finite:
