@@ -623,49 +623,52 @@ def settle(weights):
 # --------------------------------------------------------------------------------- memory: what is kept of the past
 
 
-def _note_last(memory, rows, i, factor, bias, weights, p):
+# The verbs take arrays, not the structure that holds them, whose reference counts cost more than a short row.
+
+
+def _note_last(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
     pass
 
 
-def _note_mean(memory, rows, i, factor, bias, weights, p):
+def _note_mean(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
     # An update after t trials is missing from t of the vectors that the average adds up.
-    add(rows, i, weights.weight[p] * factor, weights.lag, p)
-    weights.lag_b[p] += weights.t[p] * bias
+    add(rows, i, weight[p] * factor, lag, p)
+    lag_b[p] += t[p] * bias
 
 
-def _note_ballot(memory, rows, i, factor, bias, weights, p):
+def _note_ballot(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
     k = memory.size[0]
     memory.row[k] = i
     memory.problem[k] = p
     memory.factor[k] = factor
-    memory.trial[k] = weights.t[p]
+    memory.trial[k] = t[p]
     memory.size[0] = k + 1
 
 
-def _pass_none(memory, weights, p):
+def _pass_none(memory, weight, scale, p):
     pass
 
 
-def _pass_mean(memory, weights, p):
-    weights.weight[p] += weights.scale[p]
+def _pass_mean(memory, weight, scale, p):
+    weight[p] += scale[p]
 
 
 _NOTE = {Last: _note_last, Mean: _note_mean, Ballot: _note_ballot}
 _PASS = {Last: _pass_none, Mean: _pass_mean, Ballot: _pass_none}
 
 
-def note_step(memory, rows, i, factor, bias, weights, p):
+def note_step(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
     """Remember that vector p is moved by `factor` times row i, and its bias by `bias`."""
-    return _by_type(_NOTE, memory)(memory, rows, i, factor, bias, weights, p)
+    return _by_type(_NOTE, memory)(memory, rows, i, factor, bias, weight, lag, lag_b, t, p)
 
 
-def pass_trial(memory, weights, p):
+def pass_trial(memory, weight, scale, p):
     """Remember that vector p has lived through a trial."""
-    return _by_type(_PASS, memory)(memory, weights, p)
+    return _by_type(_PASS, memory)(memory, weight, scale, p)
 
 
-overload(note_step)(lambda memory, rows, i, factor, bias, weights, p: _by_type(_NOTE, memory))
-overload(pass_trial)(lambda memory, weights, p: _by_type(_PASS, memory))
+overload(note_step)(lambda memory, rows, i, factor, bias, weight, lag, lag_b, t, p: _by_type(_NOTE, memory))
+overload(pass_trial)(lambda memory, weight, scale, p: _by_type(_PASS, memory))
 
 
 # ------------------------------------------------------------------------------------------------------------ epochs
@@ -675,7 +678,7 @@ overload(pass_trial)(lambda memory, weights, p: _by_type(_PASS, memory))
 def _move(memory, rows, i, step, bias, weights, p):
     """Move vector p by `step` times row i, and remember it."""
     factor = step / weights.scale[p]
-    note_step(memory, rows, i, factor, step * bias, weights, p)
+    note_step(memory, rows, i, factor, step * bias, weights.weight, weights.lag, weights.lag_b, weights.t, p)
     add(rows, i, factor, weights.W, p)
     weights.b[p] += step * bias
 
@@ -715,7 +718,7 @@ def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, i
                 tally.step[p] += step
             after_step(penalty, eta, rows, i, into, p)
             into.t[p] += 1
-            pass_trial(memory, into, p)
+            pass_trial(memory, into.weight, into.scale, p)
 
 
 @njit(cache=True, nogil=True)
@@ -780,7 +783,7 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
         for k in range(weights.W.shape[0]):
             after_step(penalty, eta, rows, i, into, k)
             into.t[k] += 1
-            pass_trial(memory, into, k)
+            pass_trial(memory, into.weight, into.scale, k)
 
 
 @njit(cache=True, nogil=True)
