@@ -7,8 +7,8 @@ A row store (`Dense`, `Csr`), a rule (`PerceptronRule` and its kin), a penalty, 
 the body of each verb is chosen by their type when the loop is compiled, so one epoch loop serves every combination
 at the speed of a loop written for it. With the JIT off the same bodies run as Python.
 
-Four loops: `run_epoch` and `run_joint_epoch` for all first-order rules, `run_gaussian_epoch` for rules that keep a
-covariance, `run_multiplicative_epoch` for the Winnow family; and `run_pocket_epoch`, which looks back at all rows.
+The loops: `run_epoch` and `run_joint_epoch` for all first-order rules, `run_gaussian_epoch` and its joint form for
+rules that keep a variance, `run_multiplicative_epoch` for the Winnow family, `run_pocket_epoch`, which looks back.
 
 Short names, defined in docs/explanation/notation.md: i row, j feature, p problem (one weight vector),
 c class, t trial, W weights (problems, features), b biases (problems,).
