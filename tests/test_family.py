@@ -379,3 +379,32 @@ def test_pairs_may_vote_instead_of_adding_up(data):
     for row, elected in zip(scores, voted.predict(X), strict=True):
         votes = np.bincount([k if s > 0 else m for (k, m), s in zip(pairs, row, strict=True)], minlength=4)
         assert votes[elected] == votes.max()
+
+
+@pytest.mark.parametrize(
+    "change", [("coef_", np.ones((1, 2))), ("coef_", np.ones(5)), ("intercept_", np.empty(0))], ids=str
+)
+def test_weights_of_a_wrong_size_never_reach_a_kernel(change):
+    X, y = np.eye(5), np.array([0, 1, 0, 1, 0])
+    for use in (
+        lambda model: model.predict(sp.csr_array(X)),
+        lambda model: model.distance(X),
+        lambda model: model.partial_fit(X, y),
+        lambda model: model.set_params(warm_start=True).fit(X, y),
+        lambda model: model.learn_one(X[0], 1),
+    ):
+        model = Perceptron().partial_fit(X, y)
+        model.learn_one(X[0], 1)
+        setattr(model, *change)
+        with pytest.raises(InvalidInput, match="coef_ has shape"):
+            use(model)
+
+
+def test_changed_parameters_go_on_from_the_weights():
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    model = Perceptron(shuffle=False).partial_fit(X, y)
+    before = model.coef_.copy()
+    model.set_params(penalty="l1", alpha=0.0).partial_fit(X[:1], y[:1])
+    assert np.abs(model.coef_ - before).max() <= 1
+    with pytest.raises(InvalidInput, match="coef_ has shape"):
+        Perceptron(warm_start=True).fit(X[:, :1], y).fit(X, y)

@@ -381,6 +381,16 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
             warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
 
+    def _check_weights(self) -> None:
+        """Refuse weights that were changed by hand to a size that no kernel may read."""
+        wanted = (code(self.classes_.size, self.multiclass).shape[1], self.n_features_in_)
+        found, biases = np.shape(self.coef_), np.shape(self.intercept_)
+        if found != wanted or biases != wanted[:1]:
+            raise InvalidInput(
+                f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
+                "Set them to that size, or fit again."
+            )
+
     def _fresh_state(self, method: Method, problems: int, table: Table, init: Any) -> Any:
         state = method.start(problems, table.shape[1], table.dtype)
         if init is not None:
@@ -399,13 +409,17 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
 
     def _resume(self, method: Method, table: Table, problems: int) -> Any:
         """Give the state that training continues from: the one it left, unless coef_ was changed by hand since."""
+        self._check_weights()
         left, coef, intercept = self._trained
         known = self.coef_.shape[0]
         state = method.start(problems, table.shape[1], table.dtype)
-        stored = min(problems, left.b.size)
-        for given, kept in zip(left, state, strict=True):
-            kept[:stored] = given[:stored]
-        if not (np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept)):
+        # Parameters that change what a state keeps, such as the penalty, leave only the weights to go on from.
+        same = [array.shape[1:] for array in left] == [array.shape[1:] for array in state]
+        if same and np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept):
+            stored = min(problems, left.b.size)
+            for given, kept in zip(left, state, strict=True):
+                kept[:stored] = given[:stored]
+        else:
             state = method.start(problems, table.shape[1], table.dtype)
             unit = method.unit(self._plan().eta)
             state.W[:known] = np.asarray(self.coef_) / unit
@@ -511,7 +525,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             Whether it was a mistake.
         """
         quick = self.__dict__.get("_quick")
-        if quick is None or quick[0] is not self.coef_:
+        if quick is None or quick[0] is not self.coef_ or quick[1] is not self.intercept_:
             quick = self._quick = self._prepare_quick()
         coef, intercept, sides, rule, bias, row = quick
         sign = sides.get(y)
@@ -537,9 +551,10 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         """Give what `learn_one` needs at hand; no sides where it has to take the long way."""
         if not hasattr(self, "coef_"):
             return None, None, {}, None, 0.0, None
+        self._check_weights()
         method = self._method()
         if not self._is_simple(method):
-            return self.coef_, None, {}, None, 0.0, None
+            return self.coef_, self.intercept_, {}, None, 0.0, None
         sides = {self.classes_[0].item(): -1.0, self.classes_[1].item(): 1.0}
         row = np.zeros((1, self.coef_.shape[1]))
         bias = 1.0 if self.fit_intercept else 0.0
@@ -550,7 +565,8 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if type(method) is not FirstOrder or method.penalised or method.averaged or method.pace is not None:
             return False
         unweighted = self._plan().eta == 1.0 and self.class_weight is None
-        return bool(unweighted and self.classes_.size == 2 and self.coef_.dtype == np.float64)
+        plain = all(part.dtype == np.float64 and part.flags.carray for part in (self.coef_, self.intercept_))
+        return bool(unweighted and self.classes_.size == 2 and plain)
 
     def predict_one(self, x: Any) -> Any:
         """Give the class of one row.
@@ -576,6 +592,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         return decision(self._problem_scores(table), sign, self.multiclass)
 
     def _problem_scores(self, table: Table) -> Array:
+        self._check_weights()
         coef = np.ascontiguousarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))
         intercept = np.asarray(self.intercept_, dtype=coef.dtype)
         return scores(table, as_model(coef, intercept))
@@ -622,6 +639,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
+        self._check_weights()
         length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
         if not length.all():
             raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")

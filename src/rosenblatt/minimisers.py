@@ -422,5 +422,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
+        if np.shape(self.coef_) != (table.shape[1],):
+            raise InvalidInput(f"coef_ has shape {np.shape(self.coef_)}; X has {table.shape[1]} features. Fit again.")
         coef = np.asarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))[None, :]
         return scores(table, as_model(coef, np.array([self.intercept_], dtype=coef.dtype)))[:, 0]
