@@ -1,0 +1,296 @@
+"""Signed rows: the one form in which every question of separability is asked.
+
+For sample i of class y and a rival class r the signed row is z = (e_y - e_r) (x) (x, 1), without the block of class 0,
+whose weights are fixed at zero because adding one vector to all classes changes no prediction. A separator is a w with
+z.w > 0 for all signed rows. With two classes that is z = y (x, 1), y = -1 for class 0 and +1 for class 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt import _heights as compiled
+from rosenblatt._kernels import Csr, Dense
+from rosenblatt.data import Table
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+
+UNIT = 2.0**-53  # largest relative error of one rounded operation
+TINY = 1e-323  # twice the smallest positive number: above the absolute error of a product that underflows
+
+
+class SignedRows:
+    """The signed rows of labelled samples, never stored: each is made when it is asked for.
+
+    Signed row k belongs to sample k // (classes - 1), and to the rival that comes k % (classes - 1) places from the
+    start among the classes other than the sample's own. With two classes k is the sample.
+
+    Parameters
+    ----------
+    table : Table
+    label : int array of shape (n_samples,)
+        Class numbers from 0.
+    classes : int
+        How many classes there are, at least 2.
+    decimal : bool
+        Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
+
+    Attributes
+    ----------
+    n : int
+        Number of signed rows.
+    width : int
+        Their length: (classes - 1) blocks of the weights of one class, its bias last.
+    samples, features, classes : int
+    """
+
+    def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
+        label = np.ascontiguousarray(label, np.int64)
+        if classes < 2 or label.shape != (table.shape[0],) or label.min() < 0 or label.max() >= classes:
+            raise InvalidInput(
+                f"label has shape {label.shape} for {table.shape[0]} rows and {classes} classes. Pass one class "
+                "number from 0 for each row, and at least 2 classes."
+            )
+        self.table, self.label, self.classes, self.decimal = table, label, classes, decimal
+        self.samples, self.features = table.shape
+        self.n = self.samples * (classes - 1)
+        self.width = (self.features + 1) * (classes - 1)
+        self._sign = 2.0 * (label > 0) - 1.0
+        # Rounded operations in a height: products or additions along its longest row, then the rival's.
+        rows = table.rows
+        longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
+        self._terms = longest + 1 + (classes > 2)
+
+    def split(self, k: Any) -> tuple[Any, Any]:
+        """Give the sample and the rival class of signed row k; works on arrays as well."""
+        row, rank = divmod(k, self.classes - 1)
+        return row, rank + (rank >= self.label[row])
+
+    def number(self, row: Any, rival: Any) -> Any:
+        """Give the number of the signed row of a sample and a rival class; works on arrays as well."""
+        return row * (self.classes - 1) + rival - (rival > self.label[row])
+
+    def gather(self, ids: Any, columns: Any = None) -> Array:
+        """Copy signed rows into a matrix.
+
+        Parameters
+        ----------
+        ids : int array of shape (m,)
+        columns : sorted int array, optional
+            The columns of the width to keep, without ever making the others; all by default.
+
+        Returns
+        -------
+        float64 array of shape (m, width) or (m, len(columns)), C-contiguous
+        """
+        row, own, rival = self._parts(ids)
+        kept = np.empty(0, np.int64) if columns is None else np.ascontiguousarray(columns, np.int64)
+        out = np.zeros((row.size, self.width if columns is None else kept.size))
+        if not out.size:
+            return out
+        rows = self.table.rows
+        if isinstance(rows, Dense):
+            kept = np.arange(self.width) if columns is None else kept
+            if kept.min() < 0 or kept.max() >= self.width:
+                raise InvalidInput(f"columns go from {kept.min()} to {kept.max()}; there are {self.width} from 0.")
+            compiled.gather_dense(rows.X, row, own, rival, kept, out)
+        else:
+            compiled.gather_csr(rows.data, rows.indices, rows.indptr, row, own, rival, self.features, kept, out)
+        return out
+
+    def touched(self, ids: Any) -> Array:
+        """Give the columns of the width in which these rows have an entry, sorted; all where the data are dense."""
+        row, own, rival = self._parts(ids)
+        rows = self.table.rows
+        if isinstance(rows, Dense):
+            return np.arange(self.width)
+        used = np.unique(np.stack([np.concatenate([row, row]), np.concatenate([own, rival])]), axis=1)
+        used = used[:, used[1] > 0]
+        start = (used[1] - 1) * (self.features + 1)
+        first = rows.indptr[used[0]].astype(np.int64)
+        count = rows.indptr[used[0] + 1] - first
+        place = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+        inside = rows.indices[place] + np.repeat(start, count)
+        return np.unique(np.concatenate([inside, start + self.features]))
+
+    def heights(self, w: Array) -> tuple[Array, Array]:
+        """Compute z.w in floats for every signed row, and what bounds its error.
+
+        Parameters
+        ----------
+        w : float64 array of shape (width,)
+
+        Returns
+        -------
+        s : float64 array of shape (n,)
+            z.w, each within ``slack`` of the truth.
+        a : float64 array of shape (n,)
+            The sum of |z_j w_j|.
+        """
+        w = self._vector(w)
+        s, a = np.empty(self.n), np.empty(self.n)
+        rows = self.table.rows
+        if self.classes == 2:
+            if isinstance(rows, Dense):
+                compiled.heights_dense(rows.X, self._sign, w, s, a)
+            else:
+                compiled.heights_csr(rows.data, rows.indices, rows.indptr, self._sign, w, s, a)
+            return s, a
+        W = w.reshape(self.classes - 1, self.features + 1)
+        if isinstance(rows, Dense):
+            compiled.joint_heights_dense(rows.X, self.label, W, s, a)
+        else:
+            compiled.joint_heights_csr(rows.data, rows.indices, rows.indptr, self.label, W, s, a)
+        return s, a
+
+    def slack(self, w: Array) -> tuple[float, float]:
+        """Give (r, t) such that every height s of w is within r a + t of the exact one.
+
+        Holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the smallest
+        numbers for products that underflow. A decimal is within one more u of the float that it rounds to.
+        """
+        relative, absolute = (self._terms + 4) * 1.01 * UNIT, (self._terms + 2) * TINY
+        if self.decimal:
+            relative += 1.01 * UNIT
+            absolute += TINY * float(np.abs(w).sum())
+        return relative, absolute
+
+    def signs(self, w: Array | Sequence[int]) -> Array:
+        """Compute the exact signs of z.w over the rationals.
+
+        A floating-point filter decides most rows; rows that it leaves open are summed in doubled precision, which
+        knows when it was exact, and the last in integers.
+
+        Parameters
+        ----------
+        w : float64 array of shape (width,), or as many Python integers
+
+        Returns
+        -------
+        int8 array of shape (n,)
+        """
+        whole = None if isinstance(w, np.ndarray) and w.dtype.kind == "f" else _primitive([int(v) for v in w])
+        vector, exact = (self._vector(w), True) if whole is None else _rounded(whole)
+        vector = self._vector(vector)
+        if not np.isfinite(vector).all():
+            raise InvalidInput("w has values that are not finite; they have no sign. Pass finite weights.")
+        with np.errstate(over="ignore", invalid="ignore"):  # compiled code does not warn; plain Python would
+            s, a = self.heights(vector)
+            relative, absolute = self.slack(vector)
+            if not exact:
+                # Each weight is within 2u of the integer it stands for, or of zero where that underflowed.
+                relative += 2.02 * UNIT
+                absolute += self._terms * TINY * (math.sqrt(self.table.largest) + 1.0)
+            out = np.empty(self.n, np.int8)
+            left = compiled.decide(s, a, relative, absolute, out)
+            if left and exact:
+                self._settle(vector, out)
+        open_rows = np.flatnonzero(out == compiled.OPEN)
+        if open_rows.size:
+            out[open_rows] = self._exact_signs(_integral(vector) if whole is None else whole, open_rows)
+        return out
+
+    def integers(self, k: int) -> tuple[dict[int, int], Fraction]:
+        """Give signed row k exactly: its nonzero entries as integers by column, and their positive scale."""
+        row, rival = (int(part) for part in self.split(k))
+        columns, values, scale = self._whole(row)
+        entries: dict[int, int] = {}
+        for sign, c in ((1, int(self.label[row])), (-1, rival)):
+            if c:
+                start = (c - 1) * (self.features + 1)
+                entries.update({start + j: sign * v for j, v in zip(columns, values, strict=True) if v})
+        return entries, scale
+
+    def _parts(self, ids: Any) -> tuple[Array, Array, Array]:
+        """Give sample, own class and rival of checked row numbers."""
+        ids = np.ascontiguousarray(ids, np.int64).reshape(-1)
+        if ids.size and (ids.min() < 0 or ids.max() >= self.n):
+            raise InvalidInput(f"signed rows {ids.min()} to {ids.max()} were asked for; there are {self.n} from 0.")
+        row, rival = self.split(ids)
+        return row, self.label[row], rival
+
+    def _vector(self, w: Any) -> Array:
+        vector: Array = np.ascontiguousarray(w, np.float64)
+        if vector.shape != (self.width,):
+            raise InvalidInput(f"w has shape {vector.shape}; signed rows of width {self.width} need as many weights.")
+        return vector
+
+    def _settle(self, w: Array, out: Array) -> None:
+        """Decide open rows in doubled precision where that is exact enough."""
+        ids = np.flatnonzero(out == compiled.OPEN)
+        row, own, rival = self._parts(ids)
+        W = np.zeros((self.classes, self.features + 1))
+        W[1:] = w.reshape(self.classes - 1, -1)
+        rows = self.table.rows
+        if isinstance(rows, Dense):
+            compiled.settle_dense(rows.X, ids, row, own, rival, W, self.decimal, out)
+        else:
+            compiled.settle_csr(rows.data, rows.indices, rows.indptr, ids, row, own, rival, W, self.decimal, out)
+
+    def _whole(self, row: int) -> tuple[list[int], list[int], Fraction]:
+        """Give columns, integers and scale of (x, 1)."""
+        from rosenblatt.rational import as_integers
+
+        rows = self.table.rows
+        if isinstance(rows, Dense):
+            columns, values = list(range(self.features)), rows.X[row].tolist()
+        else:
+            place = slice(rows.indptr[row], rows.indptr[row + 1])
+            columns, values = rows.indices[place].tolist(), rows.data[place].tolist()
+        integers, scale = as_integers([*values, 1.0], self.decimal)
+        return [*columns, self.features], integers, scale
+
+    def _exact_signs(self, w: list[int], ids: Array) -> list[int]:
+        """Compute signs in integers; a row is made whole once for all its rivals."""
+        size = self.features + 1
+        blocks = [[0] * size, *(w[c * size : (c + 1) * size] for c in range(self.classes - 1))]
+        signs: list[int] = []
+        pairs: dict[tuple[int, int], list[int]] = {}
+        last = -1
+        for row, own, rival in zip(*(part.tolist() for part in self._parts(ids)), strict=True):
+            if row != last:
+                columns, values, _ = self._whole(row)
+                last = row
+            if (own, rival) not in pairs:
+                pairs[own, rival] = [p - q for p, q in zip(blocks[own], blocks[rival], strict=True)]
+            difference = pairs[own, rival]
+            total = sum(map(mul, values, (difference[j] for j in columns)))
+            signs.append((total > 0) - (total < 0))
+        return signs
+
+
+def _integral(w: Array) -> list[int]:
+    """Give w times the power of two that makes it whole."""
+    fractions = [v.as_integer_ratio() for v in w.tolist()]
+    common = max(bottom for _, bottom in fractions)  # denominators are powers of two: the largest serves all
+    return [top * (common // bottom) for top, bottom in fractions]
+
+
+def _primitive(w: list[int]) -> list[int]:
+    """Divide by the largest common divisor: weights that fit floats need no long integers."""
+    divisor = math.gcd(*w) or 1
+    return [v // divisor for v in w]
+
+
+def _rounded(w: list[int]) -> tuple[Array, bool]:
+    """Give w divided by a power of two and rounded, and whether nothing was lost.
+
+    The largest becomes about 1; each is within 2u of the truth, relatively, unless it underflows.
+    """
+    size = max(v.bit_length() for v in w)
+    out, exact = np.empty(len(w)), True
+    for j, v in enumerate(w):
+        surplus = max(0, v.bit_length() - 64)
+        top = v >> surplus
+        out[j] = math.ldexp(float(top), surplus - size)
+        numerator, denominator = out[j].as_integer_ratio()
+        exact = exact and numerator << size == v * denominator
+    return out, exact
