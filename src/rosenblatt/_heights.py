@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 # Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
-# bit, `settle_dense` and `settle_csr`, are compiled without.
+# bit, `sum_dense` and `sum_csr`, are compiled without.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 OPEN = 2  # a sign that is not known yet
@@ -155,54 +155,44 @@ def _plain(x):
     return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
-def _verdict(total, rest, lost):
-    """Sign of the exact sum, where what was lost cannot change it."""
-    value = total + rest
-    if lost == 0.0:
-        return 0 if value == 0.0 else (1 if value > 0.0 else -1)
-    if abs(value) > 1.1 * lost:
-        return 1 if value > 0.0 else -1
-    return OPEN
-
-
 @njit(cache=True, nogil=True)
-def settle_dense(X, ids, row, own, rival, W, decimal, out):
-    """Exact signs at `ids` in doubled precision; OPEN stays where even that leaves a doubt.
+def sum_dense(X, row, own, rival, W, decimal, value, lost):
+    """Heights of signed rows in doubled precision, and at least what was lost of each: none means exact.
 
-    W (classes, features + 1) has a row for every class, the first being zero.
+    W (classes, features + 1) has a row for every class, the first being zero. With `decimal` rows are given up, their
+    loss infinite, whose values are not the decimals that round to them.
     """
     d = X.shape[1]
-    for t in range(ids.size):
+    for t in range(row.size):
         i, c, r = row[t], own[t], rival[t]
-        total, rest, lost = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
-        total, rest, lost = _add_product(-1.0, W[r, d], total, rest, lost)
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
         for j in range(d):
             x = np.float64(X[i, j])
             if decimal and not _plain(x):
-                lost = np.inf
+                loss = np.inf
                 break
-            total, rest, lost = _add_product(x, W[c, j], total, rest, lost)
-            total, rest, lost = _add_product(-x, W[r, j], total, rest, lost)
-        out[ids[t]] = _verdict(total, rest, lost)
+            total, rest, loss = _add_product(x, W[c, j], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, j], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
 
 
 @njit(cache=True, nogil=True)
-def settle_csr(data, indices, indptr, ids, row, own, rival, W, decimal, out):
-    """`settle_dense` for rows stored by their nonzeros."""
+def sum_csr(data, indices, indptr, row, own, rival, W, decimal, value, lost):
+    """`sum_dense` for rows stored by their nonzeros."""
     d = W.shape[1] - 1
-    for t in range(ids.size):
+    for t in range(row.size):
         i, c, r = row[t], own[t], rival[t]
-        total, rest, lost = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
-        total, rest, lost = _add_product(-1.0, W[r, d], total, rest, lost)
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
         for k in range(indptr[i], indptr[i + 1]):
             x = np.float64(data[k])
             if decimal and not _plain(x):
-                lost = np.inf
+                loss = np.inf
                 break
-            total, rest, lost = _add_product(x, W[c, indices[k]], total, rest, lost)
-            total, rest, lost = _add_product(-x, W[r, indices[k]], total, rest, lost)
-        out[ids[t]] = _verdict(total, rest, lost)
+            total, rest, loss = _add_product(x, W[c, indices[k]], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, indices[k]], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
 
 
 # ------------------------------------------------------------------------------------------------------ gathering

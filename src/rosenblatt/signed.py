@@ -20,6 +20,7 @@ from rosenblatt import _heights as compiled
 from rosenblatt._kernels import Csr, Dense
 from rosenblatt.data import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.rational import as_integers, primitive
 
 Array = npt.NDArray[Any]
 
@@ -177,7 +178,7 @@ class SignedRows:
         -------
         int8 array of shape (n,)
         """
-        whole = None if isinstance(w, np.ndarray) and w.dtype.kind == "f" else _primitive([int(v) for v in w])
+        whole = None if isinstance(w, np.ndarray) and w.dtype.kind == "f" else primitive([int(v) for v in w])
         vector, exact = (self._vector(w), True) if whole is None else _rounded(whole)
         vector = self._vector(vector)
         if not np.isfinite(vector).all():
@@ -191,12 +192,45 @@ class SignedRows:
                 absolute += self._terms * TINY * (math.sqrt(self.table.largest) + 1.0)
             out = np.empty(self.n, np.int8)
             left = compiled.decide(s, a, relative, absolute, out)
-            if left and exact:
-                self._settle(vector, out)
-        open_rows = np.flatnonzero(out == compiled.OPEN)
-        if open_rows.size:
-            out[open_rows] = self._exact_signs(_integral(vector) if whole is None else whole, open_rows)
+        left_open = np.flatnonzero(out == compiled.OPEN) if left else np.empty(0, np.int64)
+        if left and exact:
+            value, lost = self._doubled(vector, left_open)
+            known = (lost == 0) | (np.abs(value) > 1.1 * lost)
+            out[left_open[known]] = np.sign(value[known])
+            left_open = left_open[~known]
+        if left_open.size:
+            totals = self._exact(as_integers(vector)[0] if whole is None else whole, left_open)
+            out[left_open] = [(total > 0) - (total < 0) for total, _ in totals]
         return out
+
+    def lowest(self, w: Array, ids: Array) -> Fraction:
+        """Bound the least of some heights from below, within 2**-49 of its size.
+
+        Parameters
+        ----------
+        w : float64 array of shape (width,)
+        ids : int array
+            Numbers of signed rows, at least one.
+
+        Returns
+        -------
+        Fraction
+            At most z.w for each of these rows.
+        """
+        w = self._vector(w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            s, a = (part[ids] for part in self.heights(w))
+            relative, absolute = self.slack(w)
+            error = relative * a + absolute
+            near = ids[~(s - error > (s + error).min())]  # all, where a height overflowed
+            value, lost = self._doubled(w, near)
+        sure = 1.1 * lost <= 2.0**-51 * np.abs(value)
+        least = [Fraction(value[sure].min())] if sure.any() else []
+        bounds = [v - abs(v) / 2**50 for v in least]
+        if not sure.all():
+            whole, unit = as_integers(w)
+            bounds += [total * scale * unit for total, scale in self._exact(whole, near[~sure])]
+        return min(bounds)
 
     def integers(self, k: int) -> tuple[dict[int, int], Fraction]:
         """Give signed row k exactly: its nonzero entries as integers by column, and their positive scale."""
@@ -223,61 +257,46 @@ class SignedRows:
             raise InvalidInput(f"w has shape {vector.shape}; signed rows of width {self.width} need as many weights.")
         return vector
 
-    def _settle(self, w: Array, out: Array) -> None:
-        """Decide open rows in doubled precision where that is exact enough."""
-        ids = np.flatnonzero(out == compiled.OPEN)
+    def _doubled(self, w: Array, ids: Array) -> tuple[Array, Array]:
+        """Give heights in doubled precision, rounded once, and at least what was lost before that."""
         row, own, rival = self._parts(ids)
         W = np.zeros((self.classes, self.features + 1))
         W[1:] = w.reshape(self.classes - 1, -1)
+        value, lost = np.empty(ids.size), np.empty(ids.size)
         rows = self.table.rows
         if isinstance(rows, Dense):
-            compiled.settle_dense(rows.X, ids, row, own, rival, W, self.decimal, out)
+            compiled.sum_dense(rows.X, row, own, rival, W, self.decimal, value, lost)
         else:
-            compiled.settle_csr(rows.data, rows.indices, rows.indptr, ids, row, own, rival, W, self.decimal, out)
+            compiled.sum_csr(rows.data, rows.indices, rows.indptr, row, own, rival, W, self.decimal, value, lost)
+        return value, lost
 
     def _whole(self, row: int) -> tuple[list[int], list[int], Fraction]:
         """Give columns, integers and scale of (x, 1)."""
-        from rosenblatt.rational import as_integers
-
         rows = self.table.rows
         if isinstance(rows, Dense):
-            columns, values = list(range(self.features)), rows.X[row].tolist()
+            columns, values = list(range(self.features)), rows.X[row]
         else:
             place = slice(rows.indptr[row], rows.indptr[row + 1])
-            columns, values = rows.indices[place].tolist(), rows.data[place].tolist()
-        integers, scale = as_integers([*values, 1.0], self.decimal)
+            columns, values = rows.indices[place].tolist(), rows.data[place]
+        integers, scale = as_integers(np.append(values.astype(np.float64), 1.0), self.decimal)
         return [*columns, self.features], integers, scale
 
-    def _exact_signs(self, w: list[int], ids: Array) -> list[int]:
-        """Compute signs in integers; a row is made whole once for all its rivals."""
+    def _exact(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
+        """Compute heights in integers, each with its row's scale; a row is made whole once for all its rivals."""
         size = self.features + 1
         blocks = [[0] * size, *(w[c * size : (c + 1) * size] for c in range(self.classes - 1))]
-        signs: list[int] = []
+        heights: list[tuple[int, Fraction]] = []
         pairs: dict[tuple[int, int], list[int]] = {}
         last = -1
         for row, own, rival in zip(*(part.tolist() for part in self._parts(ids)), strict=True):
             if row != last:
-                columns, values, _ = self._whole(row)
+                columns, values, scale = self._whole(row)
                 last = row
             if (own, rival) not in pairs:
                 pairs[own, rival] = [p - q for p, q in zip(blocks[own], blocks[rival], strict=True)]
             difference = pairs[own, rival]
-            total = sum(map(mul, values, (difference[j] for j in columns)))
-            signs.append((total > 0) - (total < 0))
-        return signs
-
-
-def _integral(w: Array) -> list[int]:
-    """Give w times the power of two that makes it whole."""
-    fractions = [v.as_integer_ratio() for v in w.tolist()]
-    common = max(bottom for _, bottom in fractions)  # denominators are powers of two: the largest serves all
-    return [top * (common // bottom) for top, bottom in fractions]
-
-
-def _primitive(w: list[int]) -> list[int]:
-    """Divide by the largest common divisor: weights that fit floats need no long integers."""
-    divisor = math.gcd(*w) or 1
-    return [v // divisor for v in w]
+            heights.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
+        return heights
 
 
 def _rounded(w: list[int]) -> tuple[Array, bool]:
