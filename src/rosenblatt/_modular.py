@@ -2,7 +2,7 @@
 
 One file on purpose: Numba's disk cache does not notice an edit in a helper that lives in another file.
 
-Residues are integers held in float64, nearest to zero: |r| <= p / 2, so r is 0 modulo p only as 0.0 itself. With
+Residues are integers held in float64, nearest to zero: |r| <= p / 2, so r is 0 modulo p only if it is 0.0. With
 primes below 2**27 each product stays below 2**53 and is exact, and unlike the integer remainder it vectorises.
 """
 
@@ -12,8 +12,11 @@ from numba import njit
 # Sums may be reordered: every partial sum is an integer below 2**53, so all orders give the same number.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
-# Bits of a limb. With primes of as many bits, sums of up to 2**12 products of a limb and a digit are exact.
+# Bits of a limb. With primes of as many bits, sums of 4000 products of a limb and a digit are exact.
 LIMB = 21
+
+# Sums of so many products of two unsigned limbs, or of digits, are exact.
+BLOCK = 1 << 11
 
 
 @njit(cache=True, nogil=True)
@@ -37,11 +40,11 @@ def _residue(t, p, inverse_p):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def _subtract(M, i, k, factor, start, p, inverse_p):
-    """Subtract a multiple of row k from row i, from column start on."""
-    for j in range(start, M.shape[1]):
-        t = M[i, j] - factor * M[k, j]
-        M[i, j] = t - np.rint(t * inverse_p) * p
+def _subtract(row, factor, other, p, inverse_p):
+    """Subtract a multiple of another row. Indices count from 0: only then does the loop vectorise."""
+    for j in range(row.size):
+        t = row[j] - factor * other[j]
+        row[j] = t - np.rint(t * inverse_p) * p
 
 
 @njit(cache=True, nogil=True)
@@ -72,7 +75,8 @@ def pivots(M, p):
             i = left[s]
             left[s - 1] = i
             if M[i, c] != 0.0:
-                _subtract(M, i, pivot, _residue(M[i, c] * scale, p, inverse_p), c + 1, p, inverse_p)
+                factor = _residue(M[i, c] * scale, p, inverse_p)
+                _subtract(M[i, c + 1 :], factor, M[pivot, c + 1 :], p, inverse_p)
         rows[rank] = pivot
         columns[rank] = c
         rank += 1
@@ -103,7 +107,7 @@ def invert(M, p):
             factor = M[i, c]
             if i != c and factor != 0.0:
                 M[i, c] = 0.0
-                _subtract(M, i, c, factor, 0, p, inverse_p)
+                _subtract(M[i], factor, M[c], p, inverse_p)
     for c in range(n - 1, -1, -1):
         if swapped[c] != c:
             for i in range(n):
@@ -173,3 +177,77 @@ def lift(limbs, inverse, residual, p, digits):
                 carry[i] = t - q * p
                 residual[k, i] = q
                 remainder[i] = _residue(remainder[i] * base + q, p, inverse_p)
+
+
+@njit(cache=True, nogil=True)
+def multiply(digits, factor, p):
+    """Multiply p-adic numbers, a column each, by an integer given by its digits. The product's are nearest to zero."""
+    count, n = digits.shape
+    inverse_p = 1.0 / p
+    product = np.empty((count, n))
+    total = np.zeros(n)
+    for k in range(count):
+        # What the total carries to the next place, apart, so that neither leaves the exact integers.
+        carry = np.zeros(n)
+        for start in range(0, min(k + 1, factor.size), BLOCK):
+            for s in range(start, min(k + 1, factor.size, start + BLOCK)):
+                for i in range(n):
+                    total[i] += factor[s] * digits[k - s, i]
+            for i in range(n):
+                q = np.rint(total[i] * inverse_p)
+                total[i] -= q * p
+                carry[i] += q
+        for i in range(n):
+            q = np.rint(total[i] * inverse_p)
+            product[k, i] = total[i] - q * p
+            total[i] = carry[i] + q
+    return product
+
+
+@njit(cache=True, nogil=True)
+def add_products(rows, v, total):
+    """Add rows . v to total, by places.
+
+    Parameters
+    ----------
+    rows : (l m, n) array
+        The limbs of m rows: those of the lowest place of all rows, then of the next. n is at most BLOCK.
+    v : (k, n) array
+        The limbs of a vector.
+    total : (m, k + l) int64 array
+        Numbers to the base 2**LIMB, with digits of any size and sign.
+    """
+    m = total.shape[0]
+    for t in range(v.shape[0]):
+        for i in range(rows.shape[0]):
+            total[i % m, t + i // m] += np.int64(_dot(rows, i, v[t]))
+
+
+@njit(cache=True, nogil=True)
+def all_zero(total):
+    """Whether all numbers that `add_products` made are 0. Carries are done in place."""
+    for i in range(total.shape[0]):
+        for t in range(total.shape[1] - 1):
+            if total[i, t] & ((1 << LIMB) - 1):
+                return False
+            total[i, t + 1] += total[i, t] >> LIMB
+        if total[i, total.shape[1] - 1] != 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def decided_quotients(x, y):
+    """Take the steps of Euclid's algorithm that are the same for all numbers that begin with x and y (Lehmer, 1938).
+
+    Returns the rows (a, b) and (c, d) of the matrix that they are.
+    """
+    a, b, c, d = 1, 0, 0, 1
+    while y + c != 0 and y + d != 0:
+        q = (x + a) // (y + c)
+        if q != (x + b) // (y + d):
+            break
+        a, c = c, a - q * c
+        b, d = d, b - q * d
+        x, y = y, x - q * y
+    return a, b, c, d

@@ -25,11 +25,16 @@ from rosenblatt.errors import InvalidInput
 Vector = list[int]
 Matrix = list[list[int]]
 Array = npt.NDArray[Any]
+Solution = tuple[Vector, int]
 
 # Up to this many unknowns, elimination in pure Python is faster than any conversion.
 SMALL = 12
 # Sums of more products than this may not be exact in the compiled code.
-LARGEST = 1 << 12
+LARGEST = 4000
+# A fraction shorter than its modulus by so many bits is no accident.
+ACCIDENT = 32
+# Leading bits from which quotients are guessed.
+WORD = 62
 # The largest primes below 2**27.
 PRIMES = (134217689, 134217649)
 
@@ -179,9 +184,7 @@ def null_vector(rows: Matrix) -> Vector | None:
     >>> null_vector([[1, 0], [0, 1], [-2, -3]])
     [2, 3, 1]
     """
-    equations = [
-        [entry // divisor for entry in column] for column in zip(*rows, strict=True) if (divisor := math.gcd(*column))
-    ]
+    equations = [primitive(list(column)) for column in zip(*rows, strict=True) if any(column)]
     count = len(rows)
     if min(len(equations), count) > SMALL:
         minor, columns = pivots(equations)
@@ -227,16 +230,29 @@ def lift(rows: Matrix, free: dict[int, int], width: int) -> Vector | None:
     solution = solve([[rows[i][j] for j in columns] for i in minor], right)
     if solution is None:
         return None
-    v = [0] * width
-    for j, value in free.items():
-        v[j] = solution[1] * value
-    for j, value in zip(columns, solution[0], strict=True):
-        v[j] = value
+    x, q = solution
+    v = _placed(width, {j: q * value for j, value in free.items()} | dict(zip(columns, x, strict=True)))
     return primitive(v) if _annihilates(rows, v) else None
 
 
+def _placed(width: int, entries: dict[int, int]) -> Vector:
+    v = [0] * width
+    for j, value in entries.items():
+        v[j] = value
+    return v
+
+
 def _annihilates(rows: Matrix, v: Vector) -> bool:
-    return not any(sum(map(mul, row, v)) for row in rows)
+    """Whether rows . v = 0."""
+    if len(v) <= SMALL or not rows:
+        return not any(sum(map(mul, row, v)) for row in rows)
+    left, right = _limbs(_array(rows)), _limbs(_array(v))
+    total = np.zeros((len(rows), len(left) + len(right)), np.int64)
+    for start in range(0, len(v), _modular.BLOCK):
+        stop = start + _modular.BLOCK
+        block = np.concatenate(left[:, :, start:stop])
+        _modular.add_products(block, np.ascontiguousarray(right[:, start:stop]), total)
+    return bool(_modular.all_zero(total))
 
 
 def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector) -> Matrix | None:
@@ -250,10 +266,7 @@ def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector) -> Mat
         return None
     basis = []
     for j, (x, q) in zip(free, solutions, strict=True):
-        v = [0] * width
-        v[j] = q
-        for column, value in zip(columns, x, strict=True):
-            v[column] = value
+        v = _placed(width, {j: q} | dict(zip(columns, x, strict=True)))
         if not _annihilates(rows, v):
             return None
         basis.append(v)
@@ -264,11 +277,8 @@ def _null_basis_by_elimination(rows: Matrix, width: int) -> Matrix:
     reduced, free, minor, columns, q = _eliminated(rows, width)
     basis = []
     for position, j in enumerate(free):
-        v = [0] * width
-        v[j] = abs(q)
-        for i, column in zip(minor, columns, strict=True):
-            v[column] = -reduced[i][position] if q > 0 else reduced[i][position]
-        basis.append(primitive(v))
+        x, denominator = _lowest([-reduced[i][position] for i in minor], q)
+        basis.append(_placed(width, {j: denominator} | dict(zip(columns, x, strict=True))))
     return basis
 
 
@@ -315,7 +325,7 @@ def _eliminated(A: Matrix, width: int) -> tuple[Matrix, Vector, Vector, Vector, 
     return reduced, free, rows, columns, q
 
 
-def _solve_each(A: Matrix, right: Matrix) -> list[tuple[Vector, int]] | None:
+def _solve_each(A: Matrix, right: Matrix) -> list[Solution] | None:
     """Solve A x = q b for each b, in lowest terms; None if A is singular."""
     n = len(A)
     if n > LARGEST:
@@ -324,52 +334,44 @@ def _solve_each(A: Matrix, right: Matrix) -> list[tuple[Vector, int]] | None:
         return _solve_by_elimination(A, right)
     if flint := _flint():
         return _solve_by_flint(flint, A, right)
-    values = _array(A)
     for p in _small_primes():
-        system = _PAdic(values, p)
-        if system.nonsingular:
-            return [system.solve(b) for b in right]
-        if _is_singular(values, A, p):
+        lifting = _Lifting(A, p)
+        if lifting.nonsingular:
+            return [lifting.solve(b) for b in right]
+        if _is_singular(A, p):
             return None
-    raise AssertionError("there are infinitely many primes")
+    raise AssertionError("there are more primes than can divide a determinant")
 
 
-def _solve_by_elimination(A: Matrix, right: Matrix) -> list[tuple[Vector, int]] | None:
+def _solve_by_elimination(A: Matrix, right: Matrix) -> list[Solution] | None:
     n = len(A)
-    reduced, _, rows, _, q = _eliminated(
-        [[*row, *extra] for row, extra in zip(A, zip(*right, strict=True), strict=True)], n
-    )
+    augmented = [[*row, *values] for row, values in zip(A, zip(*right, strict=True), strict=True)]
+    reduced, _, rows, _, q = _eliminated(augmented, n)
     if len(rows) < n:
         return None
     return [_lowest([reduced[i][k] for i in rows], q) for k in range(len(right))]
 
 
-def _solve_by_flint(flint: ModuleType, A: Matrix, right: Matrix) -> list[tuple[Vector, int]] | None:
+def _solve_by_flint(flint: ModuleType, A: Matrix, right: Matrix) -> list[Solution] | None:
     try:
-        x = flint.fmpz_mat(A).solve(flint.fmpz_mat(list(map(list, zip(*right, strict=True)))))
+        solutions = flint.fmpz_mat(A).solve(flint.fmpz_mat(right).transpose())
     except ZeroDivisionError:
         return None
-    numerators, denominator = x.numer_denom()
-    q = int(denominator)
-    return [_lowest(list(map(int, column)), q) for column in numerators.transpose().tolist()]
+    numerators, denominator = solutions.transpose().numer_denom()
+    return [_lowest(list(map(int, x)), int(denominator)) for x in numerators.tolist()]
 
 
-def _lowest(x: Vector, q: int) -> tuple[Vector, int]:
+def _lowest(x: Vector, q: int) -> Solution:
     divisor = math.gcd(q, *x) * (1 if q > 0 else -1)
     return ([value // divisor for value in x], q // divisor) if divisor != 1 else (x, q)
 
 
-def _is_singular(values: Array, A: Matrix, p: int) -> bool:
+def _is_singular(A: Matrix, p: int) -> bool:
     """Whether a null vector of A modulo p is one of A. If A is singular, it is for all but finitely many primes."""
-    rows, columns = _pivots_modulo(values, p)
-    j = next(j for j in range(len(A)) if j not in set(columns))
-    system = _PAdic(values[np.ix_(rows, columns)], p)
-    x, q = system.solve([-A[i][j] for i in rows])
-    v = [0] * len(A)
-    v[j] = q
-    for column, value in zip(columns, x, strict=True):
-        v[column] = value
-    return _annihilates(A, v)
+    rows, columns = _pivots_modulo(_array(A), p)
+    free = min(set(range(len(A))) - set(columns))
+    x, q = _Lifting([[A[i][j] for j in columns] for i in rows], p).solve([-A[i][free] for i in rows])
+    return _annihilates(A, _placed(len(A), {free: q} | dict(zip(columns, x, strict=True))))
 
 
 def _pivots_modulo(values: Array, p: int) -> tuple[Vector, Vector]:
@@ -378,7 +380,7 @@ def _pivots_modulo(values: Array, p: int) -> tuple[Vector, Vector]:
 
 
 def _array(A: Matrix | Vector) -> Array:
-    """Integers as int64 where there is room to add two of them, else as objects."""
+    """Integers as int64 where there is room to add a bit, else as objects."""
     try:
         values = np.array(A, np.int64)
     except OverflowError:
@@ -391,126 +393,144 @@ def _residues(values: Array, p: int) -> Array:
     return np.ascontiguousarray((values + p // 2) % p - p // 2, np.float64)
 
 
-def _limbs(values: Array) -> list[Array]:
-    """Integers as digits to the base 2**LIMB, each nearest to zero."""
-    half = 1 << (_modular.LIMB - 1)
-    limbs: list[Array] = []
-    while not limbs or values.any():
-        low = ((values + half) & (2 * half - 1)) - half
-        values = (values - low) >> _modular.LIMB
-        limbs.append(low.astype(np.float64))
-    return limbs
+def _limbs(values: Array) -> Array:
+    """Integers to the base 2**LIMB, a digit for each place of the first axis. The highest carries the sign."""
+    flat = values.ravel()
+    bits = int(abs(flat).max(initial=0)).bit_length()
+    if flat.dtype == object:
+        size = bits // 8 + _modular.LIMB
+        octets = np.frombuffer(b"".join([value.to_bytes(size, "little", signed=True) for value in flat]), np.uint8)
+        octets = octets.reshape(-1, size).T.astype(np.int64)
+    limbs = np.empty((bits // _modular.LIMB + 1, flat.size))
+    for place, limb in enumerate(limbs):
+        if flat.dtype == object:
+            first, shift = divmod(place * _modular.LIMB, 8)
+            word = sum(octets[first + k] << (8 * k) for k in range(4)) >> shift
+        else:
+            word = flat >> (place * _modular.LIMB)
+        limb[:] = word & ((1 << _modular.LIMB) - 1)
+    limbs[-1] -= np.where(flat < 0, 1 << _modular.LIMB, 0)
+    return limbs.reshape(-1, *values.shape)
 
 
 @cache
-def _odd_divisors() -> range:
-    return range(3, 1 << (_modular.LIMB // 2 + 1), 2)
+def _is_prime(candidate: int) -> bool:
+    return all(candidate % divisor for divisor in range(3, math.isqrt(candidate) + 1, 2))
 
 
 def _small_primes() -> Iterator[int]:
     """Yield the primes below 2**LIMB, largest first."""
-    for candidate in range((1 << _modular.LIMB) - 1, 2, -2):
-        if all(candidate % divisor for divisor in _odd_divisors()):
-            yield candidate
+    return filter(_is_prime, range((1 << _modular.LIMB) - 1, 2, -2))
 
 
-class _PAdic:
-    """Systems with one matrix, nonsingular modulo the prime p, solved by p-adic lifting."""
+class _Lifting:
+    """Systems with one matrix, nonsingular modulo the prime p, solved by p-adic lifting (Dixon, 1982)."""
 
-    def __init__(self, values: Array, p: int) -> None:
+    def __init__(self, A: Matrix, p: int) -> None:
         self.p = p
-        self.values = values
+        self.squares = [sum(map(mul, row, row)) for row in A]
+        values = _array(A)
         self.inverse = _residues(values, p)
         self.nonsingular = bool(_modular.invert(self.inverse, float(p)))
+        self.limbs = _limbs(values)
 
-    def solve(self, b: Vector) -> tuple[Vector, int]:
+    def solve(self, b: Vector) -> Solution:
         n = len(b)
         if n == 0:
             return [], 1
-        limbs = _limbs(self.values)
+        squares = [square + value * value for square, value in zip(self.squares, b, strict=True)]
+        # Of any row (a, b), by Cauchy and Schwarz: |a x - q b| <= norm max(|x|, q).
+        norm = math.isqrt(max(squares) * (n + 1)) + 1
+        weights = 1 + np.arange(n) * 29 % 61
+        # Hadamard: all numerators and the denominator are determinants of n columns of (A, b).
+        bits = sum(square.bit_length() for square in squares) + 2 * int(weights.sum()).bit_length()
+        most = math.ceil((bits + norm.bit_length() + ACCIDENT + 2) / math.log2(self.p))
         right = _limbs(_array(b))
-        residual = np.zeros((max(len(limbs), len(right)) + 1, n))
+        residual = np.zeros((max(len(self.limbs), len(right)) + 1, n))
         residual[: len(right)] = right
-        objects = self.values.astype(object)
-        # Hadamard: numerators and denominator are determinants of n columns of (A, b).
-        squares = (objects * objects).sum(axis=1) + np.array([value * value for value in b], object)
-        bound = sum(int(square).bit_length() / 2 for square in squares)
-        norm = max(int(row) + abs(value) for row, value in zip(np.abs(objects).sum(axis=1), b, strict=True))
-        weights = np.random.default_rng(0).integers(1, 64, n)
-        spare = norm.bit_length() + int(weights.sum()).bit_length() + 8
-        most = math.ceil((2 * bound + spare) / math.log2(self.p))
         digits = np.empty((most, n))
-        matrix = np.concatenate(limbs)
         done = 0
-        for halvings in range(max(0, most.bit_length() - 4), -1, -1):
-            wanted = -(-most >> halvings)
-            _modular.lift(matrix, self.inverse, residual, float(self.p), digits[done:wanted])
+        # Solutions are often shorter than the bound: look at an eighth of the digits, a quarter, a half.
+        for wanted in sorted({max(most >> halvings, min(most, 8)) for halvings in range(4)}):
+            _modular.lift(self.limbs.reshape(-1, n), self.inverse, residual, float(self.p), digits[done:wanted])
             done = wanted
-            solution = self._reconstruct(digits[:done].astype(np.int64), weights, norm, spare, bound, done == most)
+            solution = self._reconstructed(digits[:done], weights, norm)
             if solution is not None:
                 return _lowest(*solution)
-        raise AssertionError("Hadamard's bound was not enough")
+        raise AssertionError("Hadamard's bound holds")
 
-    def _reconstruct(
-        self, digits: Array, weights: Array, norm: int, spare: int, bound: float, last: bool
-    ) -> tuple[Vector, int] | None:
-        p = self.p
-        modulus = p ** len(digits)
-        total = int(_evaluated((digits @ weights)[:, None], p)[0])
-        numerator, q = _fraction(total % modulus, modulus, math.isqrt(modulus >> 1))
-        if not last and abs(numerator) * q >> (modulus.bit_length() - 64) > 0:
+    def _reconstructed(self, digits: Array, weights: Array, norm: int) -> Solution | None:
+        """Solution with these first digits, if it is short enough to be known from them."""
+        # A sum of all entries has their common denominator, but for an accident, and is about as long as the longest.
+        modulus = self.p ** len(digits)
+        total = _modular.multiply((digits @ weights)[:, None], np.ones(1), float(self.p))
+        numerator, q = _fraction(_evaluated(total, self.p)[0] % modulus, modulus, math.isqrt(modulus >> 1))
+        if (numerator * q).bit_length() > modulus.bit_length() - ACCIDENT:
             return None
-        # The numerators need half of the digits, now that the denominator is known.
-        few = math.ceil((max(abs(numerator), q).bit_length() + spare + 64) / math.log2(p))
-        for count in (few, len(digits)):
-            if count > len(digits):
-                continue
-            full = count == len(digits) and last
-            modulus = p**count
-            size = 1 << math.ceil(bound + 1) if full else modulus >> (norm.bit_length() + 32)
-            x, denominator = self._numerators(digits[:count], modulus, q, size)
-            if norm * max(denominator, *map(abs, x)) < modulus:
-                return x, denominator
+        spare = norm.bit_length() + 64
+        few = math.ceil((max(abs(numerator), q).bit_length() + spare) / math.log2(self.p))
+        if few < len(digits):
+            # With the denominator known, the numerators follow from half of the digits.
+            solution = self._numerators(digits[:few], q, norm, self.p**few >> spare // 2)
+            if solution is not None:
+                return solution
+        return self._numerators(digits, q, norm, math.isqrt(modulus >> 1))
+
+    def _numerators(self, digits: Array, q: int, norm: int, size: int) -> Solution | None:
+        """Numerators over the denominator q, or over its least multiple for which they are short.
+
+        The residual A x - q b is 0 modulo p**count. Once it is shorter than that it is 0, which proves the solution.
+        """
+        count = len(digits)
+        modulus = self.p**count
+        low = count - math.ceil(norm.bit_length() / math.log2(self.p))
+        factor = q
+        while norm * q < modulus:
+            digits = _modular.multiply(digits, _digits(factor, self.p), float(self.p))
+            long = np.flatnonzero(digits[low:].any(axis=0))
+            if long.size == 0:
+                return _evaluated(digits[:low], self.p), q
+            value = _evaluated(digits[:, long[:1]], self.p)[0]
+            factor = _fraction(value % modulus, modulus, size)[1]
+            if factor == 1:
+                break
+            q *= factor
         return None
 
-    def _numerators(self, digits: Array, modulus: int, q: int, size: int) -> tuple[Vector, int]:
-        half = modulus >> 1
-        numerators: Vector = []
-        for value in _evaluated(digits, self.p):
-            numerator = (value * q + half) % modulus - half
-            factor = 1
-            if abs(numerator) > size:
-                numerator, factor = _fraction(numerator % modulus, modulus, size)
-                q *= factor
-                numerators = [previous * factor for previous in numerators]
-            numerators.append(numerator)
-        return numerators, q
+
+def _digits(value: int, p: int) -> Array:
+    """Write a positive integer to the base p."""
+    digits = []
+    while value:
+        value, digit = divmod(value, p)
+        digits.append(digit)
+    return np.array(digits, np.float64)
 
 
-def _evaluated(digits: Array, p: int) -> Array:
+def _evaluated(digits: Array, p: int) -> Vector:
     """Sum of digits[k] p**k for each column, by halving."""
-    count, n = digits.shape
-    padded = np.zeros((-(-count // 3) * 3, n), np.int64)
-    padded[:count] = digits
-    if abs(padded).max() < 1 << 20:
-        values = (padded[::3] + p * padded[1::3] + p * p * padded[2::3]).astype(object)
-        power = p**3
-    else:
-        values = padded.astype(object)
-        power = p
+    words = np.zeros((-(-len(digits) // 3), 3, digits.shape[1]), np.int64)
+    words.reshape(-1, digits.shape[1])[: len(digits)] = digits
+    values = (words[:, 0] + p * words[:, 1] + p * p * words[:, 2]).astype(object)
+    base = p**3
     while len(values) > 1:
-        even, odd = values[::2], values[1::2]
-        values = even.copy()
-        values[: len(odd)] += odd * power
-        power *= power
-    return np.asarray(values[0])
+        odd = values[1::2] * base
+        values = values[::2]
+        values[: len(odd)] += odd
+        base *= base
+    return values[0].tolist()  # type: ignore[no-any-return]
 
 
 def _fraction(residue: int, modulus: int, size: int) -> tuple[int, int]:
     """Find the n / d equal to the residue, with |n| <= size and d smallest (Wang, 1981)."""
-    above, below, previous, d = modulus, residue, 0, 1
+    above, below, previous, denominator = modulus, residue, 0, 1
     while below > size:
-        quotient = above // below
-        above, below = below, above - quotient * below
-        previous, d = d, previous - quotient * d
-    return (below, d) if d > 0 else (-below, -d)
+        b = 0
+        if below.bit_length() > size.bit_length() + WORD:
+            shift = above.bit_length() - WORD
+            a, b, c, d = _modular.decided_quotients(above >> shift, below >> shift)
+        if b == 0:
+            a, b, c, d = 0, 1, 1, -(above // below)
+        above, below = a * above + b * below, c * above + d * below
+        previous, denominator = a * previous + b * denominator, c * previous + d * denominator
+    return (below, denominator) if denominator > 0 else (-below, -denominator)
