@@ -51,6 +51,8 @@ class SignedRows:
     width : int
         Their length: (classes - 1) blocks of the weights of one class, its bias last.
     samples, features, classes : int
+    terms : int
+        Rounded terms in the longest height, for error bounds.
     """
 
     def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
@@ -68,7 +70,7 @@ class SignedRows:
         # Rounded operations in a height: products or additions along its longest row, then the rival's.
         rows = table.rows
         longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
-        self._terms = longest + 1 + (classes > 2)
+        self.terms = longest + 1 + (classes > 2)
 
     def split(self, k: Any) -> tuple[Any, Any]:
         """Give the sample and the rival class of signed row k; works on arrays as well."""
@@ -158,7 +160,7 @@ class SignedRows:
         Holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the smallest
         numbers for products that underflow. A decimal is within one more u of the float that it rounds to.
         """
-        relative, absolute = (self._terms + 4) * 1.01 * UNIT, (self._terms + 2) * TINY
+        relative, absolute = (self.terms + 4) * 1.01 * UNIT, (self.terms + 2) * TINY
         if self.decimal:
             relative += 1.01 * UNIT
             absolute += TINY * float(np.abs(w).sum())
@@ -189,7 +191,7 @@ class SignedRows:
             if not exact:
                 # Each weight is within 2u of the integer it stands for, or of zero where that underflowed.
                 relative += 2.02 * UNIT
-                absolute += self._terms * TINY * (math.sqrt(self.table.largest) + 1.0)
+                absolute += self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
             out = np.empty(self.n, np.int8)
             left = compiled.decide(s, a, relative, absolute, out)
         left_open = np.flatnonzero(out == compiled.OPEN) if left else np.empty(0, np.int64)
