@@ -8,6 +8,7 @@ on the residual that its p-adic digits imply, a null vector by multiplication wi
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -29,12 +30,15 @@ Solution = tuple[Vector, int]
 
 # Up to this many unknowns, elimination in pure Python is faster than any conversion.
 SMALL = 12
+# Up to this many, FLINT is faster than the lifting.
+FLINT = 24
 # Sums of more products than this may not be exact in the compiled code.
 LARGEST = 4000
 # A fraction shorter than its modulus by so many bits is no accident.
 ACCIDENT = 32
 # Leading bits from which quotients are guessed.
 WORD = 62
+MANTISSA = sys.float_info.mant_dig
 # The largest primes below 2**27.
 PRIMES = (134217689, 134217649)
 
@@ -55,7 +59,7 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     Parameters
     ----------
     values : sequence or 1-D array of finite numbers
-        What to write; anything but an integer array is taken as float64.
+        What to write, taken as float64.
     decimal : bool
         Take a number for the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise for its binary value.
 
@@ -73,20 +77,26 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     >>> as_integers([0.1, 0.3], decimal=True)
     ([1, 3], Fraction(1, 10))
     """
-    numbers = values.tolist() if isinstance(values, np.ndarray) else list(map(float, values))
-    try:
-        if decimal:
-            ratios = [Decimal(repr(number)).as_integer_ratio() for number in numbers]
-        else:
-            ratios = [number.as_integer_ratio() for number in numbers]
-    except (OverflowError, ValueError):
-        raise InvalidInput(f"{numbers} holds a number that is not finite. Pass finite numbers.") from None
-    denominator = math.lcm(*[below for _, below in ratios])
-    integers = [above * (denominator // below) for above, below in ratios]
-    divisor = math.gcd(*integers)
-    if divisor == 0:
-        return integers, Fraction(1)
-    return [integer // divisor for integer in integers], Fraction(divisor, denominator)
+    numbers = np.asarray(values, np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidInput(f"{numbers} holds a number that is not finite. Pass finite numbers.")
+    exponents = np.frexp(numbers)[1][numbers != 0.0]
+    if exponents.size == 0:
+        return [0] * numbers.size, Fraction(1)
+    lowest = int(exponents.min()) - MANTISSA
+    if not decimal and int(exponents.max()) - lowest < sys.float_info.max_exp:
+        # Times a power of two these are whole numbers that float64 still holds.
+        integers = list(map(int, np.ldexp(numbers, -lowest).tolist()))
+        divisor = math.gcd(*integers)
+        scale = Fraction(divisor, 1 << -lowest) if lowest < 0 else Fraction(divisor << lowest)
+    else:
+        exact = [Decimal(repr(number)) if decimal else number for number in numbers.tolist()]
+        above, below = zip(*[number.as_integer_ratio() for number in exact], strict=True)
+        denominator = math.lcm(*below)
+        integers = [n * (denominator // d) for n, d in zip(above, below, strict=True)]
+        divisor = math.gcd(*integers)
+        scale = Fraction(divisor, denominator)
+    return ([integer // divisor for integer in integers] if divisor > 1 else integers), scale
 
 
 def primitive(v: Vector) -> Vector:
@@ -163,7 +173,7 @@ def null_space(rows: Matrix, width: int) -> Matrix:
     """
     if min(len(rows), width) > SMALL:
         minor, columns = pivots(rows)
-        basis = _null_basis(rows, width, minor, columns)
+        basis = _null_basis(rows, width, minor, columns, _free(width, columns))
         if basis is not None:
             return basis
     # Here too, with negligible probability, if both primes hid a part of the rank.
@@ -190,7 +200,7 @@ def null_vector(rows: Matrix) -> Vector | None:
         minor, columns = pivots(equations)
         if len(columns) != count - 1:
             return None
-        basis = _null_basis(equations, count, minor, columns)
+        basis = _null_basis(equations, count, minor, columns, _free(count, columns))
     else:
         basis = _null_basis_by_elimination(equations, count)
     if basis is None or len(basis) != 1:
@@ -224,7 +234,7 @@ def lift(rows: Matrix, free: dict[int, int], width: int) -> Vector | None:
     [1, -2, 2]
     """
     minor, columns = pivots(rows)
-    if set(free) != set(range(width)) - set(columns):
+    if sorted(free) != _free(width, columns):
         raise InvalidInput(f"free has the columns {sorted(free)}. Pass all but the pivot columns {columns}.")
     right = [-sum(rows[i][j] * value for j, value in free.items()) for i in minor]
     solution = solve([[rows[i][j] for j in columns] for i in minor], right)
@@ -255,22 +265,23 @@ def _annihilates(rows: Matrix, v: Vector) -> bool:
     return bool(_modular.all_zero(total))
 
 
-def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector) -> Matrix | None:
-    """Solve for the pivot coordinates of each unit vector of the others; None if a row contradicts."""
-    free = sorted(set(range(width)) - set(columns))
+def _free(width: int, columns: Vector) -> Vector:
+    """List the columns that are not pivots."""
+    return sorted(set(range(width)) - set(columns))
+
+
+def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector, free: Vector) -> Matrix | None:
+    """Null vectors that are 0 at all but one of the free columns, one for each; None if a row contradicts."""
     if not free:
         return []
     square = [[rows[i][j] for j in columns] for i in minor]
     solutions = _solve_each(square, [[-rows[i][j] for i in minor] for j in free])
     if solutions is None:
         return None
-    basis = []
-    for j, (x, q) in zip(free, solutions, strict=True):
-        v = _placed(width, {j: q} | dict(zip(columns, x, strict=True)))
-        if not _annihilates(rows, v):
-            return None
-        basis.append(v)
-    return basis
+    basis = [
+        _placed(width, {j: q} | dict(zip(columns, x, strict=True))) for j, (x, q) in zip(free, solutions, strict=True)
+    ]
+    return basis if all(_annihilates(rows, v) for v in basis) else None
 
 
 def _null_basis_by_elimination(rows: Matrix, width: int) -> Matrix:
@@ -332,12 +343,12 @@ def _solve_each(A: Matrix, right: Matrix) -> list[Solution] | None:
         raise InvalidInput(f"The system has {n} unknowns. Systems of more than {LARGEST} cannot be solved exactly.")
     if n <= SMALL:
         return _solve_by_elimination(A, right)
-    if flint := _flint():
+    if n <= FLINT and (flint := _flint()):
         return _solve_by_flint(flint, A, right)
     for p in _small_primes():
         lifting = _Lifting(A, p)
         if lifting.nonsingular:
-            return [lifting.solve(b) for b in right]
+            return [_lowest(*lifting.solve(b)) for b in right]
         if _is_singular(A, p):
             return None
     raise AssertionError("there are more primes than can divide a determinant")
@@ -369,9 +380,7 @@ def _lowest(x: Vector, q: int) -> Solution:
 def _is_singular(A: Matrix, p: int) -> bool:
     """Whether a null vector of A modulo p is one of A. If A is singular, it is for all but finitely many primes."""
     rows, columns = _pivots_modulo(_array(A), p)
-    free = min(set(range(len(A))) - set(columns))
-    x, q = _Lifting([[A[i][j] for j in columns] for i in rows], p).solve([-A[i][free] for i in rows])
-    return _annihilates(A, _placed(len(A), {free: q} | dict(zip(columns, x, strict=True))))
+    return _null_basis(A, len(A), rows, columns, _free(len(A), columns)[:1]) is not None
 
 
 def _pivots_modulo(values: Array, p: int) -> tuple[Vector, Vector]:
@@ -385,7 +394,8 @@ def _array(A: Matrix | Vector) -> Array:
         values = np.array(A, np.int64)
     except OverflowError:
         return np.array(A, object)
-    return values if values.size == 0 or np.abs(values).max() < 1 << 62 else np.array(A, object)
+    room = 1 << 62
+    return values if -room < values.min(initial=0) and values.max(initial=0) < room else values.astype(object)
 
 
 def _residues(values: Array, p: int) -> Array:
@@ -436,8 +446,6 @@ class _Lifting:
 
     def solve(self, b: Vector) -> Solution:
         n = len(b)
-        if n == 0:
-            return [], 1
         squares = [square + value * value for square, value in zip(self.squares, b, strict=True)]
         # Of any row (a, b), by Cauchy and Schwarz: |a x - q b| <= norm max(|x|, q).
         norm = math.isqrt(max(squares) * (n + 1)) + 1
@@ -456,7 +464,7 @@ class _Lifting:
             done = wanted
             solution = self._reconstructed(digits[:done], weights, norm)
             if solution is not None:
-                return _lowest(*solution)
+                return solution
         raise AssertionError("Hadamard's bound holds")
 
     def _reconstructed(self, digits: Array, weights: Array, norm: int) -> Solution | None:
@@ -485,7 +493,7 @@ class _Lifting:
         modulus = self.p**count
         low = count - math.ceil(norm.bit_length() / math.log2(self.p))
         factor = q
-        while norm * q < modulus:
+        while low > 0 and norm * q < modulus:
             digits = _modular.multiply(digits, _digits(factor, self.p), float(self.p))
             long = np.flatnonzero(digits[low:].any(axis=0))
             if long.size == 0:
