@@ -201,6 +201,29 @@ def test_short_solutions_of_large_systems():
     assert rational.solve(diagonal, [*primes[:7], 1, *primes[8:]]) == ([2**300] * 7 + [1] + [2**300] * (n - 8), 2**300)
 
 
+def test_columns_of_any_scale_have_the_same_dependency():
+    rows = random_integers(2, 21, 20, 54)
+    scaled = [[a << (80 * (j % 3)) for j, a in enumerate(row)] + [0] for row in rows]
+    assert rational.null_vector(scaled) == rational.null_vector(rows)
+
+
+def test_a_rank_that_the_primes_hide_is_found_or_not_claimed(monkeypatch):
+    monkeypatch.setattr(rational, "SMALL", 0)
+    monkeypatch.setattr(rational, "PRIMES", (3, 5))
+    A = [[1, 2, 3, 4], [0, 15, 0, 30]]
+    assert rational.pivots(A) == ([0], [0])
+    assert rational.null_space(A, 4) == [[-3, 0, 1, 0], [0, -2, 0, 1]]
+    assert rational.lift(A, {1: 1, 2: 1, 3: 1}, 4) is None
+
+
+def test_numbers_too_long_for_the_compiled_check():
+    long = 3**20000
+    A = [[long, 2, 0], [0, long + 1, 1]]
+    (v,) = rational.null_space(A, 3)
+    assert not any(times(A, v))
+    assert v[2] == long * (long + 1)
+
+
 def test_a_wrong_null_vector_is_noticed():
     rows = random_integers(3, 40, 20, 80)
     v = rational.null_space(rows[:19], 20)[0]

@@ -1,8 +1,8 @@
 """Exact linear algebra over the rationals, on Python integers of any size.
 
 Small systems are eliminated without fractions (Bareiss, 1968). Larger ones are solved by p-adic lifting (Dixon, 1982)
-on a minor that is nonsingular modulo a prime, hence nonsingular. Whatever is returned is proved: a solution by a bound
-on the residual that its p-adic digits imply, a null vector by multiplication with all rows.
+on a minor that is nonsingular modulo a prime, hence nonsingular. Whatever is returned is proved: a solution because its
+residual, 0 modulo a power of the prime, is shorter than that power; a null vector by multiplication with all rows.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ SMALL = 12
 FLINT = 24
 # Sums of more products than this may not be exact in the compiled code.
 LARGEST = 4000
+# Sums of so many numbers below 2**53 fit into int64.
+TERMS = 1 << 9
 # A fraction shorter than its modulus by so many bits is no accident.
 ACCIDENT = 32
 # Leading bits from which quotients are guessed.
@@ -186,8 +188,9 @@ def null_vector(rows: Matrix) -> Vector | None:
     Returns
     -------
     list of int or None
-        Primitive coefficients lam, most of them positive, with sum_i lam[i] rows[i] = 0; None if the rows are
-        independent or have several dependencies.
+        Primitive coefficients lam, most of them positive, with sum_i lam[i] rows[i] = 0, which is checked on all
+        columns. None if the rows are independent or have several dependencies (or if `pivots` missed some, which has
+        negligible probability).
 
     Examples
     --------
@@ -257,11 +260,13 @@ def _annihilates(rows: Matrix, v: Vector) -> bool:
     if len(v) <= SMALL or not rows:
         return not any(sum(map(mul, row, v)) for row in rows)
     left, right = _limbs(_array(rows)), _limbs(_array(v))
+    starts = range(0, len(v), _modular.BLOCK)
+    if len(left) * len(starts) > TERMS:
+        return not any(sum(map(mul, row, v)) for row in rows)
     total = np.zeros((len(rows), len(left) + len(right)), np.int64)
-    for start in range(0, len(v), _modular.BLOCK):
-        stop = start + _modular.BLOCK
-        block = np.concatenate(left[:, :, start:stop])
-        _modular.add_products(block, np.ascontiguousarray(right[:, start:stop]), total)
+    for start in starts:
+        block = slice(start, start + _modular.BLOCK)
+        _modular.add_products(np.concatenate(left[:, :, block]), np.ascontiguousarray(right[:, block]), total)
     return bool(_modular.all_zero(total))
 
 
@@ -449,6 +454,7 @@ class _Lifting:
         squares = [square + value * value for square, value in zip(self.squares, b, strict=True)]
         # Of any row (a, b), by Cauchy and Schwarz: |a x - q b| <= norm max(|x|, q).
         norm = math.isqrt(max(squares) * (n + 1)) + 1
+        # No structure of the solution, so that nothing cancels in the weighted sum.
         weights = 1 + np.arange(n) * 29 % 61
         # Hadamard: all numerators and the denominator are determinants of n columns of (A, b).
         bits = sum(square.bit_length() for square in squares) + 2 * int(weights.sum()).bit_length()
@@ -475,7 +481,7 @@ class _Lifting:
         numerator, q = _fraction(_evaluated(total, self.p)[0] % modulus, modulus, math.isqrt(modulus >> 1))
         if (numerator * q).bit_length() > modulus.bit_length() - ACCIDENT:
             return None
-        spare = norm.bit_length() + 64
+        spare = norm.bit_length() + 2 * ACCIDENT
         few = math.ceil((max(abs(numerator), q).bit_length() + spare) / math.log2(self.p))
         if few < len(digits):
             # With the denominator known, the numerators follow from half of the digits.
