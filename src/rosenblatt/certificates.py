@@ -484,10 +484,12 @@ def _read(data: Any) -> Certificate:
         )
     read = _Reader(data)
     shape = read.numbers("shape", 1 << 62, (2,))
+    if min(shape) < 1:
+        raise read.refuse("shape", "two positive numbers")
     classes = read.items("classes")
     plain = all(type(name) in (int, float, str, bool) for name in classes[len(classes) == 2 and classes[0] is None :])
-    if len(classes) < 2 or not plain or min(shape) < 1:
-        raise read.refuse("classes", "two or more labels, of data with samples and features")
+    if len(classes) < 2 or not plain:
+        raise read.refuse("classes", "two or more labels")
     samples, width = shape[0], (len(classes) - 1) * (shape[1] + 1)
     support = read.numbers("support", samples)
     multipliers = tuple(read.integer("multipliers", v) for v in read.items("multipliers", (len(support),)))
