@@ -8,6 +8,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rosenblatt.certificates import Certificate as Certificate
+    from rosenblatt.certificates import verify as verify
     from rosenblatt.estimators import AROW as AROW
     from rosenblatt.estimators import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators import PassiveAggressive as PassiveAggressive
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from rosenblatt.minimisers import MaximumMargin as MaximumMargin
     from rosenblatt.minimisers import SoftMargin as SoftMargin
     from rosenblatt.online import trace as trace
+    from rosenblatt.separability import certify as certify
+    from rosenblatt.separability import certify_pairs as certify_pairs
     from rosenblatt.training import train as train
 
 _HOME = {
@@ -27,6 +31,7 @@ _HOME = {
     "Adaline": "minimisers",
     "AdalineRegressor": "minimisers",
     "AveragedPerceptron": "estimators",
+    "Certificate": "certificates",
     "MaximumMargin": "minimisers",
     "PassiveAggressive": "estimators",
     "Perceptron": "estimators",
@@ -34,8 +39,11 @@ _HOME = {
     "SoftMargin": "minimisers",
     "VotedPerceptron": "estimators",
     "Winnow": "estimators",
+    "certify": "separability",
+    "certify_pairs": "separability",
     "trace": "online",
     "train": "training",
+    "verify": "certificates",
 }
 
 __all__ = [
@@ -43,6 +51,7 @@ __all__ = [
     "Adaline",
     "AdalineRegressor",
     "AveragedPerceptron",
+    "Certificate",
     "MaximumMargin",
     "PassiveAggressive",
     "Perceptron",
@@ -50,8 +59,11 @@ __all__ = [
     "SoftMargin",
     "VotedPerceptron",
     "Winnow",
+    "certify",
+    "certify_pairs",
     "trace",
     "train",
+    "verify",
 ]
 
 

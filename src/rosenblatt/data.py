@@ -40,6 +40,16 @@ class Table:
     dtype: np.dtype[Any]
     largest: float
 
+    def take(self, index: Array) -> Table:
+        """Copy some of the rows."""
+        if isinstance(self.rows, Dense):
+            rows: Dense | Csr = Dense(self.rows.X[index])
+        else:
+            whole = sp.csr_matrix((self.rows.data, self.rows.indices, self.rows.indptr), shape=self.shape)
+            part = whole[index]
+            rows = Csr(part.data, part.indices, part.indptr)
+        return Table(rows, (index.size, self.shape[1]), self.dtype, self.largest)
+
 
 def as_table(X: Any) -> Table:
     """Validate X and give its rows to the kernels, without a copy where possible.

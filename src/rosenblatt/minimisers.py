@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from numbers import Real
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from rosenblatt._kernels import (
     SquaredHingeRule,
     Task,
 )
+from rosenblatt.certificates import Bracket
 from rosenblatt.classifier import (
     COMMON,
     EpochLearner,
@@ -36,10 +38,11 @@ from rosenblatt.classifier import (
 )
 from rosenblatt.data import Table, as_targets, as_weights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.margin import Widest, widest_margin
 from rosenblatt.methods import FirstOrder, Method
 from rosenblatt.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, scores
 from rosenblatt.order import SCHEDULES, row_numbers
+from rosenblatt.separability import Clock, Hyperplane, OutOfTime, widest_margin
+from rosenblatt.signed import SignedRows
 from rosenblatt.training import Job, Plan, Run, run
 
 Array = npt.NDArray[Any]
@@ -189,7 +192,7 @@ class SoftMargin(LinearClassifier):
         return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
 
-_NOT_FOR_MARGINS = tuple(name for name in COMMON if name not in ("max_iter", "multiclass"))
+_NOT_FOR_MARGINS = tuple(name for name in COMMON if name not in ("max_seconds", "multiclass"))
 
 
 @learner(without=_NOT_FOR_MARGINS)
@@ -197,24 +200,24 @@ class MaximumMargin(LinearClassifier):
     """The hyperplane furthest from all rows: the hard-margin support vector machine.
 
     Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
-    the two classes (Wolfe's nearest point algorithm on a growing working set), and scaled so that the closest rows have
-    y f(x) = 1; the margin is 1/|w|.
+    the two classes (an active set of rows that grows), and scaled so that the closest rows have y f(x) = 1; the margin
+    is 1/|w|, and certified: see `certify`.
 
     Parameters
     ----------
-    max_iter : int, default 1000
-        Most rounds of the working set.
+    max_seconds : float or None, default None
+        Most seconds; a problem that is not solved by then is treated as one that cannot be separated.
     multiclass : {"ovr", "ovo", "ovo-vote"}, default "ovr"
         More than two classes: one against the rest, or every pair.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As for `Perceptron`.
     margin_ : array of shape (n_problems,)
-        Distance of the closest rows from each hyperplane.
+        Distance of the closest rows from each hyperplane, rounded down.
     margin_ceiling_ : array of shape (n_problems,)
-        Largest distance that any hyperplane can have, as the dual solution proves to rounding.
+        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls.
     support_ : list of int arrays
         The rows that each hyperplane rests on.
     stop_reason_ : str
@@ -227,10 +230,12 @@ class MaximumMargin(LinearClassifier):
 
     References
     ----------
-    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11, 128-149.
+    Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
+    polytope, Mathematical Programming 11, 128-149.
 
     See Also
     --------
+    certify : proves the margin, or that there is none.
     SoftMargin : for data that is not separable.
 
     Examples
@@ -267,22 +272,19 @@ class MaximumMargin(LinearClassifier):
         self
         """
         require_one_of("multiclass", self.multiclass, self.modes)
-        require("max_iter", self.max_iter, Real, lambda v: v >= 1, "a whole number from 1")
+        if self.max_seconds is not None:
+            require("max_seconds", self.max_seconds, Real, lambda v: v > 0, "a positive number")
         table, y = self._check_rows(X, y, reset=True)
         classes, label = self._labels(y, table)
         sign = code(classes.size, self.multiclass)
-        found = []
-        for p in range(sign.shape[1]):
-            rows = row_numbers(np.flatnonzero(sign[label, p]))
-            solution = widest_margin(table, rows, sign[label[rows], p].astype(float), int(self.max_iter))
-            found.append(solution or _closest(table, label, sign[:, p : p + 1], rows))
+        clock = Clock(self.max_seconds)
+        found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
         self.classes_ = classes
-        self.coef_ = np.array([solution.w for solution in found])
-        self.intercept_ = np.array([solution.b for solution in found])
-        self.margin_ = np.array([solution.margin for solution in found])
-        self.margin_ceiling_ = np.array([solution.ceiling for solution in found])
-        self.support_ = [solution.support for solution in found]
-        self.n_iter_ = max(solution.rounds for solution in found)
+        self.coef_ = np.array([plane.w for plane in found])
+        self.intercept_ = np.array([plane.b for plane in found])
+        self.margin_ = np.array([plane.margin.lower for plane in found])
+        self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
+        self.support_ = [plane.support for plane in found]
         apart = self.margin_ > 0
         if apart.all():
             gap = float((1 - self.margin_ / self.margin_ceiling_).max())
@@ -295,17 +297,22 @@ class MaximumMargin(LinearClassifier):
         return self
 
 
-def _closest(table: Table, label: Array, sign: Array, index: Array) -> Widest:
-    """Give the best weights that the perceptron comes by where nothing separates."""
+def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
+    """Give the hyperplane of one problem, or the best that the perceptron comes by where nothing separates."""
+    index = row_numbers(np.flatnonzero(sign[label, 0]))
+    part = table if index.size == label.size else table.take(index)
+    with suppress(OutOfTime):
+        found = widest_margin(SignedRows(part, sign[label[index], 0] > 0, 2), clock)
+        if found is not None:
+            return found._replace(support=index[found.support])
     task = Task(label, sign, np.ones(sign.shape), np.ones(sign.shape[0]), np.empty(0), np.empty(0), 1.0)
     method = FirstOrder(PerceptronRule(0.0, 0.0))
     state = method.start(1, table.shape[1], table.dtype)
-    plan = Plan(epochs=100, keep="best")
-    record = run(Job(method, table, task, plan, index=index), state)
+    record = run(Job(method, table, task, Plan(epochs=100, keep="best"), index=index), state)
     w, b = record.coef[0].astype(float), float(record.intercept[0])
     heights = sign[label[index], 0] * scores(table, as_model(record.coef, record.intercept), index)[:, 0]
-    length = float(np.linalg.norm(w)) or 1.0
-    return Widest(w, b, min(float(heights.min()) / length, -np.finfo(float).tiny), 0.0, index[:0], record.epochs)
+    reached = float(heights.min()) / (float(np.linalg.norm(w)) or 1.0)
+    return Hyperplane(w, b, Bracket(min(reached, -np.finfo(float).tiny), 0.0), index[:0])
 
 
 @learner(

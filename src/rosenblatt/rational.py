@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
 from operator import mul
 from types import ModuleType
 from typing import Any
@@ -49,10 +50,9 @@ PRIMES = (134217689, 134217649)
 def _flint() -> ModuleType | None:
     """python-flint where it is installed."""
     try:
-        import flint
+        return import_module("flint")
     except ImportError:
         return None
-    return flint
 
 
 def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple[Vector, Fraction]:

@@ -1,0 +1,280 @@
+"""Compiled search for the point nearest to the origin in the convex hull of signed rows.
+
+If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
+margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
+"""
+
+import numpy as np
+from numba import njit
+
+FASTMATH = {"reassoc", "contract", "nsz"}
+
+# How a search over a working set ended.
+LIMIT, ORIGIN, NEAREST, APART = 0, 1, 2, 3
+
+# A column whose part outside the span of the others is a smaller share of it than this counts as dependent.
+DEPENDENT = 1e-14
+# What rounding makes of a height of zero, as a share of the lengths.
+ROUNDING = 4e-16
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def descend_dense(X, sign, centre, inverse, square, order, w, alpha):
+    """Pass once over the rows in `order`, solving for one multiplier at a time; count the rows on the wrong side.
+
+    Minimises |w|^2 / 2 with y f(x) >= 1 in the dual (Hsieh et al. 2008), over rows ((x - centre) * inverse, 1).
+    """
+    d = X.shape[1]
+    wrong = 0
+    for t in range(order.size):
+        i = order[t]
+        score = w[d]
+        for j in range(d):
+            score += (X[i, j] - centre[j]) * inverse[j] * w[j]
+        short = 1.0 - sign[i] * score
+        wrong += short >= 1.0
+        if short > 0.0 or alpha[i] > 0.0:
+            step = max(alpha[i] + short / square[i], 0.0) - alpha[i]
+            if step != 0.0:
+                alpha[i] += step
+                step *= sign[i]
+                for j in range(d):
+                    w[j] += step * (X[i, j] - centre[j]) * inverse[j]
+                w[d] += step
+    return wrong
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def descend_csr(data, indices, indptr, sign, inverse, square, order, w, alpha):
+    """Do the same over the rows of a sparse matrix, which are scaled but not moved."""
+    d = w.size - 1
+    wrong = 0
+    for t in range(order.size):
+        i = order[t]
+        score = w[d]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            score += data[k] * inverse[j] * w[j]
+        short = 1.0 - sign[i] * score
+        wrong += short >= 1.0
+        if short > 0.0 or alpha[i] > 0.0:
+            step = max(alpha[i] + short / square[i], 0.0) - alpha[i]
+            if step != 0.0:
+                alpha[i] += step
+                step *= sign[i]
+                for k in range(indptr[i], indptr[i + 1]):
+                    j = indices[k]
+                    w[j] += step * data[k] * inverse[j]
+                w[d] += step
+    return wrong
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def squares_dense(X, centre, inverse, square):
+    """Write |((x - centre) * inverse, 1)|^2 of every row."""
+    for i in range(X.shape[0]):
+        total = 1.0
+        for j in range(X.shape[1]):
+            value = (X[i, j] - centre[j]) * inverse[j]
+            total += value * value
+        square[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def squares_csr(data, indices, indptr, inverse, square):
+    """Do the same for a sparse matrix."""
+    for i in range(square.size):
+        total = 1.0
+        for k in range(indptr[i], indptr[i + 1]):
+            value = data[k] * inverse[indices[k]]
+            total += value * value
+        square[i] = total
+
+
+# Products with BLAS would start its threads for matrices that fit a cache; these loops are as fast as memory.
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _times(A, k, v, out):
+    """Write the products of the first k rows of A with v."""
+    for i in range(k):
+        total = 0.0
+        for j in range(v.size):
+            total += A[i, j] * v[j]
+        out[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _subtract(A, k, shares, v):
+    """Subtract the first k rows of A, each times its share, from v."""
+    for i in range(k):
+        share = shares[i]
+        for j in range(v.size):
+            v[j] -= share * A[i, j]
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _norm(v):
+    total = 0.0
+    for j in range(v.size):
+        total += v[j] * v[j]
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _append(Q, R, k, column, inside):
+    """Append a column to the factors, orthogonalised twice; give its part outside the span, as a share of it."""
+    rest = Q[k]
+    rest[:] = column
+    R[: k + 1, k] = 0.0
+    for _ in range(2):
+        _times(Q, k, rest, inside)
+        _subtract(Q, k, inside, rest)
+        R[:k, k] += inside[:k]
+    length, whole = _norm(rest), _norm(column)
+    if length <= DEPENDENT * whole:
+        return 0.0
+    R[k, k] = length
+    rest /= length
+    return length / whole
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _remove(Q, R, c, k, at):
+    """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
+    for j in range(at, k - 1):
+        R[: j + 2, j] = R[: j + 2, j + 1]
+    for j in range(at, k - 1):
+        length = np.hypot(R[j, j], R[j + 1, j])
+        if length == 0.0:
+            continue
+        cosine, sine = R[j, j] / length, R[j + 1, j] / length
+        R[j, j], R[j + 1, j] = length, 0.0
+        for t in range(j + 1, k - 1):
+            u, v = R[j, t], R[j + 1, t]
+            R[j, t], R[j + 1, t] = cosine * u + sine * v, cosine * v - sine * u
+        for t in range(Q.shape[1]):
+            u, v = Q[j, t], Q[j + 1, t]
+            Q[j, t], Q[j + 1, t] = cosine * u + sine * v, cosine * v - sine * u
+        c[j], c[j + 1] = cosine * c[j] + sine * c[j + 1], cosine * c[j + 1] - sine * c[j]
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _back_substitute(R, k, c, out):
+    for i in range(k - 1, -1, -1):
+        total = c[i]
+        for j in range(i + 1, k):
+            total -= R[i, j] * out[j]
+        out[i] = total / R[i, i]
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _walk(Q, R, c, r, k, support, share, goal):
+    """Walk from the shares to those of the least squares solution, dropping rows whose share would become negative.
+
+    Gives the size of the support and the largest component that dropping a row returned to the residual.
+    """
+    returned = 0.0
+    while k > 0:
+        _back_substitute(R, k, c, goal)
+        theta = 2.0
+        for a in range(k):
+            if goal[a] <= 0.0:
+                down = share[a] - goal[a]
+                theta = min(theta, share[a] / down if down > 0.0 else 0.0)
+        if theta > 1.0:
+            share[:k] = goal[:k]
+            break
+        for a in range(k):
+            share[a] += theta * (goal[a] - share[a])
+        for a in range(k - 1, -1, -1):
+            if goal[a] <= 0.0 and (share[a] <= 1e-14 * abs(goal[a]) or share[a] <= 1e-300):
+                _remove(Q, R, c, k, a)
+                k -= 1
+                r += c[k] * Q[k]
+                returned = max(returned, abs(c[k]))
+                for t in range(a, k):
+                    support[t], share[t], goal[t] = support[t + 1], share[t + 1], goal[t + 1]
+    return k, returned
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations, any_separator):
+    """Go on with the search over the first `size` rows of A; give the size of the support, the end and the iterations.
+
+    Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
+    1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
+    them. r is the residual (-A' share, 1 - sum of shares); it is updated and never recomputed, because it may
+    shrink by many orders of magnitude while only its direction counts.
+
+    Parameters
+    ----------
+    A : array (capacity, width)
+    size : int
+    support, share : arrays (width + 2,)
+        Rows of the support and their shares, the first k in use; updated.
+    Q, R, c : arrays (width + 2, width + 1), (width + 2, width + 2), (width + 2,)
+        Orthogonal and triangular factor of the support, and the target seen through the first; updated.
+    r : array (width + 1,)
+        The residual; updated.
+    tol : float
+        A row whose height exceeds the support's by less than this share does not improve the point.
+    zero : float
+        Share of its size to which the residual must drop within one step to count as zero.
+    iterations : int
+    any_separator : bool
+        Stop at the first separator instead of the nearest point.
+    """
+    width = A.shape[1]
+    within = np.zeros(size, np.bool_)
+    barred = np.zeros(size, np.bool_)
+    any_barred = False
+    column = np.empty(width + 1)
+    goal, drift = np.empty(width + 2), np.empty(width + 2)
+    gain = np.empty(size)
+    k, _ = _walk(Q, R, c, r, k, support, share, goal)
+    for iteration in range(iterations):
+        within[:] = False
+        for a in range(k):
+            within[support[a]] = True
+        _times(A, size, r[:width], gain)
+        norm = _norm(r)
+        highest, best, entering = -np.inf, -np.inf, -1
+        for i in range(size):
+            highest = max(highest, gain[i])
+            if gain[i] > best and not within[i] and not barred[i]:
+                best, entering = gain[i], i
+        if any_separator and k > 0 and highest < 0.0:
+            return k, APART, iteration
+        if entering < 0 or best + r[width] <= tol * r[width] + ROUNDING * norm:
+            return k, NEAREST, iteration
+        if k > width:
+            return k, ORIGIN, iteration
+        column[:width] = A[entering]
+        column[width] = 1.0
+        outside = _append(Q, R, k, column, drift)
+        _times(Q[k:], 1, r, drift)
+        along = drift[0]
+        if outside == 0.0 or along <= 0.0:
+            barred[entering] = any_barred = True
+            continue
+        c[k] = along
+        support[k], share[k] = entering, 0.0
+        k += 1
+        r -= along * Q[k - 1]
+        _times(Q, k, r, drift)
+        _subtract(Q, k, drift, r)
+        c[:k] += drift[:k]
+        full = k == width + 1
+        k, returned = _walk(Q, R, c, r, k, support, share, goal)
+        # A row that enters with a share of zero and leaves at once was within rounding of the span.
+        if k == 0 or support[k - 1] != entering:
+            barred[entering] = any_barred = True
+        elif any_barred:
+            barred[:] = False
+            any_barred = False
+        # What rounding leaves of a residual grows with how close to dependent the new column was.
+        least = max(zero, 0.03 * zero * np.sqrt(width + 1.0) / outside) * max(norm, returned)
+        if _norm(r) <= least or (full and k == width + 1):
+            return k, ORIGIN, iteration + 1
+    return k, LIMIT, iterations
