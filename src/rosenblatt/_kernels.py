@@ -1062,6 +1062,17 @@ def misfits(rows, task, index, p, model):
 
 
 @njit(cache=True, nogil=True)
+def all_finite(W, b):
+    """Whether every weight and every bias is finite."""
+    faults = 0  # counted, not returned at: the loop has no way out and is vectorised
+    for p in range(W.shape[0]):
+        faults += not abs(b[p]) < np.inf
+        for j in range(W.shape[1]):
+            faults += not abs(W[p, j]) < np.inf
+    return faults == 0
+
+
+@njit(cache=True, nogil=True)
 def weigh_errors(rows, task, index, model):
     """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
 
