@@ -26,6 +26,9 @@ from numba.extending import intrinsic, overload
 # Sums may be reordered and fused, which is what vectorises a dot product; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
+# For what a loop does to each row: a call that LLVM leaves standing counts its arrays in and out, atomically.
+INLINED = {"forceinline": True}
+
 # Rows ahead of the one in use that are asked from memory when the order jumps.
 ROWS_AHEAD = 4
 CACHE_LINE = 64
@@ -420,9 +423,9 @@ def entry(rows, i, k):
     return _by_type(_ENTRY, rows)(rows, i, k)
 
 
-overload(dot)(lambda rows, i, W, p: _by_type(_DOT, rows))
-overload(add)(lambda rows, i, factor, W, p: _by_type(_ADD, rows))
-overload(request)(lambda rows, near, far: _by_type(_REQUEST, rows))
+overload(dot, jit_options=INLINED)(lambda rows, i, W, p: _by_type(_DOT, rows))
+overload(add, jit_options=INLINED)(lambda rows, i, factor, W, p: _by_type(_ADD, rows))
+overload(request, jit_options=INLINED)(lambda rows, near, far: _by_type(_REQUEST, rows))
 overload(square)(lambda rows, i: _by_type(_SQUARE, rows))
 overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
 overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
@@ -786,12 +789,12 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
             pass_trial(memory, into.weight, into.scale, k)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def run_gaussian_epoch(noise, rows, task, order, active, state, tally):
     """Adaptive regularisation of weights (AROW), Crammer, Kulesza and Dredze (2009), Figure 1.
 
     When m = y f(x) < 1: with v = x'Vx and beta = 1 / (v + noise), w += (1 - m) beta y V x and V -= beta V x x'V,
-    of which a diagonal V keeps the diagonal.
+    of which a diagonal V keeps the diagonal. An example that counts k times has a k-th of the noise.
     """
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
@@ -805,11 +808,13 @@ def run_gaussian_epoch(noise, rows, task, order, active, state, tally):
             sign = task.sign[c, p]
             if sign == 0:
                 continue
-            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+            score, variance = estimate(rows, i, state.W, state.V, p)
+            margin = sign * (score + state.b[p])
             state.t[p] += 1
             if not margin >= 1.0:
                 importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
-                pull(noise / importance, (1.0 - margin) * sign, rows, i, task.bias, state, p)
+                error, r = (1.0 - margin) * sign, noise / importance
+                pull(rows, i, error, r, variance, task.bias, state.W, state.b, state.V, state.v, p)
                 tally.mistakes[p] += not margin > 0.0
                 tally.updates[p] += 1
                 tally.loss[p] += 1.0 - margin
@@ -866,60 +871,140 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, tally):
         tally.step[0] += importance
 
 
-@njit(cache=True, nogil=True)
-def _pull_diagonal(noise, error, rows, i, bias, state, p):
-    start, end = entries(rows, i)
-    variance = state.v[p] * bias
-    for k in range(start, end):
-        j, value = entry(rows, i, k)
-        variance += state.V[p, j] * value * value
-    beta = 1.0 / (variance + noise)
+# A diagonal V gives the variance of a score in the pass that adds up the score: most rows need both.
+# Division is NumPy's, which does not raise: a way out of the update would count the arrays in and out for each row.
+
+
+@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+def _estimate_dense(X, i, W, V, p):
+    score, variance = W.dtype.type(0), 0.0
+    for j in range(X.shape[1]):
+        score += X[i, j] * W[p, j]
+        variance += V[p, j] * (X[i, j] * X[i, j])
+    return score, variance
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _estimate_csr(data, indices, indptr, i, W, V, p):
+    zero = W.dtype.type(0)
+    s0, s1, v0, v1 = zero, zero, 0.0, 0.0  # as in `_dot_csr`
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    while k + np.uint64(2) <= end:
+        x0, x1 = data[k], data[k + np.uint64(1)]
+        j0, j1 = np.uint64(indices[k]), np.uint64(indices[k + np.uint64(1)])
+        s0 += x0 * W[p, j0]
+        s1 += x1 * W[p, j1]
+        v0 += V[p, j0] * (x0 * x0)
+        v1 += V[p, j1] * (x1 * x1)
+        k += np.uint64(2)
+    while k < end:  # not `if`, in which the arrays would be counted out for each row
+        x0, j0 = data[k], np.uint64(indices[k])
+        s0 += x0 * W[p, j0]
+        v0 += V[p, j0] * (x0 * x0)
+        k += np.uint64(1)
+    return s0 + s1, v0 + v1
+
+
+@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+def _pull_dense(X, i, alpha, beta, W, V, p):
+    for j in range(X.shape[1]):
+        gain = V[p, j] * X[i, j]
+        W[p, j] += alpha * gain
+        V[p, j] -= beta * gain * gain
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _pull_csr(data, indices, indptr, i, alpha, beta, W, V, p):
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    while k < end:
+        j = np.uint64(indices[k])
+        gain = V[p, j] * data[k]
+        W[p, j] += alpha * gain
+        V[p, j] -= beta * gain * gain
+        k += np.uint64(1)
+
+
+_ESTIMATE = {
+    Dense: lambda rows, i, W, V, p: _estimate_dense(rows.X, i, W, V, p),
+    Csr: lambda rows, i, W, V, p: _estimate_csr(rows.data, rows.indices, rows.indptr, i, W, V, p),
+}
+_PULL = {
+    Dense: lambda rows, i, alpha, beta, W, V, p: _pull_dense(rows.X, i, alpha, beta, W, V, p),
+    Csr: lambda rows, i, alpha, beta, W, V, p: _pull_csr(rows.data, rows.indices, rows.indptr, i, alpha, beta, W, V, p),
+}
+
+
+def pull_entries(rows, i, alpha, beta, W, V, p):
+    """Add alpha V x, for row x, to W[p], and take the diagonal of beta V x x'V from V[p]."""
+    return _by_type(_PULL, rows)(rows, i, alpha, beta, W, V, p)
+
+
+overload(pull_entries)(lambda rows, i, alpha, beta, W, V, p: _by_type(_PULL, rows))
+
+
+@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+def _pull_diagonal(rows, i, error, noise, variance, bias, W, b, V, v, p):
+    beta = 1.0 / (variance + v[p] * bias + noise)
     alpha = error * beta
-    for k in range(start, end):
-        j, value = entry(rows, i, k)
-        gain = state.V[p, j] * value
-        state.W[p, j] += alpha * gain
-        state.V[p, j] -= beta * gain * gain
-    state.b[p] += alpha * state.v[p] * bias
-    state.v[p] -= beta * state.v[p] * state.v[p] * bias
+    pull_entries(rows, i, alpha, beta, W, V, p)
+    b[p] += alpha * v[p] * bias
+    v[p] -= beta * v[p] * v[p] * bias
 
 
 @njit(cache=True, nogil=True)
-def _pull_full(noise, error, rows, i, bias, state, p):
+def _pull_full(rows, i, error, noise, bias, W, b, V, p):
     start, end = entries(rows, i)
-    width = state.V.shape[1]
+    width = V.shape[1]
     padding = np.sqrt(bias)
     gain = np.empty(width)
     for m in range(width):
-        gain[m] = state.V[p, m, width - 1] * padding
+        gain[m] = V[p, m, width - 1] * padding
     for k in range(start, end):
         j, value = entry(rows, i, k)
         for m in range(width):
-            gain[m] += state.V[p, m, j] * value
+            gain[m] += V[p, m, j] * value
     variance = gain[width - 1] * padding
     for k in range(start, end):
         j, value = entry(rows, i, k)
         variance += gain[j] * value
     beta = 1.0 / (variance + noise)
     for m in range(width - 1):
-        state.W[p, m] += error * beta * gain[m]
-    state.b[p] += error * beta * gain[width - 1] * padding
+        W[p, m] += error * beta * gain[m]
+    b[p] += error * beta * gain[width - 1] * padding
     for m in range(width):
         for n in range(width):
-            state.V[p, m, n] -= beta * gain[m] * gain[n]
+            V[p, m, n] -= beta * gain[m] * gain[n]
 
 
-def pull(noise, error, rows, i, bias, state, p):
+def _choose_estimate(rows, i, W, V, p):
+    if V.ndim == 2:
+        return _by_type(_ESTIMATE, rows)
+    return lambda rows, i, W, V, p: (dot(rows, i, W, p), 0.0)
+
+
+def _choose_pull(rows, i, error, noise, variance, bias, W, b, V, v, p):
+    if V.ndim == 2:
+        return lambda rows, i, error, noise, variance, bias, W, b, V, v, p: _pull_diagonal(
+            rows, i, error, noise, variance, bias, W, b, V, v, p
+        )
+    return lambda rows, i, error, noise, variance, bias, W, b, V, v, p: _pull_full(
+        rows, i, error, noise, bias, W, b, V, p
+    )
+
+
+def estimate(rows, i, W, V, p):
+    """Inner product of row i with W[p], and its variance under a diagonal V[p]; a full one tells it when it pulls."""
+    return _choose_estimate(rows, i, W, V, p)(rows, i, W, V, p)
+
+
+def pull(rows, i, error, noise, variance, bias, W, b, V, v, p):
     """Draw vector p towards row i along its uncertainty, and shrink that."""
-    body = _pull_diagonal if state.V.ndim == 2 else _pull_full
-    return body(noise, error, rows, i, bias, state, p)
+    given = rows, i, error, noise, variance, bias, W, b, V, v, p
+    return _choose_pull(*given)(*given)
 
 
-@overload(pull)
-def _choose_pull(noise, error, rows, i, bias, state, p):
-    if state.types[3].ndim == 2:
-        return lambda noise, error, rows, i, bias, state, p: _pull_diagonal(noise, error, rows, i, bias, state, p)
-    return lambda noise, error, rows, i, bias, state, p: _pull_full(noise, error, rows, i, bias, state, p)
+overload(estimate, jit_options=INLINED)(_choose_estimate)
+overload(pull, jit_options=INLINED)(_choose_pull)
 
 
 # Exponents may grow without end on data that no weights fit; the weights stay finite.
@@ -1059,6 +1144,17 @@ def misfits(rows, task, index, p, model):
         if sign != 0 and not sign * (dot(rows, i, model.W, p) + model.b[p]) > 0.0:
             wrong += 1
     return wrong
+
+
+@njit(cache=True, nogil=True)
+def all_finite(W, b):
+    """Whether every weight and every bias is finite."""
+    faults = 0  # counted, not returned at: the loop has no way out and is vectorised
+    for p in range(W.shape[0]):
+        faults += not abs(b[p]) < np.inf
+        for j in range(W.shape[1]):
+            faults += not abs(W[p, j]) < np.inf
+    return faults == 0
 
 
 @njit(cache=True, nogil=True)

@@ -74,7 +74,7 @@ class Order:
         if kind == "shuffled":
             if self.rows.size >= MANY_ROWS and _mixed(label[index] if index.size else label):
                 self.width = BLOCK
-            self.blocks = row_numbers(np.arange(-(-self.rows.size // self.width)))
+                self.blocks = row_numbers(np.arange(-(-self.rows.size // BLOCK)))
             self.order = self.rows.copy()
 
     def draw(self) -> Array:

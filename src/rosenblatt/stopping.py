@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import Any
 
@@ -41,14 +42,15 @@ class Patience:
 
     def __init__(self, units: int, tol: float, patience: int) -> None:
         self.tol, self.patience = tol, patience
-        self.lowest = np.full(units, np.inf)
-        self.stale = np.zeros(units, np.int64)
+        self.lowest = [math.inf] * units
+        self.stale = [0] * units
 
-    def lost(self, figure: Array) -> Array:
+    def lost(self, figures: list[float]) -> list[bool]:
         """Take in the figure of each unit; tell which units have gone `patience` epochs without progress."""
-        self.stale = np.where(figure > self.lowest - self.tol, self.stale + 1, 0)
-        self.lowest = np.minimum(self.lowest, figure)
-        return self.stale >= self.patience
+        for unit, figure in enumerate(figures):
+            self.stale[unit] = self.stale[unit] + 1 if figure > self.lowest[unit] - self.tol else 0
+            self.lowest[unit] = min(self.lowest[unit], figure)
+        return [stale >= self.patience for stale in self.stale]
 
 
 class Cycle:

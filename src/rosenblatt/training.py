@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _kernels as kernels
-from rosenblatt._kernels import Model, PerceptronRule, Tally, Task
+from rosenblatt._kernels import PerceptronRule, Tally, Task
 from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.data import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
@@ -295,7 +296,7 @@ class _Running:
         self.joint = job.multiclass == "joint" and state.b.size > 1
         self.units = 1 if self.joint else state.b.size
         self.known = self.units - job.strangers
-        self.active = np.arange(self.units)
+        self.active = list(range(self.units))
         self.stops: dict[int, Stop] = {}
         self.counts, self.sums = np.zeros((2, self.units), np.int64), np.zeros((2, self.units))
         self.tally = Tally(*self.counts, *self.sums)
@@ -310,7 +311,7 @@ class _Running:
         self.patience = None if self.plan.tol is None else Patience(self.units, self.plan.tol, self.plan.patience)
         given = (job.table, job.task, job.index, state.W, state.b)
         self.ceiling = Ceiling(*given, self.units) if job.method.additive else None
-        self.best: tuple[Any, Model] | None = None
+        self.best: Any = None
         self.fewest, self.kept = np.inf, 0
         self.mistakes: list[int] = []
         self.losses: list[float] = []
@@ -340,17 +341,16 @@ class _Running:
         number = len(self.mistakes) + 1
         self.counts[:], self.sums[:] = 0, 0.0
         self._present(self.order.draw(), self.plan.rate(number) * self.plan.eta / self.unit)
-        mistakes, updates = self.counts[:, : self.known].sum(axis=1)
-        self.mistakes.append(int(mistakes))
-        self.losses.append(float(self.tally.loss[: self.known].sum()) * self.unit / self.n)
-        self.updates += int(np.count_nonzero(self.tally.updates) if self.plan.batch else updates)
+        # Lists: there are few units as a rule, and a sum of NumPy's costs more than a hundred of them.
+        mistakes, updates, losses = (column[: self.known].tolist() for column in self.tally[:3])
+        self.mistakes.append(sum(mistakes))
+        self.losses.append(sum(losses) * self.unit / self.n)
+        self.updates += int(np.count_nonzero(self.tally.updates)) if self.plan.batch else sum(updates)
         if self.ceiling is not None:
             self.ceiling.steps += self.tally.step
         if self.model.W is not self.state.W:  # else it is the state itself, and up to date
             self.model = self.method.model(self.state)
-        with np.errstate(invalid="ignore", over="ignore"):
-            finite = math.isfinite(self.model.W.sum() + self.model.b.sum())
-        if not finite:
+        if not kernels.all_finite(self.model.W, self.model.b):
             raise InvalidInput(
                 f"The weights overflowed {self.model.W.dtype} in epoch {number}. Scale the data, for example with "
                 "StandardScaler."
@@ -385,15 +385,21 @@ class _Running:
             sweep = Sweep(rows, self.task, order, self.job.index, active, eta, self.tally, self.joint)
             self.method.sweep(sweep, self.state, into)
 
-        if self.pool is None or self.joint or self.active.size == 1:
-            work(self.active)
+        active = np.array(self.active)
+        if self.pool is None or self.joint or active.size == 1:
+            work(active)
         else:
-            list(self.pool.map(work, np.array_split(self.active, min(self.plan.threads, self.active.size))))
+            list(self.pool.map(work, np.array_split(active, min(self.plan.threads, active.size))))
+
+    @cached_property
+    def _measured(self) -> tuple[Held, Task]:
+        """The rows to measure the error on: those held out if there are any, else the training rows."""
+        held = self.job.held or Held(self.job.table, self.job.index, self.task.label, self.task.weight)
+        return held, self.task._replace(label=held.label, weight=held.weight)
 
     def _error(self) -> float:
-        """Measure the share of wrong rows, by weight: of those held out if there are any, else of the training rows."""
-        held = self.job.held or Held(self.job.table, self.job.index, self.task.label, self.task.weight)
-        task = self.task._replace(label=held.label, weight=held.weight)
+        """Measure the share of wrong rows, by weight."""
+        held, task = self._measured
         if not by_pairs(self.job.multiclass) or self.units == 1:
             wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.model)
             return float(wrong / total)
@@ -409,13 +415,15 @@ class _Running:
         self.errors.append(self._error())
         if self.plan.keep == "best" and self.errors[-1] <= self.fewest:
             self.fewest, self.kept = self.errors[-1], number
-            self.best = copy_state(self.state), copy_state(self.model)
+            self.best = copy_state(self.state)
 
     def _judge(self, number: int) -> None:
-        clean = self.active[(self.tally.updates[self.active] == 0) & self.method.rests]
-        if clean.size and (self.plan.order == "random" or self.late):
-            clean = clean[[self._fits(unit) for unit in clean]]  # not every row need have been presented
-        self._end(clean, Stop.SEPARATED)
+        if self.method.rests:
+            updates = self.tally.updates.tolist()
+            clean = [unit for unit in self.active if not updates[unit]]
+            if clean and (self.plan.order == "random" or self.late):
+                clean = [unit for unit in clean if self._fits(unit)]  # not every row need have been presented
+            self._end(clean, Stop.SEPARATED)
         if self.cycle is not None:
             self._find_cycles(self.cycle, number)
         if self.patience is not None:
@@ -433,33 +441,34 @@ class _Running:
             return bool(kernels.weigh_errors(self.job.table.rows, self.task, self.job.index, self.model)[0] == 0.0)
         return bool(kernels.misfits(self.job.table.rows, self.task, self.job.index, unit, self.model) == 0)
 
-    def _end(self, units: Array, stop: Stop) -> None:
-        if units.size:
-            self.stops.update((int(unit), stop) for unit in units)
-            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
+    def _end(self, units: list[int], stop: Stop) -> None:
+        if units:
+            self.stops.update((unit, stop) for unit in units)
+            self.active = [unit for unit in self.active if unit not in self.stops]
 
     def _find_cycles(self, cycle: Cycle, number: int) -> None:
-        for unit in self.active.tolist():
+        for unit in self.active:
             if self.due[unit] > self.plan.epochs and cycle.returned(self.part(unit)):
                 self.cycle_length = cycle.length
                 # Whole cycles change nothing: what remains after them leads to the weights of the last epoch.
                 left = (self.plan.epochs - number) % cycle.length
                 self.due[unit] = number + (left if self.plan.keep == "last" else 0)
         cycle.advance()
-        self._end(self.active[self.due[self.active] <= number], Stop.CYCLE)
+        self._end([unit for unit in self.active if self.due[unit] <= number], Stop.CYCLE)
 
     def _lose_patience(self, patience: Patience, number: int) -> None:
         if self.job.held is not None:
-            lost = patience.lost(np.full(self.units, self.errors[-1]))
-            self._end(self.active[lost[self.active]], Stop.VALIDATION)
+            lost = patience.lost([self.errors[-1]] * self.units)
+            self._end([unit for unit in self.active if lost[unit]], Stop.VALIDATION)
             return
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
         figure = self.tally.mistakes if self.plan.batch else self.tally.loss * self.unit
         objective = figure / self.n + self._penalty_value()
-        tired = self.active[patience.lost(objective)[self.active]]
-        if self.ceiling is not None and self.method.finite and tired.size:
+        lost = patience.lost(objective.tolist())
+        tired = [unit for unit in self.active if lost[unit]]
+        if tired and self.ceiling is not None and self.method.finite:
             level = patience.tol * self.ceiling.radius
-            tired = np.array([unit for unit in tired if self.ceiling.below(level, unit, number)], int)
+            tired = [unit for unit in tired if self.ceiling.below(level, unit, number)]
         self._end(tired, Stop.TRAINING)
 
     def _penalty_value(self) -> Array | float:
@@ -483,8 +492,8 @@ class _Running:
         if self.best is None or (self.job.held is None and set(stops) == {Stop.SEPARATED}):
             self.kept = len(self.mistakes)
         else:
-            copy_state(self.best[0], self.state)
-            self.model = self.best[1]
+            copy_state(self.best, self.state)
+            self.model = self.method.model(self.state)
         coef, intercept = self._scaled()
         return Run(
             mistakes=tuple(self.mistakes),
@@ -559,7 +568,7 @@ def run(job: Job, state: Any) -> Run:
 
 
 def _finish(running: _Running) -> Run:
-    while running.active.size:
+    while running.active:
         running.epoch()
     return running.record()
 
