@@ -564,3 +564,36 @@ def test_extreme_samples_are_those_off_the_boundary():
     assert EXAMPLES["or"][2].extreme == (0, 1, 2, 3)
     assert EXAMPLES["quasi"][2].extreme == (2, 3)
     assert EXAMPLES["xor"][2].extreme == ()
+
+
+# ---------------------------------------------------------------------------------------------------------- pictures
+
+
+def test_pictures_show_the_witnesses():
+    pytest.importorskip("matplotlib")
+    from rosenblatt.plots import plot_certificate
+
+    X, y, certificate = EXAMPLES["xor"]
+    ax = plot_certificate(certificate, X, y)
+    star = next(mark for mark in ax.collections if mark.get_label() == "common point")
+    assert star.get_offsets().tolist() == [[0.5, 0.5]]
+    outlines = [{tuple(corner) for corner in line.get_xydata().tolist()} for line in ax.lines]
+    assert {(0.0, 0.0), (1.0, 1.0)} in outlines
+    assert {(0.0, 1.0), (1.0, 0.0)} in outlines
+    X, y, certificate = EXAMPLES["or"]
+    ax = plot_certificate(certificate, X, y)
+    band = {tuple(np.round(line.get_xy1(), 12)) for line in ax.lines}
+    assert band == {(0.0, 0.0), (0.25, 0.25), (0.5, 0.5)}  # the separator x1 + x2 = 1/2, and the rims of its band
+    plot_certificate(*(EXAMPLES["one class"][k] for k in (2, 0, 1)))
+
+
+def test_pictures_of_other_data_are_refused():
+    pytest.importorskip("matplotlib")
+    from rosenblatt.plots import plot_certificate
+
+    X, y, certificate = EXAMPLES["xor"]
+    with pytest.raises(InvalidInput):
+        plot_certificate(certificate, X[:3], y[:3])
+    X, y, certificate = EXAMPLES["three"]
+    with pytest.raises(InvalidInput):
+        plot_certificate(certificate, X, y)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.certificates import Certificate
 from rosenblatt.data import as_labels, as_table
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.model import code, decision
@@ -232,6 +233,104 @@ def plot_boundary(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     _scatter(ax, points, named, place[label])
     names = getattr(model, "feature_names_in_", ("$x_1$", "$x_2$"))
     ax.set(xlabel=names[0], ylabel=names[1])
+    _legend(ax)
+    return ax
+
+
+def _hull(points: Array) -> Array:
+    """Give the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
+    ordered = np.unique(points, axis=0)
+    if len(ordered) < 3:
+        return ordered
+    sides: list[list[Array]] = []
+    for run in (ordered, ordered[::-1]):
+        side: list[Array] = []
+        for point in run:
+            while len(side) > 1 and np.linalg.det([side[-1] - side[-2], point - side[-1]]) <= 0:
+                side.pop()
+            side.append(point)
+        sides.append(side[:-1])
+    return np.array(sides[0] + sides[1])
+
+
+def _tint(ax: Axes, corners: Array, colour: str, alpha: float, **look: Any) -> None:
+    """Fill a polygon and draw its outline; a segment where there are two corners."""
+    outline = np.vstack([corners, corners[:1]])
+    ax.fill(corners[:, 0], corners[:, 1], color=colour, alpha=alpha, linewidth=0, zorder=1)
+    ax.plot(outline[:, 0], outline[:, 1], color=colour, zorder=2, **look)
+
+
+def _band(ax: Axes, w: Array, b: float, points: Array, label: Array) -> None:
+    """Draw a separator with the empty band between the classes, and ring the rows that hold it."""
+    heights = points @ w + b
+    sides = [heights[label == 0].max(), heights[label == 1].min()]
+    along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    reach = np.abs(np.array([ax.get_xlim(), ax.get_ylim()])).max() * 4
+    feet = [(height - b) * w / (w @ w) for height in sides]
+    strip = np.array(
+        [feet[0] - reach * along, feet[0] + reach * along, feet[1] + reach * along, feet[1] - reach * along]
+    )
+    ax.fill(strip[:, 0], strip[:, 1], color=SKY, alpha=0.15, linewidth=0, zorder=0)
+    for height in sides:
+        _line(ax, w, b - height, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=2)
+    _line(ax, w, b - sum(sides) / 2, color=INK, linewidth=1.6, zorder=3)
+    near = [np.abs(heights - height) <= 1e-6 * (sides[1] - sides[0]) for height in sides]
+    _ring(ax, points[near[0] | near[1]], INK)
+
+
+def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw the proof that a certificate on two classes in the plane holds.
+
+    Separable: the separator, or the widest one if the certificate knows it, with the empty band and the rows at its
+    rim. Otherwise the hulls of the classes, the rows that prove that they meet, and the common point;
+    quasi-separable: also the weak separator, with the rows on it ringed.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of data with two features and at most two classes.
+    X : array-like or sparse matrix of shape (n_samples, 2)
+        The data that it was issued for; `rosenblatt.certificates.verify` says whether it was.
+    y : array-like of shape (n_samples,)
+    ax : matplotlib.axes.Axes or None
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If the data are not two-dimensional, are of another shape, or have more than two classes.
+    """
+    points, classes, label = _plane(X, y)
+    if certificate.shape != points.shape or classes.size > 2 or len(certificate.classes) > 2:
+        raise InvalidInput(
+            f"The certificate is on data of shape {certificate.shape} with {len(certificate.classes)} classes, and X "
+            f"has shape {points.shape} with {classes.size}. Pass its data, of two features and two classes."
+        )
+    ax = _axes(ax)
+    _frame(ax, points)
+    if certificate.verdict == "separable" and classes.size == 2:
+        best = certificate.vector if certificate.margin is None else certificate.margin.w
+        vector = np.array(best, np.float64)
+        _band(ax, vector[:2], vector[2], points, label)
+    elif certificate.support:
+        support = np.array(certificate.support)
+        for k in range(2):
+            _tint(ax, _hull(points[label == k]), COLOURS[k], 0.1, linewidth=0.8, linestyle=DASHES)
+            _tint(ax, _hull(points[support[label[support] == k]]), COLOURS[k], 0.0, linewidth=1.6)
+        common = np.array(certificate.point or points[support].mean(axis=0))
+        ax.scatter(
+            *common, marker="*", s=130, color=INK, edgecolors="white", linewidths=0.6, zorder=6, label="common point"
+        )
+        if certificate.vector is not None:
+            vector = np.array(certificate.vector, np.float64)
+            if vector[:2].any():
+                _line(ax, vector[:2], vector[2], color=INK, linewidth=1.6, zorder=3)
+            _ring(ax, points[list(certificate.boundary)], INK)
+    _scatter(ax, points, classes, label)
+    ax.set(xlabel="$x_1$", ylabel="$x_2$")
     _legend(ax)
     return ax
 
