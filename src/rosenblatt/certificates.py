@@ -818,7 +818,8 @@ def _proves_overlap(certificate: Certificate, signed: SignedRows) -> bool:
     if any(signed.signs(list(v)).any() for v in basis):
         return False
     rows = [signed.integers(k)[0] for k in _support(certificate, signed)]
-    spanned = [[row.get(j, 0) for j in range(signed.width)] for row in rows]
+    columns = sorted(set().union(*rows))  # those of wide, sparse data that matter
+    spanned = [[row.get(j, 0) for j in columns] for row in rows]
     # A rank found modulo a prime is never too large, and all of it is needed.
     return _rank(spanned) + len(basis) == signed.width and _rank([list(v) for v in basis]) == len(basis)
 
