@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt import Perceptron, VotedPerceptron, train
+from rosenblatt import Perceptron, VotedPerceptron, train, verify
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training import Plan
 
@@ -59,10 +59,22 @@ def test_a_time_limit_does_not_change_the_run():
     assert one.mistakes == other.mistakes
 
 
-def test_it_stops_when_the_training_error_does_not_change_and_says_how_small_a_margin_must_be():
+def test_it_stops_with_a_proof_that_nothing_separates():
     X, y = noisy()
     run = train(X, y, patience=4, tol=1e-3)
+    assert run.stop.name == "INSEPARABLE"
+    assert "proven not separable" in run.reason
+    assert run.certificate.verdict in ("overlapping", "quasi-separable")
+    assert verify(run.certificate, X, y)
+    assert f"as {len(run.certificate.support)} of the rows show" in run.reason
+
+
+def test_without_a_proof_it_says_how_small_a_margin_must_be():
+    # Without a bias the question is not the one that a certificate answers.
+    X, y = noisy()
+    run = train(X, y, patience=4, tol=1e-3, fit_intercept=False)
     assert run.stop.name == "TRAINING"
+    assert run.certificate is None
     assert run.ceiling <= 1e-3 * run.radius
     assert "no hyperplane separates the rows with a margin above" in run.reason
 

@@ -277,10 +277,15 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
     """
     table = as_table(X)
     found, label = as_labels(y, table.shape[0])
-    classes = tuple(name if isinstance(name, int | float | str) else str(name) for name in found.tolist())
+    classes = as_names(found)
     if len(classes) == 1:
         return SignedRows(table, np.ones(table.shape[0], np.int64), 2, decimal=decimal), (None, *classes)
     return SignedRows(table, label, len(classes), decimal=decimal), classes
+
+
+def as_names(classes: Array) -> tuple[Label, ...]:
+    """Give labels as JSON can hold them."""
+    return tuple(name if isinstance(name, int | float | str) else str(name) for name in classes.tolist())
 
 
 # -------------------------------------------------------------------------------------------------- digest and seal

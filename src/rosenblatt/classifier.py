@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt import _kernels as kernels
 from rosenblatt._kernels import ElasticNet, NoPenalty, Ridge, Task
+from rosenblatt.certificates import as_names
 from rosenblatt.data import Table, as_labels, as_table, as_weights, check_sparse
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import FirstOrder, Method, Penalty
@@ -359,7 +360,8 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
             state = self._fresh_state(method, sign.shape[1], table, init)
         index, held = self._split(table, label, weight)
-        self.run_ = run(Job(method, table, task, self._plan(), self.multiclass, index, held), state)
+        given = (method, table, task, self._plan(), self.multiclass, index, held)
+        self.run_ = run(Job(*given, names=as_names(classes)), state)
         self.classes_ = classes
         self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         self._finish(state, method, table, task)

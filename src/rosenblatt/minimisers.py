@@ -40,8 +40,9 @@ from rosenblatt.data import Table, as_targets, as_weights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import FirstOrder, Method
 from rosenblatt.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, scores
+from rosenblatt.nearest import Clock, OutOfTime
 from rosenblatt.order import SCHEDULES, row_numbers
-from rosenblatt.separability import Clock, Hyperplane, OutOfTime, widest_margin
+from rosenblatt.separability import Hyperplane, widest_margin
 from rosenblatt.signed import SignedRows
 from rosenblatt.training import Job, Plan, Run, run
 

@@ -10,15 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _kernels as kernels
-from rosenblatt._kernels import Task
+from rosenblatt._kernels import Csr, Task
+from rosenblatt.certificates import Certificate
 from rosenblatt.data import Table
 from rosenblatt.model import as_model, scores
+from rosenblatt.nearest import probe
 from rosenblatt.order import row_numbers
+from rosenblatt.separability import certify_support
+from rosenblatt.signed import SignedRows
 
 Array = npt.NDArray[Any]
+Names = tuple[Any, ...]
 
 # Features up to which the search for a point of the hull is worth its cubes.
 WIDEST = 256
+# What rounding leaves of the norm of a point, as a share of the radius.
+ROUNDING = 1e-15
+# Work of an epoch beside its rows, in entries of rows: a few microseconds.
+EPOCH = 1e4
 
 
 class Stop(Enum):
@@ -29,12 +38,22 @@ class Stop(Enum):
     SECONDS = "the allowed time was over"
     TRAINING = "the training error stopped changing"
     VALIDATION = "the validation error stopped decreasing"
+    INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
     CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
     CALLBACK = "the callback asked for it"
 
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
-PRECEDENCE = (Stop.CALLBACK, Stop.SECONDS, Stop.EPOCHS, Stop.VALIDATION, Stop.TRAINING, Stop.CYCLE, Stop.SEPARATED)
+PRECEDENCE = (
+    Stop.CALLBACK,
+    Stop.SECONDS,
+    Stop.EPOCHS,
+    Stop.VALIDATION,
+    Stop.TRAINING,
+    Stop.INSEPARABLE,
+    Stop.CYCLE,
+    Stop.SEPARATED,
+)
 
 
 class Patience:
@@ -75,29 +94,41 @@ class Cycle:
 
 
 class Ceiling:
-    """Upper bounds on the margin of any hyperplane that separates the rows.
+    """Upper bounds on the margin of any hyperplane that separates the rows, down to the proof that there is none.
 
     A separator of unit norm with margin g gains at least g in each update, so that g <= |w - w0| / (sum of the
     steps): the run's own mistakes prove how large a margin can be. Where that is not sharp enough, a point of
-    the convex hull of the signed rows that lies close to the origin says the same of the rows that it is made of.
+    the convex hull of the signed rows that lies close to the origin says the same of the rows that it is made of;
+    and if it is the origin itself, exactly, nothing separates.
+
+    Attributes
+    ----------
+    certificate : Certificate or None
+        On two classes that were proved not to be separable.
     """
 
-    def __init__(self, table: Table, task: Task, index: Array, W: Array, b: Array, units: int) -> None:
+    def __init__(self, table: Table, task: Task, index: Array, W: Array, b: Array, units: int, names: Names) -> None:
         self.table, self.task, self.index, self.W, self.b = table, task, index, W, b
         self.origin = W.astype(float), b.astype(float)
         self.joint = units == 1 and b.size > 1
+        # One problem, all rows, the usual bias: the question that a certificate answers.
+        self.names = names if b.size == 1 and not index.size and task.bias == 1.0 else ()
+        self.certificate: Certificate | None = None
         self.steps = np.zeros(units)
         self.lowest = np.full(units, np.inf)
         self.next_search = np.zeros(units, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
+        self.entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
 
-    def below(self, level: float, unit: int, epoch: int) -> bool:
-        """Tell whether no separator of that unit has a margin above `level`, searching harder now and then."""
+    def judge(self, level: float, unit: int, epoch: int) -> Stop | None:
+        """Tell whether to give up on a unit: nothing separates it, or nothing with a margin above `level`."""
         self.observe()
-        if self.lowest[unit] > level and not self.joint and epoch >= self.next_search[unit]:
+        if not self.joint and epoch >= self.next_search[unit] and (self.names or self.lowest[unit] > level):
             self.next_search[unit] = 2 * epoch
-            self.lowest[unit] = min(self.lowest[unit], self._search(level, unit, epoch))
-        return bool(self.lowest[unit] <= level)
+            self._search(unit, epoch)
+        if self.certificate is not None:
+            return Stop.INSEPARABLE
+        return Stop.TRAINING if self.lowest[unit] <= level else None
 
     def observe(self) -> float:
         """Take in where the weights are now; give the lowest bound of all units."""
@@ -108,11 +139,11 @@ class Ceiling:
         self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
         return float(self.lowest.min())
 
-    def _search(self, level: float, unit: int, epoch: int) -> float:
+    def _search(self, unit: int, epoch: int) -> None:
         """Look for a short point in the hull of the rows that are hardest for the weights."""
         width = self.table.shape[1] + 1
         if width > WIDEST:
-            return np.inf
+            return
         most = max(200, 6 * width)
         index = self.index if self.index.size else row_numbers(np.arange(self.table.shape[0]))
         sign = self.task.sign[self.task.label[index], unit].astype(float)
@@ -126,6 +157,10 @@ class Ceiling:
         kernels.gather(self.table.rows, index, sign / self.radius, Z)
         Z[:, -1] = sign * np.sqrt(self.task.bias) / self.radius
         # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
-        work = 1e6 + epoch * self.table.shape[0] * width
-        iterations = 10 + int(work / (Z.size + width**3 / 6))
-        return self.radius * float(kernels.nearest_point(Z, level / self.radius, iterations)[0])
+        work = epoch * (self.entries + EPOCH)
+        norm, support, origin = probe(Z, 10 + int((1e6 + work) / (Z.size + 4 * width**2)))
+        self.lowest[unit] = min(self.lowest[unit], self.radius * max(norm, ROUNDING))
+        proving = 2e6 + 66.0 * support.size**3 + 10.0 * self.entries
+        if origin and self.names and proving <= max(4e6, work / 2):
+            rows = SignedRows(self.table, self.task.sign[self.task.label, unit] > 0, 2)
+            self.certificate = certify_support(rows, self.names, index[support].tolist())

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from rosenblatt import _kernels as kernels
 from rosenblatt._kernels import PerceptronRule, Tally, Task
 from rosenblatt.bounds import average_risk, voted_risk
+from rosenblatt.certificates import Certificate, as_names
 from rosenblatt.data import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import FirstOrder, Method, Sweep
@@ -170,6 +171,8 @@ class Run:
     ceiling : float or None
         The largest margin that any separating hyperplane can have, as the run's own mistakes prove, for the
         problem where it is smallest; None with a penalty or without an update.
+    certificate : Certificate or None
+        The proof, where the run ended because two classes cannot be separated.
     coef, intercept : array
         The weights (n_problems, n_features) and biases (n_problems,).
     """
@@ -188,6 +191,7 @@ class Run:
     cycle: int | None
     radius: float
     ceiling: float | None
+    certificate: Certificate | None
     coef: Array = field(repr=False)
     intercept: Array = field(repr=False)
 
@@ -272,6 +276,8 @@ class Job:
         Rows to measure the error on.
     strangers : int
         How many of the last problems the record leaves out of its counts.
+    names : tuple
+        Labels of the classes, for a certificate; empty for none.
     """
 
     method: Method
@@ -282,6 +288,7 @@ class Job:
     index: Array = field(default_factory=lambda: EVERY_ROW)
     held: Held | None = None
     strangers: int = 0
+    names: tuple[Any, ...] = ()
 
 
 class _Running:
@@ -309,8 +316,8 @@ class _Running:
         self.cycle_length: int | None = None
         self.due = np.full(self.units, self.plan.epochs + 1)
         self.patience = None if self.plan.tol is None else Patience(self.units, self.plan.tol, self.plan.patience)
-        given = (job.table, job.task, job.index, state.W, state.b)
-        self.ceiling = Ceiling(*given, self.units) if job.method.additive else None
+        given = (job.table, job.task, job.index, state.W, state.b, self.units, job.names)
+        self.ceiling = Ceiling(*given) if job.method.additive else None
         self.best: Any = None
         self.fewest, self.kept = np.inf, 0
         self.mistakes: list[int] = []
@@ -468,8 +475,12 @@ class _Running:
         tired = [unit for unit in self.active if lost[unit]]
         if tired and self.ceiling is not None and self.method.finite:
             level = patience.tol * self.ceiling.radius
-            tired = [unit for unit in tired if self.ceiling.below(level, unit, number)]
-        self._end(tired, Stop.TRAINING)
+            for unit in tired:
+                stop = self.ceiling.judge(level, unit, number)
+                if stop is not None:
+                    self._end([unit], stop)
+        else:
+            self._end(tired, Stop.TRAINING)
 
     def _penalty_value(self) -> Array | float:
         value = self.method.penalty_value(self.model)
@@ -495,6 +506,7 @@ class _Running:
             copy_state(self.best, self.state)
             self.model = self.method.model(self.state)
         coef, intercept = self._scaled()
+        certificate = None if self.ceiling is None else self.ceiling.certificate
         return Run(
             mistakes=tuple(self.mistakes),
             losses=tuple(self.losses),
@@ -510,6 +522,7 @@ class _Running:
             cycle=self.cycle_length,
             radius=self._radius,
             ceiling=ceiling if np.isfinite(ceiling) else None,
+            certificate=certificate,
             coef=coef,
             intercept=intercept,
         )
@@ -532,6 +545,8 @@ class _Running:
         alone = f" ({self.updates} updates in {epochs} epochs)" if self.units == 1 else ""
         share = ceiling / (self._radius or 1.0)
         proof = f", and no hyperplane separates the rows with a margin above {share:.1g} of their radius"
+        certificate = None if self.ceiling is None else self.ceiling.certificate
+        size = 0 if certificate is None else len(certificate.support)
         figures = {
             Stop.SEPARATED: alone,
             Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or see whether the data is "
@@ -539,6 +554,7 @@ class _Running:
             Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
             Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}"
             + (proof if np.isfinite(share) else ""),
+            Stop.INSEPARABLE: f", as {size} of the rows show (after {epochs} epochs)",
             Stop.VALIDATION: f": {plan.patience} epochs in a row did not lower it by {plan.tol}",
             Stop.CYCLE: ", every epoch" if self.cycle_length == 1 else f", every {self.cycle_length} epochs",
             Stop.CALLBACK: f", after epoch {epochs}",
@@ -640,7 +656,7 @@ def train(
         W0, b0 = check_start(init, sign.shape[1], table.shape[1])
         state.W[:], state.b[:] = W0 / chosen.eta, b0 / chosen.eta
     held = None if validation is None else _hold(validation, classes, table.shape[1])
-    return run(Job(method, table, task, chosen, multiclass, index, held), state)
+    return run(Job(method, table, task, chosen, multiclass, index, held, names=as_names(classes)), state)
 
 
 def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Held:

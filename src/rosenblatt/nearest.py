@@ -1,0 +1,516 @@
+"""The point nearest to the origin in the convex hull of signed rows, sought with floats.
+
+It is the normal of the hyperplane with the largest margin, or the origin itself, and then nothing separates. The rows
+are seen in coordinates that suit floats, a `View`; a working set of them grows until it tells about all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from rosenblatt import _activeset as activeset
+from rosenblatt._activeset import LIMIT, NEAREST, ORIGIN
+from rosenblatt._kernels import Csr, Dense, PassiveAggressiveRule, Tally, Task
+from rosenblatt.methods import FirstOrder, Sweep
+from rosenblatt.model import EVERY_ROW, code
+from rosenblatt.order import Order
+from rosenblatt.signed import SignedRows
+
+Array = npt.NDArray[Any]
+
+# Width from which rows are turned into the space that they span, and how many of them that is done for.
+WIDE, MOST = 1500, 6000
+# Rows of the sample that a frame is fitted to.
+SAMPLE = 4096
+# The bias is a weight on a constant; so large that its share of the length of w does not count.
+PADDING = 100.0
+BLOCK = 4096
+# Rows that a wide search takes in at a time, and epochs of coordinate descent before it.
+EXTRA, LONG = 500, 1000
+
+
+def is_wide(rows: SignedRows) -> bool:
+    """Tell whether rows are so much longer than they are many that their own span is the better place."""
+    return rows.width > WIDE and 2 * rows.n < 3 * rows.width
+
+
+class OutOfTime(Exception):
+    """The time limit was over."""
+
+
+class Clock:
+    """A time limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.end = math.inf if seconds is None else time.perf_counter() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return self.end - time.perf_counter()
+
+    def look(self, needed: float = 0.0) -> None:
+        """Refuse to go on if fewer than the needed seconds are left."""
+        if self.left < needed:
+            raise OutOfTime
+
+
+# ------------------------------------------------------------------------------------------- views: rows to search in
+
+
+class View(Protocol):
+    """Signed rows in some coordinates, and the way back."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def width(self) -> int:
+        """Length of a row."""
+
+    def gather(self, ids: Array) -> Array:
+        """Copy some rows."""
+
+    def heights(self, u: Array) -> Array:
+        """Give the product of every row with u."""
+
+    def back(self, u: Array) -> Array:
+        """Give the weights of the signed rows that have these heights, up to a positive factor for each row."""
+
+
+class Framed:
+    """Signed rows in coordinates where floats see well: moved and scaled, each row of length one if so wished.
+
+    Separability does not depend on any of this (it is affinely invariant); the margin does.
+    """
+
+    def __init__(self, rows: SignedRows, centre: Array, inverse: Array, padding: float, unit: bool) -> None:
+        self.rows, self.centre, self.inverse, self.padding = rows, centre, inverse, padding
+        self.n, self.width, self.unit = rows.n, rows.width, unit
+
+    @cached_property
+    def lengths(self) -> Array:
+        """What the rows are divided by."""
+        return np.sqrt(self.squares()) if self.unit else np.ones(1)
+
+    def squares(self) -> Array:
+        """Give the squared length that every row has before it is made one."""
+        if self.inverse.ndim == 2:
+            blocks = (np.arange(first, min(first + BLOCK, self.n)) for first in range(0, self.n, BLOCK))
+            return np.concatenate([np.square(self._into(self.rows.gather(ids))).sum(axis=1) for ids in blocks])
+        squares = np.empty(self.rows.samples)
+        table = self.rows.table.rows
+        if isinstance(table, Dense):
+            activeset.squares_dense(table.X, self.centre, self.inverse, squares)
+        else:
+            activeset.squares_csr(table.data, table.indices, table.indptr, self.inverse, squares)
+        if self.rows.classes == 2:
+            return squares
+        # A rival has a block of its own, unless it or the sample's class is the one whose weights are zero.
+        row, rival = self.rows.split(np.arange(self.n))
+        signed: Array = squares[row] * np.where((rival == 0) | (self.rows.label[row] == 0), 1.0, 2.0)
+        return signed
+
+    def _into(self, Z: Array) -> Array:
+        blocks = Z.reshape(len(Z), -1, self.rows.features + 1)
+        moved = blocks[:, :, :-1] - blocks[:, :, -1:] * self.centre
+        blocks[:, :, :-1] = moved * self.inverse if self.inverse.ndim == 1 else moved @ self.inverse
+        blocks[:, :, -1] *= self.padding
+        return Z
+
+    def gather(self, ids: Array) -> Array:
+        """Copy some rows."""
+        lengths = self.lengths[ids, None] if self.lengths.size > 1 else self.lengths
+        return np.divide(self._into(self.rows.gather(ids)), lengths)
+
+    def heights(self, u: Array) -> Array:
+        """Give the product of every row with u."""
+        heights: Array = self.rows.heights(self.back(u))[0] / self.lengths
+        return heights
+
+    def back(self, u: Array) -> Array:
+        """Give the weights of the signed rows."""
+        blocks = u.reshape(-1, self.rows.features + 1).copy()
+        weights = blocks[:, :-1]
+        weights = weights * self.inverse if self.inverse.ndim == 1 else weights @ self.inverse.T
+        blocks[:, -1] = blocks[:, -1] * self.padding - weights @ self.centre
+        blocks[:, :-1] = weights
+        return blocks.ravel()
+
+
+class Stored:
+    """Rows that are an array."""
+
+    def __init__(self, Z: Array) -> None:
+        self.Z = Z
+        self.n, self.width = Z.shape
+
+    def gather(self, ids: Array) -> Array:
+        """Copy some rows."""
+        rows: Array = self.Z[ids]
+        return rows
+
+    def heights(self, u: Array) -> Array:
+        """Give the product of every row with u."""
+        heights: Array = self.Z @ u
+        return heights
+
+    def back(self, u: Array) -> Array:
+        """Give the weights of the signed rows."""
+        return u
+
+
+class Rotated(Stored):
+    """Some signed rows, longer than they are many, in the space that they span: a pivoted Cholesky factor."""
+
+    def __init__(self, rows: SignedRows, ids: Array, padding: float = 1.0, unit: bool = True) -> None:
+        self.rows, self.ids, self.padding = rows, ids, padding
+        G = _gram(rows, ids, padding)
+        squares = np.diag(G)
+        self.scale = 1.0 / np.sqrt(squares if unit else np.full(ids.size, squares.max()))
+        G *= self.scale
+        G *= self.scale[:, None]
+        L, order, rank, _ = scipy.linalg.lapack.dpstrf(G, lower=1, overwrite_a=1)
+        self.basis, self.triangle = order[:rank] - 1, np.tril(L[:rank, :rank])
+        Z = np.empty((ids.size, rank))
+        Z[order - 1] = np.tril(L[:, :rank])
+        super().__init__(Z)
+
+    def back(self, u: Array) -> Array:
+        """Give the weights of the signed rows: a combination of those that the others are made of."""
+        shares = scipy.linalg.solve_triangular(self.triangle, u, lower=True, trans=1) * self.scale[self.basis]
+        return _combine(self.rows, self.ids[self.basis], shares, self.padding)
+
+
+class Projected(Stored):
+    """The rows of a view that do not vanish on a subspace, in coordinates of that subspace, of length one."""
+
+    def __init__(self, view: View, basis: Array, ids: Array, Z: Array) -> None:
+        size = np.sqrt(np.einsum("ij,ij->i", Z, Z))
+        kept = np.flatnonzero(size > 1e-9)
+        super().__init__(Z[kept] / size[kept, None])
+        self.view, self.basis, self.ids = view, basis, ids[kept]
+
+    @classmethod
+    def vanishing_on(cls, view: View, ids: Array, rank: int) -> Self:
+        """Go to the subspace of a view on which some of its rows vanish, which are of that rank."""
+        basis = _complement(view.gather(ids), rank)
+        Z = np.empty((view.n, basis.shape[1]))
+        for first in range(0, view.n, BLOCK):
+            Z[first : first + BLOCK] = view.gather(np.arange(first, min(first + BLOCK, view.n))) @ basis
+        return cls(view, basis, np.arange(view.n), Z)
+
+    def vanishing(self, ids: Array, rank: int) -> Projected:
+        """Go on to the subspace on which more of the rows vanish, which have that rank here."""
+        inside = _complement(self.Z[np.searchsorted(self.ids, ids)], rank)
+        return Projected(self.view, self.basis @ inside, self.ids, self.Z @ inside)
+
+    def back(self, u: Array) -> Array:
+        """Give the weights of the signed rows."""
+        return self.view.back(self.basis @ u)
+
+
+def _complement(Z: Array, rank: int) -> Array:
+    """Give an orthonormal basis of what is orthogonal to rows of that rank."""
+    basis: Array = scipy.linalg.qr(Z.T, pivoting=True)[0][:, rank:]
+    return basis
+
+
+def standardised(rows: SignedRows) -> Framed:
+    """Standardise the features; those of sparse data are scaled, not moved."""
+    table = rows.table.rows
+    if isinstance(table, Csr):
+        largest = np.zeros(rows.features)
+        np.maximum.at(largest, table.indices, np.abs(table.data))
+        return Framed(rows, np.zeros(rows.features), reciprocal(largest), 1.0, unit=True)
+    sample = table.X[:: -(-rows.samples // SAMPLE)].astype(float)
+    return Framed(rows, sample.mean(axis=0), reciprocal(sample.std(axis=0)), 1.0, unit=True)
+
+
+def whitened(rows: SignedRows) -> Framed:
+    """Turn the features into uncorrelated ones, by the QR factors of a sample."""
+    sample = np.arange(0, rows.samples, -(-rows.samples // SAMPLE)) * (rows.classes - 1)
+    Z = rows.gather(sample)
+    bias = Z.reshape(len(Z), -1, rows.features + 1)
+    own = np.argmax(np.abs(bias[:, :, -1]), axis=1)
+    X = bias[np.arange(len(Z)), own] * bias[np.arange(len(Z)), own, -1:]
+    centre, scale = X[:, :-1].mean(axis=0), reciprocal(X[:, :-1].std(axis=0))
+    R = scipy.linalg.qr((X[:, :-1] - centre) * scale, mode="r")[0][: X.shape[1] - 1]
+    if R.shape[0] < R.shape[1] or np.abs(np.diag(R)).min() <= 1e-14 * np.abs(R).max():
+        return Framed(rows, centre, scale, 1.0, unit=True)
+    inverse = scipy.linalg.solve_triangular(R, np.eye(len(R))) * math.sqrt(len(Z))
+    return Framed(rows, centre, scale[:, None] * inverse, 1.0, unit=True)
+
+
+def tidy(w: Array) -> Array:
+    """Scale by a power of two, so that the largest weight is about 1."""
+    largest = np.abs(w).max()
+    return np.ldexp(w, -math.frexp(largest)[1]) if 0 < largest < np.inf else w
+
+
+def reciprocal(scale: Array) -> Array:
+    """Give what scales to about one; what is zero everywhere stays so."""
+    return 1.0 / np.where(scale > 0, np.clip(scale, 1e-290, None), 1.0)
+
+
+def _gram(rows: SignedRows, ids: Array, padding: float) -> Array:
+    """Give the products of signed rows with one another, the constant being `padding`."""
+    G = np.zeros((ids.size, ids.size))
+    columns = rows.touched(ids)
+    for first in range(0, columns.size, BLOCK):
+        Z = rows.gather(ids, columns[first : first + BLOCK])
+        G += Z @ Z.T
+    if padding != 1.0:
+        bias = rows.gather(ids, np.arange(rows.features, rows.width, rows.features + 1))
+        G += (padding**2 - 1) * bias @ bias.T
+    return G
+
+
+def _combine(rows: SignedRows, ids: Array, shares: Array, padding: float = 1.0) -> Array:
+    """Add up signed rows times their shares, the constant being `padding` squared."""
+    w = np.zeros(rows.width)
+    for first in range(0, ids.size, BLOCK):
+        part = ids[first : first + BLOCK]
+        columns = rows.touched(part)
+        w[columns] += shares[first : first + BLOCK] @ rows.gather(part, columns)
+    w[rows.features :: rows.features + 1] *= padding**2
+    return w
+
+
+# ------------------------------------------------------------------------------------------------------------- search
+
+
+class WorkingSet:
+    """The rows that a search looks at, and the support that it has come to."""
+
+    def __init__(self, view: View, first: Array) -> None:
+        width = view.width
+        self.view = view
+        self.A = np.empty((0, width))
+        self.ids = np.empty(0, np.int64)
+        self.member = np.zeros(view.n, bool)
+        self.place, self.share, self.k = np.zeros(width + 2, np.int64), np.zeros(width + 2), 0
+        self.factors = np.zeros((width + 2, width + 1)), np.zeros((width + 2, width + 2)), np.zeros(width + 2)
+        self.r = np.zeros(width + 1)
+        self.r[-1] = 1.0
+        self.add(first)
+
+    @property
+    def support(self) -> Array:
+        """Rows whose hull holds the nearest point."""
+        return self.ids[self.place[: self.k]]
+
+    @property
+    def shares(self) -> Array:
+        """Their shares of it."""
+        return self.share[: self.k]
+
+    @property
+    def point(self) -> Array:
+        """The nearest point so far, times the sum of the shares."""
+        return -self.r[:-1]
+
+    def add(self, ids: Array) -> None:
+        """Take in more rows."""
+        size = self.ids.size
+        if size + ids.size > len(self.A):
+            grown = np.empty((2 * size + ids.size, self.A.shape[1]))
+            grown[:size] = self.A[:size]
+            self.A = grown
+        self.A[size : size + ids.size] = self.view.gather(ids)
+        self.ids = np.append(self.ids, ids)
+        self.member[ids] = True
+
+    def start(self, place: Array, share: Array) -> None:
+        """Begin from rows and shares that are known from elsewhere, as far as they are independent."""
+        columns = np.vstack([self.A[place].T, np.ones(place.size)])
+        Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+        size = np.abs(np.diag(R))
+        k = int(np.count_nonzero(size > 1e-8 * size[0]))
+        Q, order = Q[:, :k], order[:k]
+        self.k, self.place[:k], self.share[:k] = k, place[order], share[order]
+        self.factors[0][:k], self.factors[1][:k, :k], self.factors[2][:k] = Q.T, R[:k, :k], Q[-1]
+        self.r -= Q @ Q[-1]
+
+    def search(self, iterations: int, *, widest: bool, zero: float = 1e-12) -> int:
+        """Go on towards the nearest point, or to the first separator; tell how it ended."""
+        given = (self.A, self.ids.size, self.place, self.share, self.k, *self.factors, self.r)
+        self.k, end, _ = activeset.nearest_point(*given, 1e-10, zero, iterations, not widest)
+        return int(end)
+
+    def extend(self, heights: Array) -> bool:
+        """Take in rows that lie lower than the support; tell whether there were any."""
+        low = np.flatnonzero((heights < self.r[-1] * (1 - 1e-9)) & ~self.member)
+        most = max(self.view.width, 50)
+        if low.size > most:
+            low = low[np.argpartition(heights[low], most - 1)[:most]]
+        if low.size:
+            self.add(low)
+        return bool(low.size)
+
+
+def nearest(view: View, first: Array, clock: Clock, *, widest: bool, zero: float = 1e-12) -> tuple[int, WorkingSet]:
+    """Search for the nearest point of all rows, or for any separator; ORIGIN says that the point is the origin."""
+    working = WorkingSet(view, first)
+    return go_on(working, clock, widest=widest, zero=zero), working
+
+
+def go_on(working: WorkingSet, clock: Clock, *, widest: bool, zero: float = 1e-12) -> int:
+    """Go on with a search until nothing is left to take in."""
+    while True:
+        before = np.linalg.norm(working.r)
+        end = working.search(100 if working.view.width > 300 else 1000, widest=widest, zero=zero)
+        if end == ORIGIN:
+            return ORIGIN
+        if end == LIMIT and np.linalg.norm(working.r) >= before:
+            return NEAREST  # rounding keeps it where it is
+        clock.look()
+        heights = working.view.heights(working.point)
+        if (not widest and working.k and heights.min() > 0) or (end != LIMIT and not working.extend(heights)):
+            return NEAREST
+
+
+def probe(Z: Array, iterations: int) -> tuple[float, Array, bool]:
+    """Look for a short point in the hull of rows, within limits.
+
+    Returns
+    -------
+    norm : float
+        Of the point: no weights of length one have a larger margin.
+    support : int array
+        The rows that it is a mean of.
+    origin : bool
+        Whether it seems to be the origin.
+    """
+    working = WorkingSet(Stored(Z), np.arange(len(Z)))
+    end = working.search(iterations, widest=True)
+    total = float(working.shares.sum())
+    return float(np.linalg.norm(working.point)) / total if total else np.inf, working.support, end == ORIGIN
+
+
+def lowest(heights: Array, width: int) -> Array:
+    """Choose the rows to begin with: those that lie lowest."""
+    size = min(heights.size, max(6 * width, 200))
+    return np.arange(heights.size) if size == heights.size else np.argpartition(heights, size - 1)[:size]
+
+
+def descend(view: Framed, epochs: int, *, on: bool = False) -> tuple[Array, Array, bool]:
+    """Pass over two classes by dual coordinate descent; give u, the multipliers, and whether it seems to separate.
+
+    It ends when it separates unless told to go `on`, towards the largest margin.
+    """
+    rows, table = view.rows, view.rows.table.rows
+    u, alpha, square = np.zeros(view.width), np.zeros(view.n), view.squares()
+    sign = 2.0 * rows.label - 1.0
+    rng = np.random.default_rng(0)
+    for _ in range(epochs):
+        order = rng.permutation(rows.n)
+        if isinstance(table, Dense):
+            wrong = activeset.descend_dense(table.X, sign, view.centre, view.inverse, square, order, u, alpha)
+        else:
+            given = (table.data, table.indices, table.indptr, sign, view.inverse)
+            wrong = activeset.descend_csr(*given, square, order, u, alpha)
+        if not on and (wrong == 0 or (wrong < rows.n // 100 and view.heights(u).min() > 0)):
+            return u, alpha, True
+    return u, alpha, False
+
+
+def advance(rows: SignedRows, epochs: int) -> Array:
+    """Pass over several classes by passive-aggressive updates of the own and the highest other score; give weights."""
+    method = FirstOrder(PassiveAggressiveRule(np.inf))
+    state = method.start(rows.classes, rows.features, rows.table.dtype)
+    sign = code(rows.classes, "joint")
+    label, none = rows.label.astype(np.int32), np.empty(0)
+    task = Task(label, sign, np.ones(sign.shape), np.ones(rows.classes), none, none, 1.0)
+    order = Order("shuffled", label, EVERY_ROW, 0)
+    for _ in range(epochs):
+        tally = Tally(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
+        sweep = Sweep(rows.table.rows, task, order.draw(), EVERY_ROW, np.arange(1), 1.0, tally, joint=True)
+        method.sweep(sweep, state, state)
+        if tally.mistakes[0] == 0:
+            break
+    W: Array = np.column_stack([state.W, state.b]).astype(float)
+    return np.ravel(W[1:] - W[0])
+
+
+# ---------------------------------------------------------------------------------------------------- largest margins
+
+
+class Widest(NamedTuple):
+    """Weights of largest margin, and signed rows whose weighted sum shows that none is larger."""
+
+    w: Array
+    ids: Array
+    weights: Array
+
+
+def widest(rows: SignedRows, w: Array, clock: Clock, *, augmented: bool) -> Widest:
+    """Find the separator of two classes with the largest margin, from any separator w.
+
+    Parameters
+    ----------
+    rows : SignedRows
+    w : array of shape (width,)
+        Where to look first: at the rows that lie lowest.
+    clock : Clock
+    augmented : bool
+        Whether the bias counts in the length of the weights, as in the perceptron's mistake bound; otherwise the
+        margin is the distance of the rows from the hyperplane.
+    """
+    features = rows.features
+    if augmented:
+        centre, padding = np.zeros(features), 1.0
+        radius = spread = math.sqrt(rows.table.largest + 1.0)
+    else:
+        sample = np.arange(0, rows.n, -(-rows.n // SAMPLE))
+        X = rows.gather(sample, np.arange(features)) * (2.0 * rows.label[sample, None] - 1.0)
+        centre = X.mean(axis=0)
+        spread = math.sqrt(float(((X - centre) ** 2).sum(axis=1).max())) or 1.0
+        radius = padding = PADDING * spread
+    heights = rows.heights(w)[0]
+    if is_wide(rows):
+        return _widest_wide(rows, spread, padding, clock)
+    view = Framed(rows, centre, np.full(features, 1.0 / radius), padding / radius, unit=False)
+    _, working = nearest(view, lowest(heights, rows.width), clock, widest=True)
+    w = tidy(view.back(working.point))
+    return Widest(w if augmented else _centred(rows, w), working.support, working.shares)
+
+
+def _centred(rows: SignedRows, w: Array) -> Array:
+    """Move the hyperplane half-way between the closest rows of two classes."""
+    sign = 2.0 * rows.label - 1.0
+    heights = rows.heights(w)[0] * sign
+    w = w.copy()
+    w[-1] -= (heights[sign > 0].min() + heights[sign < 0].max()) / 2
+    return w
+
+
+def _widest_wide(rows: SignedRows, spread: float, padding: float, clock: Clock) -> Widest:
+    """Do the same for rows that are longer than they are many, from those that coordinate descent leans on."""
+    _, alpha, _ = descend(
+        Framed(rows, np.zeros(rows.features), np.full(rows.features, 1 / spread), 1.0, False), LONG, on=True
+    )
+    ids = np.flatnonzero(alpha)
+    share = alpha[ids] / alpha.sum()
+    while True:
+        clock.look()
+        view = Rotated(rows, ids, padding, unit=False)
+        working = WorkingSet(view, np.arange(view.n))
+        working.start(np.flatnonzero(share), share[share > 0])
+        go_on(working, clock, widest=True)
+        w, support = view.back(working.point), ids[working.support]
+        heights = rows.heights(w)[0]
+        low = np.setdiff1d(np.flatnonzero(heights < heights[support].min() * (1 - 1e-7)), ids)
+        if not low.size or ids.size >= MOST:
+            return Widest(_centred(rows, tidy(w)) if padding > 1.0 else tidy(w), support, working.shares)
+        ids = np.union1d(support, low[np.argsort(heights[low])[:EXTRA]])
+        share = np.zeros(ids.size)
+        share[np.searchsorted(ids, support)] = working.shares
