@@ -25,7 +25,8 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=RESULTS / "benchmarks.png", metavar="FILE")
     options = parser.parse_args()
 
-    import benchmarks.tasks  # noqa: F401  fills CASES; late, since --help need not wait for scikit-learn
+    import benchmarks.proofs
+    import benchmarks.tasks  # noqa: F401  both fill CASES; late, since --help need not wait for scikit-learn
 
     if options.list:
         for case in CASES.values():

@@ -1,0 +1,122 @@
+"""The cases about proofs: separability against linear programs, the largest margin against a support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linprog
+from sklearn.datasets import load_breast_cancer
+from sklearn.svm import LinearSVC
+
+from benchmarks.harness import COST, SPEED, Bench, Figure, Table, Yield, case
+from rosenblatt import MaximumMargin, certify
+from rosenblatt.certificates import prepare
+from rosenblatt.datasets import separable
+
+Array = npt.NDArray[Any]
+
+OURS, SIMPLEX, INTERIOR = "rosenblatt", "HiGHS simplex", "HiGHS interior point"
+MARGINS = (1e-1, 1e-2, 1e-3, 1e-4)
+TINY = (1e-6, 1e-8, 1e-10, 1e-12)
+LIMIT = 60.0  # seconds for a linear program
+
+
+def regimes(rows: int, features: int, margins: tuple[float, ...]) -> Iterator[tuple[str, Array, Array]]:
+    """Make separable sets of exact margins, and one with labels turned over."""
+    for margin in margins:
+        X, y, *_ = separable(rows, features, margin, tight=True, seed=0)
+        yield f"margin {margin:g}", X, y
+    X, y, *_ = separable(rows, features, 1e-2, tight=True, seed=0)
+    for share in (0.01, 0.1):
+        flipped = y.copy()
+        flipped[np.random.default_rng(0).choice(rows, int(share * rows), replace=False)] *= -1
+        yield f"{share:.0%} of the labels turned over", X, flipped
+
+
+def program(X: Array, y: Array, method: str) -> str:
+    """Ask for w with y (w.x + b) >= 1, as a linear program."""
+    Z = np.column_stack([X, np.ones(len(X))]) * -y[:, None]
+    given = {"bounds": (None, None), "method": method, "options": {"time_limit": LIMIT}}
+    found = linprog(np.zeros(Z.shape[1]), A_ub=Z, b_ub=-np.ones(len(Z)), **given)
+    return {0: "separable", 1: "out of time", 2: "not separable"}.get(found.status, f"status {found.status}")
+
+
+def _race(bench: Bench, rows: int, features: int, target: float, margins: tuple[float, ...]) -> Iterator[Yield]:
+    table = []
+    for what, X, y in regimes(bench.rows(rows), features, margins):
+        contestants: dict[str, Callable[[], Any]] = {
+            OURS: lambda X=X, y=y: certify(X, y, margin=False),
+            SIMPLEX: lambda X=X, y=y: program(X, y, "highs-ds"),
+            INTERIOR: lambda X=X, y=y: program(X, y, "highs-ipm"),
+        }
+        timed = bench.best(contestants) if rows < 10_000 else _once(contestants, bench)
+        verdict = timed[OURS].result.verdict
+        for peer in (SIMPLEX, INTERIOR):
+            ours, theirs = timed[OURS].seconds, timed[peer].seconds
+            yield Figure(what, SPEED, ours, theirs, peer=peer, target=target)
+        table.append((what, verdict, timed[SIMPLEX].result, timed[INTERIOR].result))
+    yield Table(("verdicts", OURS, SIMPLEX, INTERIOR), table)
+    yield "Ours come with a proof in exact arithmetic; where a linear program says otherwise, it is wrong."
+
+
+def _once(contestants: dict[str, Callable[[], Any]], bench: Bench) -> dict[str, Any]:
+    """Time what takes a minute once, and ours before and after it."""
+    first = bench.best({OURS: contestants[OURS]}, 2)
+    rest = {}
+    for name in (SIMPLEX, INTERIOR):
+        start = perf_counter()
+        result = contestants[name]()
+        rest[name] = type(first[OURS])(perf_counter() - start, result)
+    last = bench.best({OURS: contestants[OURS]}, 2)
+    return rest | {OURS: min(first[OURS], last[OURS], key=lambda one: one.seconds)}
+
+
+@case("separable or not, 1,000 x 10: a proof against linear programs")
+def certify_small(bench: Bench) -> Iterator[Yield]:
+    """Decide small sets."""
+    yield from _race(bench, 1_000, 10, target=1.0, margins=MARGINS + TINY)
+
+
+@case("separable or not, 100,000 x 100: a proof against linear programs, up to 60 s each")
+def certify_large(bench: Bench) -> Iterator[Yield]:
+    """Decide large sets."""
+    yield from _race(bench, 100_000, 100, target=30.0, margins=MARGINS)
+
+
+@case("exact signs of 100,000 x 100 heights, against the product X @ w")
+def exact(bench: Bench) -> Iterator[Yield]:
+    """Time the exact verification of a separator of smallest margin."""
+    X, y, *_ = separable(bench.rows(100_000), 100, 1e-4, tight=True, seed=0)
+    w = np.array(certify(X, y, margin=False).vector)
+    rows, _ = prepare(X, y)
+    timed = bench.best({OURS: lambda: rows.signs(w), "X @ w": lambda: X @ w[:-1]}, 5 * bench.rounds)
+    yield Figure("exact verification", COST, timed[OURS].seconds, timed["X @ w"].seconds, peer="X @ w", target=3.0)
+
+
+@case("the largest margin: 100,000 x 100 against LinearSVC(C=1e6), and breast cancer as it comes")
+def widest(bench: Bench) -> Iterator[Yield]:
+    """Compare time, and how much of the largest margin is reached."""
+    X, y, *_ = separable(bench.rows(100_000), 100, 1e-2, tight=True, seed=0)
+    table = []
+    for what, data, target in (
+        ("margin 0.01", (X, y), 10.0),
+        ("breast cancer", load_breast_cancer(return_X_y=True), None),
+    ):
+        contestants = {
+            OURS: lambda data=data: MaximumMargin().fit(*data),
+            "LinearSVC": lambda data=data: LinearSVC(C=1e6).fit(*data),
+        }
+        timed = bench.best(contestants, 1)
+        yield Figure(what, SPEED, timed[OURS].seconds, timed["LinearSVC"].seconds, peer="LinearSVC", target=target)
+        ceiling = float(timed[OURS].result.margin_ceiling_[0])
+        for name, one in timed.items():
+            heights = (2.0 * (data[1] == one.result.classes_[1]) - 1.0) * one.result.decision_function(data[0])
+            reached = heights.min() / np.linalg.norm(one.result.coef_)
+            table.append((what, name, f"{reached:.10g}", f"{1 - reached / ceiling:.1e}"))
+        gap = 1 - timed[OURS].result.margin_[0] / ceiling
+        table.append((what, "certified bracket", f"up to {ceiling:.10g}", f"{gap:.1e}"))
+    yield Table(("", "", "margin", "short of the largest by"), table)
