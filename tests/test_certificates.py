@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rosenblatt.signed
 from rosenblatt import certificates
+from rosenblatt._heights import OPEN
 from rosenblatt.certificates import (
     Bracket,
     Certificate,
@@ -133,6 +135,59 @@ def test_thousands_of_exact_zeros_are_found():
     signed = SignedRows(as_table(X), np.ones(4000, int), 2)
     for vector in (w * 0.1, [int(v) * 7**300 for v in w], [int(v) * 7**300 for v in w[:-1]] + [0]):
         assert np.array_equal(signed.signs(vector), np.sign(heights))
+
+
+@st.composite
+def near_ties(draw):
+    """Rows of few bits and long weights, some of them exact ties, some missing a tie by one."""
+    classes, d, n = draw(st.integers(2, 4)), draw(st.integers(2, 6)), draw(st.integers(1, 8))
+    unit = 2.0 ** draw(st.integers(-30, 4))
+    X = np.array(draw(st.lists(st.lists(st.integers(-(2**20), 2**20), min_size=d, max_size=d), min_size=n, max_size=n)))
+    X[:, 0] = draw(st.integers(-3, 3))
+    w = draw(
+        st.lists(st.builds(lambda v, e: v * 5**e, st.integers(-9, 9), st.integers(0, 200)), min_size=d, max_size=d)
+    )
+    # The last feature's weight is a multiple of the others' scores, so that a row can cancel them.
+    X[:, -1] = draw(st.sampled_from([-1, 1]))
+    blocks = []
+    for _ in range(classes - 1):
+        height = sum(int(x) * v for x, v in zip(X[draw(st.integers(0, n - 1)), :-1], w, strict=False))
+        blocks += [*w[:-1], -height * int(X[0, -1]), draw(st.integers(-1, 1))]
+    label = np.array(draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n)))
+    return X * unit, label, classes, blocks
+
+
+@given(near_ties())
+@settings(max_examples=300)
+def test_signs_by_limbs_are_those_of_fractions(question):
+    X, label, classes, w = question
+    for decimal in (False, True):
+        truth = [sum(a * b for a, b in zip(z, w, strict=True)) for z in signed_rows_of(X, label, classes, decimal)]
+        signs = [(h > 0) - (h < 0) for h in truth]
+        for data in (X, sp.csr_array(X)):
+            signed = SignedRows(as_table(data), label, classes, decimal=decimal)
+            found = signed._short(w, np.arange(signed.n))
+            assert all(sign in (own, OPEN) for sign, own in zip(found.tolist(), signs, strict=True))
+            assert signed.signs(w).tolist() == signs
+
+
+def test_rows_of_few_bits_need_no_python():
+    X = np.array([[3.0, 0.0, 255.0], [0.5, 0.25, 1.0], [2.0**23, 1.0, 0.0], [2.0**60, 1.0, 0.0], [1e-300, 1.0, 0.0]])
+    for data in (X, sp.csr_array(X)):
+        signed = SignedRows(as_table(data), np.ones(5, int), 2)
+        w = [3**500, -(5**400), 1 - 3**501 // 255, 2]
+        found = signed._short(w, np.arange(5))
+        assert (found == OPEN).tolist() == [False, False, False, True, True]
+        assert found[0] == np.sign(3 * w[0] + 255 * w[2] + w[3])
+
+
+def test_rows_made_whole_are_kept_within_bounds(monkeypatch):
+    monkeypatch.setattr(rosenblatt.signed, "KEPT", 10)
+    X = np.arange(40.0).reshape(10, 4) + 0.5
+    signed, fresh = (SignedRows(as_table(X), np.ones(10, int), 2) for _ in range(2))
+    for k in [0, 1, 0, 5, 6, 7, 5, 0]:
+        assert signed.integers(k) == fresh.integers(k)
+        assert sum(len(entries) for entries, _ in signed._made.values()) <= 10
 
 
 def test_bad_questions_are_refused():

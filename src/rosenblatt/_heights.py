@@ -5,6 +5,8 @@ cache does not notice an edit in a helper that lives in another file. Nothing he
 and `rosenblatt.signed` validate each array before it arrives.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -193,6 +195,81 @@ def sum_csr(data, indices, indptr, row, own, rival, W, decimal, value, lost):
             total, rest, loss = _add_product(x, W[c, indices[k]], total, rest, loss)
             total, rest, loss = _add_product(-x, W[r, indices[k]], total, rest, loss)
         value[t], lost[t] = total + rest, loss
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _sign_of(x, columns, count, c, r, W, limb):
+    """Sign of the integer that x[:count] makes with the weights of class c, less those of class r, limb by limb.
+
+    The weights are sums of W[l] 2**(limb l), so that their products are added up limb by limb, and what a limb cannot
+    hold is carried to the next. A carry is rounded down: what it leaves behind is never negative.
+    """
+    carry, left = np.int64(0), np.int64(0)
+    for t in range(W.shape[0]):
+        total = carry
+        for k in range(count):
+            total += x[k] * (W[t, c, columns[k]] - W[t, r, columns[k]])
+        carry = total >> limb
+        left |= total - (carry << limb)
+    return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _scale_of(top, bits):
+    """Power of two by which a row whose largest entry is `top`, at least 1, has integers of so many bits, if any."""
+    return math.ldexp(1.0, bits - math.frexp(top)[1])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _is_whole(x, scaled, decimal):
+    """Whether x times a power of two is the integer `scaled`, nothing having underflowed."""
+    return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
+
+
+@njit(cache=True, nogil=True)
+def sign_dense(X, row, own, rival, W, limb, bits, decimal, out):
+    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN.
+
+    W (limbs, classes, features + 1) has integers below 2**limb in size; a sum over a row must fit into 63 bits.
+    """
+    d = X.shape[1]
+    x, columns = np.empty(d + 1, np.int64), np.arange(d + 1)
+    for t in range(row.size):
+        i = row[t]
+        top = 1.0
+        for j in range(d):
+            top = max(top, abs(np.float64(X[i, j])))
+        scale = _scale_of(top, bits)
+        whole = scale >= 1.0
+        for j in range(d):
+            scaled = np.float64(X[i, j]) * scale
+            if not _is_whole(np.float64(X[i, j]), scaled, decimal):
+                whole = False
+                break
+            x[j] = np.int64(scaled)
+        x[d] = np.int64(scale)
+        out[t] = _sign_of(x, columns, d + 1, own[t], rival[t], W, limb) if whole else OPEN
+
+
+@njit(cache=True, nogil=True)
+def sign_csr(data, indices, indptr, longest, row, own, rival, W, limb, bits, decimal, out):
+    """`sign_dense` for rows stored by at most `longest` nonzeros each."""
+    x, columns = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
+    for t in range(row.size):
+        first, count = indptr[row[t]], indptr[row[t] + 1] - indptr[row[t]]
+        top = 1.0
+        for k in range(count):
+            top = max(top, abs(np.float64(data[first + k])))
+        scale = _scale_of(top, bits)
+        whole = scale >= 1.0
+        for k in range(count):
+            scaled = np.float64(data[first + k]) * scale
+            if not _is_whole(np.float64(data[first + k]), scaled, decimal):
+                whole = False
+                break
+            x[k], columns[k] = np.int64(scaled), indices[first + k]
+        x[count], columns[count] = np.int64(scale), W.shape[2] - 1
+        out[t] = _sign_of(x, columns, count + 1, own[t], rival[t], W, limb) if whole else OPEN
 
 
 # ------------------------------------------------------------------------------------------------------ gathering

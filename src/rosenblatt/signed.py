@@ -26,6 +26,9 @@ Array = npt.NDArray[Any]
 
 UNIT = 2.0**-53  # largest relative error of one rounded operation
 TINY = 1e-323  # twice the smallest positive number: above the absolute error of a product that underflows
+# Long weights are cut into limbs of so many bits, unless that makes more than so many of them.
+LIMB, MOST_LIMBS = 24, 1 << 24
+KEPT = 1 << 18  # entries of rows made whole that are kept: some ten megabytes
 
 
 class SignedRows:
@@ -69,8 +72,10 @@ class SignedRows:
         self._sign = 2.0 * (label > 0) - 1.0
         # Rounded operations in a height: products or additions along its longest row, then the rival's.
         rows = table.rows
-        longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
-        self.terms = longest + 1 + (classes > 2)
+        self._longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
+        self.terms = self._longest + 1 + (classes > 2)
+        self._made: dict[int, tuple[dict[int, int], Fraction]] = {}
+        self._kept = 0
 
     def split(self, k: Any) -> tuple[Any, Any]:
         """Give the sample and the rival class of signed row k; works on arrays as well."""
@@ -170,7 +175,7 @@ class SignedRows:
         """Compute the exact signs of z.w over the rationals.
 
         A floating-point filter decides most rows; rows that it leaves open are summed in doubled precision, which
-        knows when it was exact, and the last in integers.
+        knows when it was exact, or in integers.
 
         Parameters
         ----------
@@ -201,8 +206,10 @@ class SignedRows:
             out[left_open[known]] = np.sign(value[known])
             left_open = left_open[~known]
         if left_open.size:
-            totals = self._exact(as_integers(vector)[0] if whole is None else whole, left_open)
-            out[left_open] = [(total > 0) - (total < 0) for total, _ in totals]
+            whole = as_integers(vector)[0] if whole is None else whole
+            out[left_open] = self._short(whole, left_open)
+            left_open = left_open[out[left_open] == compiled.OPEN]
+            out[left_open] = [(total > 0) - (total < 0) for total, _ in self._exact(whole, left_open)]
         return out
 
     def lowest(self, w: Array, ids: Array) -> Fraction:
@@ -235,7 +242,12 @@ class SignedRows:
         return min(bounds)
 
     def integers(self, k: int) -> tuple[dict[int, int], Fraction]:
-        """Give signed row k exactly: its nonzero entries as integers by column, and their positive scale."""
+        """Give signed row k exactly: its nonzero entries as integers by column, and their positive scale.
+
+        The row is kept for the next time: do not change it.
+        """
+        if k in self._made:
+            return self._made[k]
         row, rival = (int(part) for part in self.split(k))
         columns, values, scale = self._whole(row)
         entries: dict[int, int] = {}
@@ -243,6 +255,11 @@ class SignedRows:
             if c:
                 start = (c - 1) * (self.features + 1)
                 entries.update({start + j: sign * v for j, v in zip(columns, values, strict=True) if v})
+        if self._kept + len(entries) > KEPT:
+            self._made.clear()
+            self._kept = 0
+        self._made[k] = entries, scale
+        self._kept += len(entries)
         return entries, scale
 
     def _parts(self, ids: Any) -> tuple[Array, Array, Array]:
@@ -283,6 +300,30 @@ class SignedRows:
         integers, scale = as_integers(np.append(values.astype(np.float64), 1.0), self.decimal)
         return [*columns, self.features], integers, scale
 
+    def _short(self, w: list[int], ids: Array) -> Array:
+        """Compute signs in 64-bit integers for rows of few bits; the others stay open.
+
+        The difference of two limbs has at most LIMB + 1 bits and its product with an entry `bits` more; there are at
+        most `terms` products and a carry, which is smaller than they are together: the sum has at most 62 bits.
+        """
+        out = np.full(ids.size, compiled.OPEN, np.int8)
+        count = -(-max(v.bit_length() for v in w) // LIMB)
+        size = self.classes * (self.features + 1)
+        bits = min(LIMB, 61 - LIMB - (2 * self.terms + 2).bit_length())
+        if count * size > MOST_LIMBS:
+            return out
+        W = np.zeros((count, size), np.int64)
+        W[:, self.features + 1 :] = _limbs(w, count)
+        W = W.reshape(count, self.classes, self.features + 1)
+        row, own, rival = self._parts(ids)
+        rows = self.table.rows
+        if isinstance(rows, Dense):
+            compiled.sign_dense(rows.X, row, own, rival, W, LIMB, bits, self.decimal, out)
+        else:
+            given = (rows.data, rows.indices, rows.indptr, self._longest)
+            compiled.sign_csr(*given, row, own, rival, W, LIMB, bits, self.decimal, out)
+        return out
+
     def _exact(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
         """Compute heights in integers, each with its row's scale; a row is made whole once for all its rivals."""
         size = self.features + 1
@@ -299,6 +340,16 @@ class SignedRows:
             difference = pairs[own, rival]
             heights.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
         return heights
+
+
+def _limbs(w: list[int], count: int) -> Array:
+    """Cut integers into so many limbs of LIMB bits, lowest first, each with the sign of the whole."""
+    size = LIMB // 8
+    text = b"".join(abs(v).to_bytes(size * count, "little") for v in w)
+    octets = np.frombuffer(text, np.uint8).reshape(len(w), count, size)
+    limbs = octets @ (1 << np.arange(0, LIMB, 8))
+    signed: Array = limbs.T * np.array([(v > 0) - (v < 0) for v in w])
+    return signed
 
 
 def _rounded(w: list[int]) -> tuple[Array, bool]:
