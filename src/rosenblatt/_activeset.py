@@ -19,10 +19,11 @@ ROUNDING = 4e-16
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def descend_dense(X, sign, centre, inverse, square, order, w, alpha):
+def descend_dense(X, sign, centre, inverse, square, tied, order, w, alpha):
     """Pass once over the rows in `order`, solving for one multiplier at a time; count the rows on the wrong side.
 
-    Minimises |w|^2 / 2 with y f(x) >= 1 in the dual (Hsieh et al. 2008), over rows ((x - centre) * inverse, 1).
+    Minimises |w|^2 / 2 with y f(x) >= 1, or f(x) = 0 where rows are tied, in the dual (Hsieh et al. 2008), over rows
+    ((x - centre) * inverse, 1).
     """
     d = X.shape[1]
     wrong = 0
@@ -33,8 +34,10 @@ def descend_dense(X, sign, centre, inverse, square, order, w, alpha):
             score += (X[i, j] - centre[j]) * inverse[j] * w[j]
         short = 1.0 - sign[i] * score
         wrong += short >= 1.0
-        if short > 0.0 or alpha[i] > 0.0:
-            step = max(alpha[i] + short / square[i], 0.0) - alpha[i]
+        if tied[i] or short > 0.0 or alpha[i] > 0.0:
+            step = max(short / square[i], -alpha[i])
+            if tied[i]:
+                step = (short - 1.0) / square[i]
             if step != 0.0:
                 alpha[i] += step
                 step *= sign[i]
@@ -45,7 +48,7 @@ def descend_dense(X, sign, centre, inverse, square, order, w, alpha):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def descend_csr(data, indices, indptr, sign, inverse, square, order, w, alpha):
+def descend_csr(data, indices, indptr, sign, inverse, square, tied, order, w, alpha):
     """Do the same over the rows of a sparse matrix, which are scaled but not moved."""
     d = w.size - 1
     wrong = 0
@@ -57,8 +60,10 @@ def descend_csr(data, indices, indptr, sign, inverse, square, order, w, alpha):
             score += data[k] * inverse[j] * w[j]
         short = 1.0 - sign[i] * score
         wrong += short >= 1.0
-        if short > 0.0 or alpha[i] > 0.0:
-            step = max(alpha[i] + short / square[i], 0.0) - alpha[i]
+        if tied[i] or short > 0.0 or alpha[i] > 0.0:
+            step = max(short / square[i], -alpha[i])
+            if tied[i]:
+                step = (short - 1.0) / square[i]
             if step != 0.0:
                 alpha[i] += step
                 step *= sign[i]

@@ -141,7 +141,7 @@ class Framed:
         blocks = u.reshape(-1, self.rows.features + 1).copy()
         weights = blocks[:, :-1]
         weights = weights * self.inverse if self.inverse.ndim == 1 else weights @ self.inverse.T
-        blocks[:, -1] = blocks[:, -1] * self.padding - weights @ self.centre
+        blocks[:, -1] = blocks[:, -1] * self.padding - (weights * self.centre).sum(axis=1)
         blocks[:, :-1] = weights
         return blocks.ravel()
 
@@ -402,25 +402,33 @@ def lowest(heights: Array, width: int) -> Array:
     return np.arange(heights.size) if size == heights.size else np.argpartition(heights, size - 1)[:size]
 
 
-def descend(view: Framed, epochs: int, *, on: bool = False) -> tuple[Array, Array, bool]:
-    """Pass over two classes by dual coordinate descent; give u, the multipliers, and whether it seems to separate.
+def descend(view: Framed, epochs: int, *, tied: Array | None = None, on: bool = False) -> tuple[Array, Array]:
+    """Pass over two classes by dual coordinate descent; give u and the multipliers.
 
-    It ends when it separates unless told to go `on`, towards the largest margin.
+    Parameters
+    ----------
+    view : Framed
+    epochs : int
+    tied : int array or None
+        Rows whose height is to be zero, as it is on a support that rules a separator out.
+    on : bool
+        Whether to go on, towards the largest margin, when the other rows are on their side.
     """
     rows, table = view.rows, view.rows.table.rows
     u, alpha, square = np.zeros(view.width), np.zeros(view.n), view.squares()
-    sign = 2.0 * rows.label - 1.0
+    sign, ties = 2.0 * rows.label - 1.0, np.zeros(rows.n, bool)
+    if tied is not None:
+        ties[tied] = True
     rng = np.random.default_rng(0)
     for _ in range(epochs):
-        order = rng.permutation(rows.n)
+        given = (square, ties, rng.permutation(rows.n), u, alpha)
         if isinstance(table, Dense):
-            wrong = activeset.descend_dense(table.X, sign, view.centre, view.inverse, square, order, u, alpha)
+            wrong = activeset.descend_dense(table.X, sign, view.centre, view.inverse, *given)
         else:
-            given = (table.data, table.indices, table.indptr, sign, view.inverse)
-            wrong = activeset.descend_csr(*given, square, order, u, alpha)
-        if not on and (wrong == 0 or (wrong < rows.n // 100 and view.heights(u).min() > 0)):
-            return u, alpha, True
-    return u, alpha, False
+            wrong = activeset.descend_csr(table.data, table.indices, table.indptr, sign, view.inverse, *given)
+        if not on and wrong < rows.n // 100 + 1 and view.heights(u)[~ties].min() > 0:
+            break
+    return u, alpha
 
 
 def advance(rows: SignedRows, epochs: int) -> Array:
@@ -495,18 +503,17 @@ def _centred(rows: SignedRows, w: Array) -> Array:
 
 def _widest_wide(rows: SignedRows, spread: float, padding: float, clock: Clock) -> Widest:
     """Do the same for rows that are longer than they are many, from those that coordinate descent leans on."""
-    _, alpha, _ = descend(
-        Framed(rows, np.zeros(rows.features), np.full(rows.features, 1 / spread), 1.0, False), LONG, on=True
-    )
+    view = Framed(rows, np.zeros(rows.features), np.full(rows.features, 1.0 / spread), 1.0, unit=False)
+    _, alpha = descend(view, LONG, on=True)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
     while True:
         clock.look()
-        view = Rotated(rows, ids, padding, unit=False)
-        working = WorkingSet(view, np.arange(view.n))
+        rotated = Rotated(rows, ids, padding, unit=False)
+        working = WorkingSet(rotated, np.arange(rotated.n))
         working.start(np.flatnonzero(share), share[share > 0])
         go_on(working, clock, widest=True)
-        w, support = view.back(working.point), ids[working.support]
+        w, support = rotated.back(working.point), ids[working.support]
         heights = rows.heights(w)[0]
         low = np.setdiff1d(np.flatnonzero(heights < heights[support].min() * (1 - 1e-7)), ids)
         if not low.size or ids.size >= MOST:

@@ -259,7 +259,7 @@ def decide(rows: SignedRows, clock: Clock) -> tuple[Proof | None, View]:
     wide = is_wide(rows)
     alpha = np.ones(rows.n)
     if rows.classes == 2:
-        u, alpha, _ = descend(view, LONG if wide else EPOCHS)
+        u, alpha = descend(view, LONG if wide else EPOCHS)
         w = tidy(view.back(u))
     else:
         w = tidy(advance(rows, LONG))
@@ -290,18 +290,15 @@ def _checked(rows: SignedRows, view: View, end: int, working: WorkingSet, clock:
 
 
 def _decide_wide(rows: SignedRows, alpha: Array, clock: Clock) -> tuple[Proof | None, View]:
-    """Decide for rows that are longer than they are many, from those that coordinate descent leans on."""
-    ids = np.flatnonzero(alpha > 0)
-    if ids.size > MOST:
-        ids = np.sort(ids[np.argpartition(-alpha[ids], MOST - 1)[:MOST]])
+    """Decide for rows that are longer than they are many, from those that coordinate descent leans on most."""
+    ids = np.sort(np.argsort(-alpha, kind="stable")[:EXTRA])
     while True:
         clock.look()
         view = Rotated(rows, ids)
         end, working = nearest(view, np.arange(view.n), clock, widest=False)
         proof = _checked(rows, view, end, working, clock)
         if proof is not None:
-            whole = proof.w is None and ids.size < rows.n <= MOST  # what follows needs all rows in one space
-            return proof, Rotated(rows, np.arange(rows.n)) if whole else view
+            return proof, view
         heights = rows.heights(view.back(working.point))[0]
         low = np.setdiff1d(np.flatnonzero(heights <= 0), ids)
         if end == ORIGIN or not low.size or ids.size >= MOST:
@@ -342,6 +339,13 @@ def reduce(rows: SignedRows, view: View, proof: Proof, clock: Clock) -> Reductio
     vectors that vanish there is a smaller problem of the same kind: a separator of it is the weak separator of all
     rows, multipliers of it enlarge the support. Each round enlarges its span.
     """
+    if isinstance(view, Rotated):
+        weak = _descended(rows, proof, clock) if rows.classes == 2 else None
+        if weak is not None:
+            return Reduction("quasi-separable", proof, weak)
+        if rows.n > MOST:
+            return Reduction("undecided", proof)
+        view = Rotated(rows, np.arange(rows.n))
     rest: Projected | None = None
     support, before = proof.support, 0
     while True:
@@ -363,6 +367,14 @@ def reduce(rows: SignedRows, view: View, proof: Proof, clock: Clock) -> Reductio
         if step.w is not None:
             return Reduction("quasi-separable", proof, step.w, diverging=_diverging(rest))
         support, before, proof = step.support[len(proof.support) :], rank, step
+
+
+def _descended(rows: SignedRows, proof: Proof, clock: Clock) -> list[int] | None:
+    """Look for a weak separator of wide rows by coordinate descent that keeps the support at zero."""
+    view = standardised(rows)
+    u, _ = descend(view, LONG, tied=np.array(proof.support))
+    weak = _lifted(rows, proof, view.back(u), clock)
+    return weak if weak is not None and _separates_weakly(rows, weak) else None
 
 
 def _reduced(rows: SignedRows, proof: Proof, rest: Projected, clock: Clock) -> Proof | None:
