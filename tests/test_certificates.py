@@ -158,7 +158,6 @@ def near_ties(draw):
 
 
 @given(near_ties())
-@settings(max_examples=300)
 def test_signs_by_limbs_are_those_of_fractions(question):
     X, label, classes, w = question
     for decimal in (False, True):

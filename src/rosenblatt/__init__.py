@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rosenblatt.certificates import Certificate as Certificate
     from rosenblatt.certificates import verify as verify
+    from rosenblatt.cycles import certify_cycle as certify_cycle
     from rosenblatt.estimators import AROW as AROW
     from rosenblatt.estimators import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators import PassiveAggressive as PassiveAggressive
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rosenblatt.online import trace as trace
     from rosenblatt.separability import certify as certify
     from rosenblatt.separability import certify_pairs as certify_pairs
+    from rosenblatt.theorems import theory as theory
     from rosenblatt.training import train as train
 
 _HOME = {
@@ -40,7 +42,9 @@ _HOME = {
     "VotedPerceptron": "estimators",
     "Winnow": "estimators",
     "certify": "separability",
+    "certify_cycle": "cycles",
     "certify_pairs": "separability",
+    "theory": "theorems",
     "trace": "online",
     "train": "training",
     "verify": "certificates",
@@ -60,7 +64,9 @@ __all__ = [
     "VotedPerceptron",
     "Winnow",
     "certify",
+    "certify_cycle",
     "certify_pairs",
+    "theory",
     "trace",
     "train",
     "verify",

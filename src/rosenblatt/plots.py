@@ -9,7 +9,7 @@ classes differ by marker as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.model import code, decision
 from rosenblatt.online import Trial
 from rosenblatt.training import Run
+
+if TYPE_CHECKING:
+    from rosenblatt.theorems import Theory  # loads scikit-learn
 
 Array = npt.NDArray[Any]
 Axes = Any  # matplotlib.axes.Axes, which need not be installed
@@ -476,6 +479,59 @@ def plot_mistakes(
             _text(ax, (1, height), f"at most {height:,.0f}", (0, 2), **at, **look)
     _scale(ax, [int(total[-1]) for _, total in curves], [float(height) for height in bounds if height is not None])
     ax.set(xlabel="rows presented", ylabel="mistakes so far", xlim=(0, None))
+    _legend(ax)
+    return ax
+
+
+def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
+    """Draw Novikoff's proof on a run: two quantities that must stay between two curves, and where these cross.
+
+    Each mistake adds at least the margin to <w, w*>, and at most R^2 to |w|^2. As <w, w*> is at most |w|, the line
+    M gamma below and the curve sqrt(M) R above leave no room beyond their crossing, which is the mistake bound. Of
+    data that is not separable, |w| and what is above it.
+
+    Parameters
+    ----------
+    theory : Theory
+        From `rosenblatt.theory`.
+    ax : matplotlib.axes.Axes or None
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If the run made no mistake.
+    """
+    if not theory.mistakes:
+        raise InvalidInput("The run made no mistake: there is nothing to draw. Start it from zero.")
+    ax = _axes(ax)
+    end = max(theory.bound or 0, theory.mistakes)
+    far = end > 8 * theory.mistakes
+    reach = np.geomspace(1, 2 * end, 400) if far else np.linspace(0, 1.1 * end, 400)
+    cap = np.sqrt(theory.cap[0] + reach * theory.radius**2)
+    ax.plot(reach, cap, color=COLOURS[1], linewidth=1.0, linestyle=DASHES, label=r"at most $\sqrt{M}\,R$")
+    dots = {"marker": "o", "markersize": 3.5} if theory.updates.size <= FEW else {}
+    ax.plot(theory.updates, np.sqrt(theory.square), color=COLOURS[1], linewidth=1.6, label=r"$|w|$", **dots)
+    if theory.margin is not None:
+        ax.plot(
+            theory.updates, theory.alignment, color=COLOURS[0], linewidth=1.6, label=r"$\langle w, w^*\rangle$", **dots
+        )
+        floor = theory.floor[0] + reach * theory.margin.lower
+        ax.plot(reach, floor, color=COLOURS[0], linewidth=1.0, linestyle=DASHES, label=r"at least $M\,\gamma$")
+        ax.fill_between(reach, floor, cap, where=floor <= cap, color=SKY, alpha=0.1, linewidth=0, zorder=0)
+        cross = (end, float(np.sqrt(theory.cap[0] + end * theory.radius**2)))
+        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5)
+        _text(ax, cross, f"at most {theory.bound:,} mistakes", (-6, 10), ha="right")
+    if far:
+        heights = np.concatenate([np.sqrt(theory.square), theory.alignment])
+        low = min(float(heights[heights > 0].min()), theory.radius)
+        ax.set(xscale="log", yscale="log", xlim=(1, 2 * end), ylim=(low / 2, 4 * float(cap[-1])))
+    else:
+        ax.set(xlim=(0, 1.1 * end), ylim=(min(0.0, *theory.alignment.tolist(), 0.0), 1.15 * float(cap[-1])))
+    ax.set(xlabel="mistakes $M$", ylabel="length")
     _legend(ax)
     return ax
 

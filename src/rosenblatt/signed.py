@@ -312,9 +312,8 @@ class SignedRows:
         bits = min(LIMB, 61 - LIMB - (2 * self.terms + 2).bit_length())
         if count * size > MOST_LIMBS:
             return out
-        W = np.zeros((count, size), np.int64)
-        W[:, self.features + 1 :] = _limbs(w, count)
-        W = W.reshape(count, self.classes, self.features + 1)
+        W = np.zeros((count, self.classes, self.features + 1), np.int64)
+        W.reshape(count, size)[:, self.features + 1 :] = _limbs(w, count)
         row, own, rival = self._parts(ids)
         rows = self.table.rows
         if isinstance(rows, Dense):

@@ -1,0 +1,176 @@
+"""Fits against their theorems: at no time is a quantity of the proof outside its bound."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt import AveragedPerceptron, Perceptron, certify, theory
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets, separable_sets, small
+
+SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
+SLIGHTLY = 1 + 1e-9
+
+
+def cyclic(X, y, start=0):
+    """The weights (w, b) after each update of the perceptron that sees the rows in order, straight from the rule."""
+    signed = np.column_stack([X, np.ones(len(X))]) * np.asarray(y)[:, None]
+    w = np.zeros(signed.shape[1]) + start
+    yield w
+    while (signed @ w <= 0).any():
+        for z in signed:
+            if z @ w <= 0:
+                w = w + z
+                yield w
+
+
+@given(separable_sets(most_rows=15, most_features=3), small)
+@settings(max_examples=60)
+def test_the_proof_holds_at_every_update(question, start):
+    X, y, _, _ = question
+    if len(set(y.tolist())) < 2:
+        return
+    d = X.shape[1]
+    init = (np.full(d, start), start) if start else None
+    report = theory(X, y, Perceptron(shuffle=False, max_iter=10**6, tol=None, init=init))
+    weights = np.array(list(cyclic(X, y, start)))
+    assert report.mistakes == len(weights) - 1 <= report.bound
+    assert report.share == report.mistakes / report.bound
+    assert np.array_equal(report.updates, np.arange(len(weights)))
+    assert np.array_equal(report.square, (weights**2).sum(axis=1))
+    separator = np.array(report.margin.w) / np.linalg.norm(report.margin.w)
+    assert np.allclose(report.alignment, weights @ separator, rtol=0, atol=1e-9 * report.radius * len(weights))
+    size = np.abs(report.alignment).max() + 1
+    assert (report.floor <= report.alignment + 1e-9 * size).all()
+    assert (report.square <= report.cap).all()  # integers: without any rounding
+    assert report.ceiling * SLIGHTLY >= report.margin.lower
+    if not start:
+        assert report.bound == report.certificate.mistake_bound
+
+
+@given(st.integers(0, 1000), st.sampled_from([1.0, 0.5, 0.1]), st.booleans())
+@settings(max_examples=30)
+def test_the_proof_holds_for_floats_in_any_order_and_storage(seed, eta, sparse):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 4))
+    y = np.where(X @ rng.standard_normal(4) > 0.2, "up", "down")
+    if len(set(y)) < 2:
+        return
+    model = Perceptron(eta0=eta, random_state=seed, init=(rng.standard_normal(4), 1.0), max_iter=10**5, tol=None)
+    report = theory(sp.csr_array(X) if sparse else X, y, model)
+    assert report.certificate.verdict == "separable"
+    assert report.mistakes == sum(report.run.mistakes) <= report.bound
+    assert report.updates[-1] == report.mistakes
+    assert (report.floor <= report.alignment + 1e-9 * (np.abs(report.alignment) + 1)).all()
+    assert (report.square <= report.cap * SLIGHTLY).all()
+    assert not hasattr(model, "coef_")
+
+
+def test_long_runs_are_followed_by_epochs(monkeypatch):
+    import rosenblatt.theorems
+
+    model = Perceptron(shuffle=False)
+    fine = theory(SQUARE, [-1, -1, -1, 1], model)
+    monkeypatch.setattr(rosenblatt.theorems, "TRIALS", 0)
+    coarse = theory(SQUARE, [-1, -1, -1, 1], model)
+    assert coarse.updates.tolist() == [0, *np.cumsum(coarse.run.mistakes)]
+    assert coarse.mistakes == fine.mistakes == 18
+    for name in ("alignment", "floor", "square", "cap"):
+        assert np.allclose(getattr(coarse, name), getattr(fine, name)[coarse.updates])
+
+
+@given(integer_sets(most_rows=8, most_features=2))
+@settings(max_examples=40)
+def test_other_data_get_what_holds_of_them(question):
+    X, label = question
+    report = theory(X, label, Perceptron(shuffle=False))
+    assert report.certificate.verdict == certify(X, label).verdict
+    assert (report.square <= report.cap).all()
+    if report.certificate.verdict == "separable":
+        assert report.ceiling * SLIGHTLY >= report.margin.lower
+    else:
+        assert report.margin is report.bound is report.share is None
+        assert not report.alignment.size
+        assert not report.floor.size
+
+
+def test_a_cycle_leaves_no_margin():
+    report = theory(SQUARE, [-1, 1, 1, -1], Perceptron(shuffle=False))
+    assert (report.mistakes, report.ceiling) == (4, 0.0)
+    assert "not separable, overlapping" in str(report)
+    assert "no margin exceeds 0." in str(report)
+
+
+def test_the_report_reads_well():
+    told = str(theory(SQUARE, [-1, 1, 1, 1], Perceptron(shuffle=False)))
+    assert "9 mistakes in 6 epochs" in told
+    assert "At most 27 were possible" in told
+    assert "<w, w*> = 3, at least 3" in told
+    assert "|w|^2 = 9, at most 27" in told
+
+
+def test_a_start_that_separates_makes_no_mistake():
+    report = theory([[0.0], [1.0]], [0, 1], Perceptron(init=([4.0], -2.0)))
+    assert report.mistakes == 0
+    assert report.ceiling == math.inf
+    assert "0 mistakes" in str(report)
+    pytest.importorskip("matplotlib")
+    from rosenblatt.plots import plot_theory
+
+    with pytest.raises(InvalidInput, match="no mistake"):
+        plot_theory(report)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"penalty": "l2"},
+        {"schedule": "1/t"},
+        {"batch": True},
+        {"margin": 0.5},
+        {"margin": (0.0, 1.0)},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 2.0, 1: 1.0}},
+        {"fit_intercept": False},
+        {"early_stopping": True},
+    ],
+)
+def test_other_rules_are_refused_by_name(changed):
+    with pytest.raises(InvalidInput, match=next(iter(changed))):
+        theory(SQUARE, [0, 1, 1, 1], Perceptron(**changed))
+
+
+def test_other_models_and_tasks_are_refused():
+    with pytest.raises(InvalidInput, match="AveragedPerceptron"):
+        theory(SQUARE, [0, 1, 1, 1], AveragedPerceptron())
+    with pytest.raises(InvalidInput, match="two"):
+        theory(SQUARE, [0, 1, 2, 1])
+    with pytest.raises(InvalidInput, match="two"):
+        theory(SQUARE, [1, 1, 1, 1])
+
+
+def test_the_callback_of_the_model_is_called():
+    seen = []
+    report = theory(SQUARE, [-1, 1, 1, 1], Perceptron(shuffle=False, callback=lambda epoch: seen.append(epoch.number)))
+    assert seen == list(range(1, report.run.epochs + 1))
+
+
+def test_the_picture_shows_the_crossing():
+    pytest.importorskip("matplotlib")
+    from rosenblatt.plots import plot_theory
+
+    report = theory(SQUARE, [-1, 1, 1, 1], Perceptron(shuffle=False))
+    lines = {line.get_label(): line.get_xydata() for line in plot_theory(report).lines}
+    assert np.allclose(lines["$|w|$"], np.column_stack([report.updates, np.sqrt(report.square)]))
+    assert np.allclose(lines[r"$\langle w, w^*\rangle$"][:, 1], report.alignment)
+    # Where the two bounds cross, M gamma = sqrt(M) R: at the mistake bound.
+    [cross] = [points for points in lines.values() if len(points) == 1]
+    assert np.allclose(cross, [[27, 9]])
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    assert plot_theory(theory(X, X[:, 0] > 0.1)).get_xscale() == "log"
+    assert len(plot_theory(theory(SQUARE, [-1, 1, 1, -1])).lines) == 2
