@@ -1,0 +1,76 @@
+"""A slow oracle of separability: linear programming in integers, sharing nothing with the package.
+
+Rows Z of signed samples are separable if some w has Z w >= 1 (scale any w with Z w > 0), quasi-separable if otherwise
+some w has Z w >= 0 and sum(Z w) >= 1, else overlapping. Either is a system A x >= b, decided by the first phase of
+the simplex method with Bland's rule (1977), which always ends.
+"""
+
+import math
+from fractions import Fraction
+
+
+def signed_rows(X, label, *, decimal=False):
+    """Signed rows (e_y - e_r) (x) (x, 1) without the block of class 0, straight from the definition, as integers.
+
+    Each is multiplied by the least positive integer that makes it whole, which changes no verdict.
+    """
+    classes = max(2, max(label) + 1)
+    rows = []
+    for x, own in zip(X, label, strict=True):
+        padded = [*(Fraction(repr(float(v))) if decimal else Fraction(v) for v in x), Fraction(1)]
+        common = math.lcm(*(v.denominator for v in padded))
+        whole = [int(v * common) for v in padded]
+        for rival in range(classes):
+            if rival != own:
+                rows.append([((c == own) - (c == rival)) * v for c in range(1, classes) for v in whole])
+    return rows
+
+
+def verdict(X, label, *, decimal=False):
+    """Decide the question for rows of numbers and class numbers from 0."""
+    Z = signed_rows(X, label, decimal=decimal)
+    if feasible(Z, [1] * len(Z)):
+        return "separable"
+    total = [sum(column) for column in zip(*Z, strict=True)]
+    return "quasi-separable" if feasible([*Z, total], [0] * len(Z) + [1]) else "overlapping"
+
+
+def feasible(A, b):
+    """Tell whether some x has A x >= b, for integers A and b >= 0.
+
+    With x = u - t (1, ..., 1), u and t not negative, and surplus s, the system is A u - (A 1) t - s = b. One artificial
+    variable in each row makes a first solution; the system is feasible if their sum can be brought to zero. Their
+    columns are not stored: one that has left the basis never comes back. Every number of the tableau has the same
+    denominator, the last pivot (Edmonds 1967), so that integers are enough and all divisions leave no remainder.
+    """
+    m, surplus = len(A), len(A[0]) + 1
+    tableau = [[*row, -sum(row), *(-(k == i) for k in range(m)), b[i]] for i, row in enumerate(A)]
+    cost = [sum(column) for column in zip(*tableau, strict=True)]
+    columns = surplus + m
+    basis = [columns + i for i in range(m)]
+    last = 1
+    while True:
+        entering = next((j for j in range(columns) if cost[j] > 0), None)
+        if entering is None:
+            return cost[-1] == 0
+        # Bland: the first column that helps; of the rows that bind first, the one whose variable has the least number.
+        leaving = None
+        for i, row in enumerate(tableau):
+            if row[entering] > 0:
+                if leaving is None:
+                    leaving = i
+                    continue
+                best = tableau[leaving]
+                here, there = row[-1] * best[entering], best[-1] * row[entering]
+                if here < there or (here == there and basis[i] < basis[leaving]):
+                    leaving = i
+        # The sum of the artificial variables is bounded by zero, so that some row binds.
+        pivot_row = tableau[leaving]
+        pivot = pivot_row[entering]
+        for i, row in enumerate(tableau):
+            if i != leaving:
+                factor = row[entering]
+                tableau[i] = [(v * pivot - factor * p) // last for v, p in zip(row, pivot_row, strict=True)]
+        factor = cost[entering]
+        cost = [(v * pivot - factor * p) // last for v, p in zip(cost, pivot_row, strict=True)]
+        basis[leaving], last = entering, pivot
