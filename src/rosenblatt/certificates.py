@@ -12,9 +12,8 @@ import itertools
 import json
 import math
 import os
-import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -26,8 +25,39 @@ import numpy.typing as npt
 from rosenblatt._kernels import Csr, Dense, gather
 from rosenblatt.data import Table, as_labels, as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.fields import HASH, Reader, integer_text, real_text
+from rosenblatt.measures import (
+    Bracket,
+    augmented,
+    augmented_bracket,
+    combine,
+    geometric,
+    margin_bracket,
+    mistake_bound,
+    outer_radius,
+    radius_holds,
+    root_above,
+    root_below,
+)
 from rosenblatt.rational import pivots
 from rosenblatt.signed import SignedRows
+
+__all__ = [
+    "ARITHMETICS",
+    "Bracket",
+    "Certificate",
+    "as_names",
+    "augmented_bracket",
+    "digest",
+    "issue",
+    "margin_bracket",
+    "mistake_bound",
+    "outer_radius",
+    "prepare",
+    "root_above",
+    "root_below",
+    "verify",
+]
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
@@ -36,40 +66,12 @@ FORMAT, VERSION = "rosenblatt-certificate", 1
 VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
 LAYOUTS = ("dense", "sparse")
 ARITHMETICS = ("binary", "decimal")
-# Integers of more bits are written in hexadecimal: Python refuses to read decimal strings of more than 4,300 digits.
-LONG = 4096
-# What no certificate comes near: the longest integer has some 66 bits for each feature.
-MOST_BITS, MOST_BYTES = 1 << 24, 1 << 31
+MOST_BYTES = 1 << 31  # a longer file is no certificate
 BLOCK = 1 << 18  # bytes that are hashed at a time: they stay in the processor's cache
-# A radius is loose beyond this; brackets keep this much away from what rounding could make of them elsewhere.
-LOOSE, GUARD = 1e-9, 2.0**-46
 FEW = 6  # points that a printed proof names
 
 
 # ------------------------------------------------------------------------------------------------------ the record
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Bounds of a margin, with the witnesses that prove them.
-
-    Attributes
-    ----------
-    lower, upper : float
-        The margin of the best separator lies between them, exactly. Infinite where there is one class only.
-    w : tuple of float
-        A separator, its bias last, that has at least the margin `lower`.
-    rows : tuple of int
-        Samples of which a weighted mean is so close that no margin exceeds `upper`.
-    weights : tuple of float
-        Their weights, positive.
-    """
-
-    lower: float
-    upper: float
-    w: tuple[float, ...] = ()
-    rows: tuple[int, ...] = ()
-    weights: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -357,125 +359,22 @@ def _seal(body: dict[str, Any]) -> str:
 # ---------------------------------------------------------------------------------------------- writing and reading
 
 
-def _integer(value: int) -> str:
-    return str(value) if value.bit_length() <= LONG else hex(value)
-
-
-def _real(value: float | Fraction) -> str:
-    """Write a number exactly: hexadecimal float, or numerator/denominator."""
-    if isinstance(value, float):
-        return value.hex()
-    return f"{_integer(value.numerator)}/{_integer(value.denominator)}"
-
-
 def _plain(name: str, value: Any) -> Any:
     """Give the value of a field as JSON can hold it."""
     if isinstance(value, Bracket):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         return {key: _plain(f"{name}.{key}", part) for key, part in parts.items()}
     if name in ("radius", "margin.lower", "margin.upper", "augmented.lower", "augmented.upper"):
-        return _real(value)
+        return real_text(value)
     if value is None or name == "mistake_bound":
-        return value if value is None else _integer(value)
+        return value if value is None else integer_text(value)
     if name == "multipliers":
-        return [_integer(v) for v in value]
+        return [integer_text(v) for v in value]
     if name == "null_basis":
-        return [[_integer(v) for v in vector] for vector in value]
+        return [[integer_text(v) for v in vector] for vector in value]
     if name in ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augmented.weights"):
-        return [_real(v) for v in value]
+        return [real_text(v) for v in value]
     return list(value) if isinstance(value, tuple) else value
-
-
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*|0x[1-9a-f][0-9a-f]*)")
-_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf")
-_HASH = re.compile(r"[0-9a-f]{64}")
-
-
-class _Reader:
-    """Values of a certificate's fields, refused unless they have exactly the form that `to_dict` gives them."""
-
-    def __init__(self, data: dict[str, Any], within: str = "") -> None:
-        self.data, self.within = data, within
-
-    def refuse(self, name: str, need: str) -> InvalidInput:
-        shown = repr(self.data.get(name))
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return InvalidInput(f"{self.within}{name} is {shown} in the certificate; it must be {need}. Issue it anew.")
-
-    def choice(self, name: str, options: tuple[str, ...]) -> str:
-        if self.data[name] not in options:
-            raise self.refuse(name, "one of " + ", ".join(options))
-        return str(self.data[name])
-
-    def text(self, name: str, pattern: re.Pattern[str] | None = None) -> str:
-        value = self.data[name]
-        if not isinstance(value, str) or (pattern is not None and not pattern.fullmatch(value)):
-            raise self.refuse(name, "text" if pattern is None else "64 hexadecimal digits")
-        return value
-
-    def items(self, name: str, sizes: Iterable[int] | None = None) -> list[Any]:
-        value = self.data[name]
-        if not isinstance(value, list) or (sizes is not None and len(value) not in sizes):
-            size = "" if sizes is None else " of " + " or ".join(map(str, sizes)) + " entries"
-            raise self.refuse(name, f"a list{size}")
-        return value
-
-    def numbers(self, name: str, end: int, sizes: Iterable[int] | None = None) -> tuple[int, ...]:
-        """Read integers from 0 up to `end`."""
-        value = self.items(name, sizes)
-        if not all(type(v) is int and 0 <= v < end for v in value):
-            raise self.refuse(name, f"whole numbers from 0 and below {end}")
-        return tuple(value)
-
-    def integer(self, name: str, text: Any) -> int:
-        if isinstance(text, str) and len(text) <= MOST_BITS // 4 and _INTEGER.fullmatch(text):
-            long = "0x" in text
-            if long or len(text) <= LONG:
-                value = int(text, 16 if long else 10)
-                if _integer(value) == text:
-                    return value
-        raise self.refuse(name, "written in integers: decimal strings, hexadecimal beyond 4096 bits")
-
-    def real(self, name: str, text: Any) -> float:
-        if isinstance(text, str) and _FLOAT.fullmatch(text):
-            try:
-                value = float.fromhex(text)
-            except OverflowError:
-                value = math.nan
-            if value.hex() == text:
-                return value
-        raise self.refuse(name, "written in floats as float.hex writes them")
-
-    def reals(self, name: str, sizes: Iterable[int] | None = None) -> tuple[float, ...]:
-        values = tuple(self.real(name, text) for text in self.items(name, sizes))
-        if not all(map(math.isfinite, values)):
-            raise self.refuse(name, "finite")
-        return values
-
-    def vector(self, name: str, size: int) -> tuple[float, ...] | tuple[Fraction, ...] | None:
-        if self.data[name] is None:
-            return None
-        texts = self.items(name, (size,))
-        if not all(isinstance(text, str) and text.count("/") == 1 for text in texts):
-            return self.reals(name, (size,))
-        pairs = [[self.integer(name, part) for part in text.split("/")] for text in texts]
-        if not all(below > 0 and math.gcd(above, below) == 1 for above, below in pairs):
-            raise self.refuse(name, "written in fractions in lowest terms")
-        return tuple(Fraction(above, below) for above, below in pairs)
-
-    def bracket(self, name: str, samples: int, width: int) -> Bracket | None:
-        if self.data[name] is None:
-            return None
-        names = {field.name for field in fields(Bracket)}
-        if not isinstance(self.data[name], dict) or set(self.data[name]) != names:
-            raise self.refuse(name, "null, or have the entries " + ", ".join(sorted(names)))
-        inner = _Reader(self.data[name], f"{name}.")
-        rows = inner.numbers("rows", samples)
-        weights = inner.reals("weights", (len(rows),))
-        if not all(weight > 0 for weight in weights):
-            raise inner.refuse("weights", "positive")
-        lower, upper = (inner.real(key, inner.data[key]) for key in ("lower", "upper"))
-        return Bracket(lower, upper, inner.reals("w", (0, width)), rows, weights)
 
 
 def _read(data: Any) -> Certificate:
@@ -487,7 +386,7 @@ def _read(data: Any) -> Certificate:
             f"{found} is not a certificate of version {VERSION}: it must have the fields {', '.join(sorted(names))}. "
             "Pass a file written by Certificate.save."
         )
-    read = _Reader(data)
+    read = Reader(data)
     shape = read.numbers("shape", 1 << 62, (2,))
     if min(shape) < 1:
         raise read.refuse("shape", "two positive numbers")
@@ -519,7 +418,7 @@ def _read(data: Any) -> Certificate:
         shape=(shape[0], shape[1]),
         classes=tuple(classes),
         layout=read.choice("layout", LAYOUTS),
-        digest=read.text("digest", _HASH),
+        digest=read.text("digest", HASH),
         radius=radius,
         vector=read.vector("vector", width),
         boundary=boundary,
@@ -533,219 +432,8 @@ def _read(data: Any) -> Certificate:
         mistake_bound=bound,
         diverging=tuple(diverging),
         reason=read.text("reason"),
-        seal=read.text("seal", _HASH),
+        seal=read.text("seal", HASH),
     )
-
-
-# ---------------------------------------------------------------------------------------------------- exact measures
-
-
-def root_below(square: Fraction) -> float:
-    """Give the largest float whose square is at most a nonnegative rational."""
-    return _root(square, up=False)
-
-
-def root_above(square: Fraction) -> float:
-    """Give the least float whose square is at least a nonnegative rational; infinity where none is."""
-    return _root(square, up=True)
-
-
-def _root(square: Fraction, up: bool) -> float:
-    if square == 0:
-        return 0.0
-    # 128 bits of the square give 64 of the root, more than a float holds.
-    shift = (129 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
-    scaled = square * Fraction(4) ** shift
-    try:
-        value = math.ldexp(float(math.isqrt(scaled.numerator // scaled.denominator)), -shift)
-    except OverflowError:
-        value = math.inf
-    if up:
-        while value < math.inf and Fraction(value) ** 2 < square:
-            value = math.nextafter(value, math.inf)
-        below = math.nextafter(value, 0.0)
-        return below if Fraction(below) ** 2 >= square else value
-    value = min(value, math.nextafter(math.inf, 0.0))
-    while Fraction(value) ** 2 > square:
-        value = math.nextafter(value, 0.0)
-    above = math.nextafter(value, math.inf)
-    return above if above < math.inf and Fraction(above) ** 2 <= square else value
-
-
-def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
-    """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
-    terms = [(*signed.integers(k), factor) for k, factor in zip(ids, factors, strict=True)]
-    common = Fraction(1, math.lcm(*(scale.denominator for _, scale, _ in terms)))
-    sums: dict[int, int] = {}
-    for entries, scale, factor in terms:
-        times = factor * int(scale / common)
-        for j, value in entries.items():
-            sums[j] = sums.get(j, 0) + times * value
-    return {j: value for j, value in sums.items() if value}, common
-
-
-def _squares(table: Table) -> Array:
-    """Squared norms of the rows in floats."""
-    n, d = table.shape
-    rows = table.rows
-    if isinstance(rows, Csr):
-        row = np.repeat(np.arange(n), np.diff(rows.indptr))
-        return np.bincount(row, np.square(rows.data, dtype=np.float64), n)
-    out, count = np.empty(n), max(1, BLOCK // d)
-    for start in range(0, n, count):
-        block = rows.X[start : start + count].astype(np.float64, copy=False)
-        out[start : start + count] = np.einsum("ij,ij->i", block, block)
-    return out
-
-
-def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
-    """Give the samples that may have the largest |(x, 1)|, and a bound of its square."""
-    with np.errstate(under="ignore"):
-        squares = _squares(signed.table)
-    # Rounded squares and sums, in any order; a decimal is within one more unit of its float, twice in a square. The
-    # last term is for squares that underflow.
-    error = (signed.terms + 8) * 1.01 * 2.0**-53
-    bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
-    return np.flatnonzero(squares >= squares.max() * (1 - 4 * error) - 2.0**-500), bound
-
-
-def _square(signed: SignedRows, row: int) -> Fraction:
-    """Exact |(x, 1)|^2 of a sample."""
-    rival = 1 if signed.label[row] == 0 else 0  # beside class 0 a signed row has one block
-    entries, scale = signed.integers(int(signed.number(row, rival)))
-    return sum(v * v for v in entries.values()) * scale**2
-
-
-def outer_radius(signed: SignedRows) -> float:
-    """Give the largest |(x, 1)|, rounded up."""
-    near, bound = _longest(signed)
-    if near.size <= 64:
-        return root_above(max(_square(signed, i) for i in near.tolist()))
-    return root_above(bound) * (1 + 2.0**-40)  # above what a bound by another order of summation would say
-
-
-def mistake_bound(radius: float, margin: float) -> int | None:
-    """Floor of (radius / margin)^2 for floats, exactly (Novikoff 1962); None without a positive margin."""
-    if not (0 < margin < math.inf and radius < math.inf):
-        return None
-    return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
-
-
-def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[float]) -> Bracket:
-    """Bound the geometric margin of two classes: half the distance of their hulls.
-
-    Parameters
-    ----------
-    signed : SignedRows
-    w : float array of shape (n_features + 1,)
-        A separator, its bias last; the closer to the best, the better `lower`.
-    rows : ints
-        Samples; None of them, or some of both classes.
-    weights : positive floats
-        Their weights; half the distance of the weighted means of the two classes is `upper`.
-
-    Returns
-    -------
-    Bracket
-        lower rounded down and upper rounded up, so that both hold exactly.
-    """
-    return _bracket(signed, w, rows, weights, *_geometric(signed, w, rows, weights))
-
-
-def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[float]) -> Bracket:
-    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias part of w.
-
-    Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
-    rows, which may all be of one class.
-    """
-    return _bracket(signed, w, rows, weights, *_augmented(signed, w, rows, weights))
-
-
-def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
-    if lower == math.inf:
-        return Bracket(lower, upper)
-    # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
-    lower *= 1 - math.copysign(GUARD, lower)
-    rows, weights = _witnesses(signed, rows, weights)
-    return Bracket(lower, upper, tuple(np.asarray(w, np.float64).tolist()), tuple(rows), tuple(weights))
-
-
-def _geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Lower and upper bound of the geometric margin."""
-    rows, weights = _witnesses(signed, rows, weights)
-    sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
-    if not sides[0].size or not sides[1].size:
-        return math.inf, math.inf
-    w = np.asarray(w, np.float64)
-    lower = _quotient((signed.lowest(w, sides[0]) + signed.lowest(w, sides[1])) / 2, w[:-1])
-    return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
-
-
-def _augmented(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Lower and upper bound of the augmented margin."""
-    rows, weights = _witnesses(signed, rows, weights)
-    w = np.asarray(w, np.float64)
-    lower = _quotient(signed.lowest(w, np.arange(signed.n)), w)
-    if not rows:
-        return lower, math.inf
-    factors = _whole(weights)
-    sums, scale = combine(signed, rows, factors)
-    return lower, root_above(sum(v * v for v in sums.values()) * scale**2 / Fraction(sum(factors)) ** 2)
-
-
-def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[float]]:
-    """Refuse brackets of more than two classes and weights that are not positive."""
-    if signed.classes != 2:
-        raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
-    rows, weights = np.asarray(rows, np.int64).tolist(), np.asarray(weights, np.float64).tolist()
-    if len(rows) != len(weights) or not all(0 < weight < math.inf for weight in weights):
-        raise InvalidInput(f"{len(rows)} rows have weights {weights[:FEW]}. Pass a positive one for each row.")
-    return rows, weights
-
-
-def _quotient(height: Fraction, w: Array) -> float:
-    """Divide by |w|, rounded down."""
-    square = sum((Fraction(v) ** 2 for v in w.tolist()), Fraction(0))
-    if square == 0:
-        raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
-    if height < 0:
-        return -root_above(height**2 / square)
-    return root_below(height**2 / square)
-
-
-def _whole(weights: Iterable[float]) -> list[int]:
-    """Give positive floats times the power of two that makes them integers."""
-    ratios = [weight.as_integer_ratio() for weight in weights]
-    common = max(bottom for _, bottom in ratios)
-    return [top * (common // bottom) for top, bottom in ratios]
-
-
-def _hull_distance(signed: SignedRows, rows: list[int], weights: list[float]) -> Fraction:
-    """Squared distance of the weighted means of the two classes."""
-    factors = _whole(weights)
-    totals, sums, scales = [], [], []
-    for c in (0, 1):
-        own = [t for t, i in enumerate(rows) if signed.label[i] == c]
-        if not own:
-            raise InvalidInput(f"no row of class {c} is among the witnesses. Pass rows of both classes, or none.")
-        total, scale = combine(signed, [rows[t] for t in own], [factors[t] for t in own])
-        sums.append(total)
-        scales.append(scale)
-        totals.append(sum(factors[t] for t in own))
-    # Rows of class 0 are -(x, 1): the signed means add up to the difference. The bias cancels.
-    common = Fraction(1, math.lcm(scales[0].denominator, scales[1].denominator))
-    times = [int(scales[c] / common) * totals[1 - c] for c in (0, 1)]
-    columns = set(sums[0]) | set(sums[1])
-    difference = (sums[0].get(j, 0) * times[0] + sums[1].get(j, 0) * times[1] for j in columns)
-    return sum(v * v for v in difference) * common**2 / Fraction(totals[0] * totals[1]) ** 2
-
-
-def _common_point(certificate: Certificate, signed: SignedRows) -> tuple[float, ...]:
-    """Give the point at which the support shows that the hulls meet, each coordinate rounded once."""
-    own = [t for t, i in enumerate(certificate.support) if signed.label[i] == 1]
-    factors = [certificate.multipliers[t] for t in own]
-    sums, scale = combine(signed, [certificate.support[t] for t in own], factors)
-    return tuple(float(sums.get(j, 0) * scale / sum(factors)) for j in range(signed.features))
 
 
 # ------------------------------------------------------------------------------------------------------ verification
@@ -786,7 +474,7 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
         and certificate.classes == classes
         and certificate.digest == digest(signed.table, signed.label, certificate.layout)
         and _PROOFS[certificate.verdict](certificate, signed)
-        and _radius_holds(certificate.radius, signed)
+        and radius_holds(certificate.radius, signed)
         and _brackets_hold(certificate, signed)
     )
 
@@ -859,18 +547,17 @@ def _vanishes(certificate: Certificate, signed: SignedRows) -> bool:
     return certificate.point == (_common_point(certificate, signed) if signed.classes == 2 else ())
 
 
-def _radius_holds(radius: float, signed: SignedRows) -> bool:
-    """Whether no |(x, 1)| is larger, and the largest is close."""
-    near, bound = _longest(signed)
-    square = Fraction(radius) ** 2
-    if square > bound * (1 + Fraction(LOOSE)):
-        return False
-    return square >= bound or all(_square(signed, i) <= square for i in near.tolist())
+def _common_point(certificate: Certificate, signed: SignedRows) -> tuple[float, ...]:
+    """Give the point at which the support shows that the hulls meet, each coordinate rounded once."""
+    own = [t for t, i in enumerate(certificate.support) if signed.label[i] == 1]
+    factors = [certificate.multipliers[t] for t in own]
+    sums, scale = combine(signed, [certificate.support[t] for t in own], factors)
+    return tuple(float(sums.get(j, 0) * scale / sum(factors)) for j in range(signed.features))
 
 
 def _brackets_hold(certificate: Certificate, signed: SignedRows) -> bool:
     """Whether the witnesses prove the bounds, and the mistake bound follows from them."""
-    for bounds, claim in ((_geometric, certificate.margin), (_augmented, certificate.augmented)):
+    for bounds, claim in ((geometric, certificate.margin), (augmented, certificate.augmented)):
         if claim is None:
             continue
         if certificate.verdict != "separable" or signed.classes != 2:
