@@ -636,7 +636,7 @@ def _tell_support(certificate: Certificate) -> str:
         told = " equals ".join(pairs)
     else:
         told = " = ".join(_some([f"{_share(share)}x[{i}]" for i, share in side], " + ") for side in sides)
-    where = f": the hulls of the two classes meet at ({_some([f'{v:.6g}' for v in certificate.point])})"
+    where = f". The hulls of the two classes meet at ({_some([f'{v:.6g}' for v in certificate.point])})"
     return f"{count}: {told}{where if certificate.point else ''}."
 
 
