@@ -117,7 +117,9 @@ def test_sums_never_leave_64_bits():
         ([[2.0**40], [1.0]], {}, "certify"),
         ([[0.1], [0.25]], {"exact": "ternary"}, "binary"),
         ([[1], [2]], {"epochs": 0}, "epochs"),
+        ([[1], [2]], {"epochs": 2.5}, "epochs"),
         ([[1], [2]], {"time_limit": 0.0}, "time_limit"),
+        ([[1], [2]], {"time_limit": "1"}, "time_limit"),
     ],
 )
 def test_what_it_cannot_do_is_refused(X, options, said):

@@ -87,9 +87,9 @@ def certify_cycle(
     """
     if exact not in ARITHMETICS:
         raise InvalidInput(f"exact={exact!r} is not known. Choose one of {', '.join(ARITHMETICS)}.")
-    if not epochs >= 1:
-        raise InvalidInput(f"epochs={epochs!r} is too small. Pass a whole number from 1.")
-    if time_limit is not None and not time_limit > 0:
+    if not isinstance(epochs, int | np.integer) or epochs < 1:
+        raise InvalidInput(f"epochs={epochs!r} is not possible: it must be a whole number from 1.")
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
         raise InvalidInput(f"time_limit={time_limit!r} is not a positive number of seconds.")
     rows, classes = prepare(X, y, decimal=exact == "decimal")
     if rows.classes != 2:

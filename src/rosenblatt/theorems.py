@@ -160,7 +160,7 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
 
     References
     ----------
-    Novikoff (1962), On convergence proofs on perceptrons. Duda, Hart and Stork (2001), Pattern classification, chapter
+    Novikoff (1962), On convergence proofs on perceptrons. R. O. Duda et al. (2001), Pattern classification, chapter
     5, for any start.
 
     Examples
