@@ -96,7 +96,7 @@ def _squares(table: Table) -> Array:
     rows = table.rows
     if isinstance(rows, Csr):
         row = np.repeat(np.arange(n), np.diff(rows.indptr))
-        return np.bincount(row, np.square(rows.data, dtype=np.float64), n)
+        return np.bincount(row, np.square(rows.data, dtype=np.float64), n).astype(np.float64)  # integers if empty
     out, count = np.empty(n), max(1, BLOCK // d)
     for start in range(0, n, count):
         block = rows.X[start : start + count].astype(np.float64, copy=False)
