@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators import Winnow as Winnow
+    from rosenblatt.files import load as load
+    from rosenblatt.files import save as save
     from rosenblatt.minimisers import Adaline as Adaline
     from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
     from rosenblatt.minimisers import MaximumMargin as MaximumMargin
@@ -41,6 +43,8 @@ _HOME = {
     "Winnow": "estimators",
     "certify": "separability",
     "certify_pairs": "separability",
+    "load": "files",
+    "save": "files",
     "trace": "online",
     "train": "training",
     "verify": "certificates",
@@ -61,6 +65,8 @@ __all__ = [
     "Winnow",
     "certify",
     "certify_pairs",
+    "load",
+    "save",
     "trace",
     "train",
     "verify",
