@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators import Winnow as Winnow
+    from rosenblatt.files import load as load
+    from rosenblatt.files import save as save
     from rosenblatt.minimisers import Adaline as Adaline
     from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
     from rosenblatt.minimisers import MaximumMargin as MaximumMargin
@@ -44,6 +46,8 @@ _HOME = {
     "certify": "separability",
     "certify_cycle": "cycles",
     "certify_pairs": "separability",
+    "load": "files",
+    "save": "files",
     "theory": "theorems",
     "trace": "online",
     "train": "training",
@@ -66,6 +70,8 @@ __all__ = [
     "certify",
     "certify_cycle",
     "certify_pairs",
+    "load",
+    "save",
     "theory",
     "trace",
     "train",

@@ -24,7 +24,17 @@ from rosenblatt.certificates import as_names
 from rosenblatt.data import Table, as_labels, as_table, as_weights, check_sparse
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods import FirstOrder, Method, Penalty
-from rosenblatt.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, decision, scores, winners
+from rosenblatt.model import (
+    EVERY_ROW,
+    MULTICLASS,
+    as_model,
+    check_start,
+    code,
+    count_problems,
+    decision,
+    scores,
+    winners,
+)
 from rosenblatt.online import growth, open_code
 from rosenblatt.order import row_numbers
 from rosenblatt.stopping import Stop
@@ -385,7 +395,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
 
     def _check_weights(self) -> None:
         """Refuse weights that were changed by hand to a size that no kernel may read."""
-        wanted = (code(self.classes_.size, self.multiclass).shape[1], self.n_features_in_)
+        wanted = (count_problems(self.classes_.size, self.multiclass), self.n_features_in_)
         found, biases = np.shape(self.coef_), np.shape(self.intercept_)
         if found != wanted or biases != wanted[:1]:
             raise InvalidInput(

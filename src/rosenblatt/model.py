@@ -22,6 +22,13 @@ def by_pairs(multiclass: str) -> bool:
     return multiclass.startswith("ovo")
 
 
+def count_problems(n_classes: int, multiclass: str) -> int:
+    """Give the number of binary problems that a multiclass task is turned into: the columns of its `code`."""
+    if n_classes <= 2:
+        return 1
+    return n_classes * (n_classes - 1) // 2 if by_pairs(multiclass) else n_classes
+
+
 def code(n_classes: int, multiclass: str) -> Array:
     """Give the table sign[class, problem] that turns a multiclass task into binary problems.
 

@@ -1,0 +1,700 @@
+"""Model files: what comes back is what was saved, and nothing but a sound model comes out of any file."""
+
+import dataclasses
+import errno
+import json
+import os
+import pickle
+import re
+import stat
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors
+import safetensors.numpy
+import scipy.sparse as sp
+import sklearn.linear_model
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from forge import content, join, split
+from rosenblatt import (
+    AROW,
+    AdalineRegressor,
+    AveragedPerceptron,
+    MaximumMargin,
+    PassiveAggressive,
+    Perceptron,
+    PocketPerceptron,
+    SoftMargin,
+    VotedPerceptron,
+    Winnow,
+    load,
+    save,
+)
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+from test_estimators import FAMILY
+from test_family import STREAMS
+
+HERE = Path(__file__).parent
+MORE = [
+    Perceptron(penalty="l1", alpha=0.01, multiclass="ovo-vote"),
+    Perceptron(penalty="elasticnet", early_stopping=True, n_jobs=2),
+    Perceptron(margin=(2.0, 1.0), class_weight={0: 2.0, 1: 1.0, 2: 1.0}, keep="last"),
+    AveragedPerceptron(multiclass="joint", schedule="1/t", shuffle="random"),
+    PassiveAggressive(C=np.inf, init=([1.0, 0.0, 0.0, 0.0], 0.5)),
+]
+EVERY = list({str(model): model for model in [*FAMILY, *STREAMS, *MORE]}.values())
+
+
+def alike(one, other):
+    """Whether two values are the same in type, shape and every bit."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        same = one.dtype == other.dtype and one.shape == other.shape
+        return same and (one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes())
+    if sp.issparse(one):
+        return one.shape == other.shape and all(
+            alike(getattr(one, p), getattr(other, p)) for p in ("data", "indices", "indptr")
+        )
+    if isinstance(one, Enum):
+        return one is other
+    if dataclasses.is_dataclass(one):
+        return alike(vars(one), vars(other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(alike(*pair) for pair in zip(one, other, strict=True))
+    return one == other or (one != one and other != other)
+
+
+def state(model):
+    """Give all that a model is made of, without what is only kept to be quick and the time that the clock showed."""
+    parts = {name: part for name, part in vars(model).items() if name != "_quick"}
+    if "run_" in parts:
+        parts["run_"] = dataclasses.replace(parts["run_"], seconds=0.0)
+    return parts
+
+
+def there_and_back(model, folder):
+    save(model, folder / "model.safetensors")
+    return load(folder / "model.safetensors")
+
+
+def rows(dtype=np.float64, n=40):
+    rng = np.random.default_rng(0)
+    return (rng.integers(0, 3, (n, 4)) / 4).astype(dtype), np.arange(n) % 3
+
+
+@pytest.mark.parametrize("model", EVERY, ids=str)
+def test_a_model_without_a_fit_comes_back_with_its_parameters(model, tmp_path):
+    back = there_and_back(model, tmp_path)
+    assert type(back) is type(model)
+    assert alike(back.get_params(), model.get_params())
+    assert vars(back).keys() == vars(model).keys()
+
+
+@pytest.mark.parametrize("model", EVERY, ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "index", "classes"),
+    [(np.float64, None, 3), (np.float32, None, 2), (np.float64, np.int32, 2), (np.float32, np.int64, 3)],
+    ids=["dense", "dense32", "csr", "csr32"],
+)
+def test_a_model_comes_back_as_it_was(model, dtype, index, classes, tmp_path):
+    X, y = rows(dtype)
+    y = y % classes
+    stored = X
+    if index is not None:
+        stored = sp.csr_array(X)
+        stored.indices, stored.indptr = stored.indices.astype(index), stored.indptr.astype(index)
+    if isinstance(getattr(model, "class_weight", None), dict):
+        model = clone(model).set_params(class_weight=dict.fromkeys(range(classes), 2.0))
+    fitted = clone(model).fit(stored, y)
+    before = pickle.loads(pickle.dumps(fitted))
+    back = there_and_back(fitted, tmp_path)
+    assert alike(state(back), state(before))
+    assert alike(state(fitted), state(before))  # to save changes nothing
+    assert alike(back.run_, fitted.run_) if hasattr(fitted, "run_") else isinstance(fitted, MaximumMargin)
+    for other in (X, sp.csr_array(X), X.astype(np.float32)):
+        assert alike(back.predict(other), fitted.predict(other))
+        if hasattr(fitted, "decision_function"):
+            assert alike(back.decision_function(other), fitted.decision_function(other))
+    if isinstance(fitted, VotedPerceptron):
+        for way in ("vote", "average", "last"):
+            assert alike(back.decision_function(X, method=way), fitted.decision_function(X, method=way))
+
+
+@pytest.mark.parametrize("model", [*STREAMS, *MORE, Winnow(balanced=False)], ids=str)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=integer_sets(classes=3, most_rows=16, most_features=4),
+    multiclass=st.sampled_from(["ovr", "ovo", "ovo-vote", "joint"]),
+    more=st.data(),
+)
+def test_a_stream_goes_on_as_if_nothing_had_happened(model, data, multiclass, more, tmp_path):
+    X, label = data
+    if not getattr(model, "balanced", True):
+        X = np.abs(X)
+    multiclass = multiclass if multiclass in model.modes else "ovr"
+    stream = clone(model).set_params(multiclass=multiclass)
+    if getattr(stream, "init", None) is not None:
+        stream.set_params(init=(np.linspace(0, 1, X.shape[1]), 0.5))
+    announced = {} if stream.takes_new_classes and more.draw(st.booleans()) else {"classes": [0, 1, 2]}
+    cut = more.draw(st.integers(1, len(X) - 1))
+    sparse = more.draw(st.booleans())
+    stored = sp.csr_array(X) if sparse else X
+    stream.partial_fit(stored[:cut], label[:cut], **announced)
+    back = there_and_back(stream, tmp_path)
+    for each in (stream, back):
+        each.partial_fit(stored[cut:], label[cut:])
+    assert alike(state(back), state(stream))
+    again = there_and_back(back, tmp_path)
+    for each in (stream, again):  # a class that nobody announced, and rows of the other storage
+        labels = np.full(len(X), 7 if stream.takes_new_classes and not stream.class_weight else 1)
+        each.partial_fit(X if sparse else sp.csr_array(X), labels)
+    assert alike(state(again), state(stream))
+
+
+def test_regression_and_warm_starts_go_on_too(tmp_path):
+    X, y = rows()
+    stream = AdalineRegressor().partial_fit(X, X[:, 0])
+    back = there_and_back(stream, tmp_path)
+    assert alike(state(back.partial_fit(X, X[:, 0])), state(stream.partial_fit(X, X[:, 0])))
+    for model in (Perceptron(penalty="l2"), AveragedPerceptron(), AROW(), SoftMargin(average=True), Winnow()):
+        fitted = model.set_params(warm_start=True, max_iter=3, tol=None).fit(X, y)
+        back = there_and_back(fitted, tmp_path)
+        assert alike(state(back.fit(X, y)), state(fitted.fit(X, y)))
+
+
+def test_single_rows_go_on_too(tmp_path):
+    X, y = rows()
+    model = Perceptron().partial_fit(X, y % 2)
+    for x, label in zip(X, y % 2, strict=True):
+        model.learn_one(x, int(label))
+    back = there_and_back(model, tmp_path)
+    for x, label in zip(X[::-1], y[::-1] % 2, strict=True):
+        assert back.learn_one(x, int(label)) == model.learn_one(x, int(label))
+    model.partial_fit(X, y % 2)
+    back.partial_fit(X, y % 2)
+    assert alike(back.coef_, model.coef_)
+    assert alike(back._trained, model._trained)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 2],
+        np.array([0, 1, 2], np.uint8),
+        [-1.0, 0.0, 5.0],
+        [False, True, True],
+        ["", "no", "Zürich 東京"],
+        np.array(["a", "b", "c"], "U40"),
+        np.array(["a", "bb", "\ud800\0"], object),
+        np.array([1, 2, 10**30], object),
+        np.array([True, False, True], object),
+    ],
+    ids=str,
+)
+def test_labels_of_any_type_come_back(labels, tmp_path):
+    X, y = rows()
+    model = PassiveAggressive().fit(X, np.asarray(labels)[y])
+    back = there_and_back(model, tmp_path)
+    assert alike(back.classes_, model.classes_)
+    assert alike(back.predict(X), model.predict(X))
+
+
+def test_names_of_features_come_back(tmp_path):
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=["", "length", "Größe", "x" * 1000])
+    back = there_and_back(Perceptron().fit(frame, y), tmp_path)
+    assert back.feature_names_in_.tolist() == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        back.predict(frame.rename(columns={"length": "width"}))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"random_state": None},
+        {"random_state": 2**31, "max_iter": np.int64(7), "tol": np.float32(0.1), "shuffle": "random"},
+        {"init": (np.arange(4.0)[::-1], np.float64(0.5)), "class_weight": {"a": 1, "b": np.float16(2.0)}},
+        {"tol": -np.inf, "alpha": float("nan"), "class_weight": {1: 2.0, False: 1, np.str_("x"): 0}},
+        {"margin": [1, 2.0], "class_weight": "balanced", "max_iter": 10**100, "verbose": np.True_},
+    ],
+    ids=str,
+)
+def test_parameters_come_back_in_value_and_type(parameters, tmp_path):
+    back = there_and_back(Perceptron(**parameters), tmp_path)
+    assert alike(back.get_params(), Perceptron(**parameters).get_params())
+
+
+def test_a_random_state_goes_on_where_it_was(tmp_path):
+    X, y = rows()
+    model = Perceptron(random_state=np.random.RandomState(5), max_iter=3, tol=None).fit(X, y)
+    model.random_state.standard_normal(3)  # leaves one in store
+    back = there_and_back(model, tmp_path)
+    assert back.random_state.standard_normal(5).tolist() == model.random_state.standard_normal(5).tolist()
+    assert alike(state(back.fit(X, y))["coef_"], model.fit(X, y).coef_)
+    with pytest.raises(InvalidInput, match=r"PCG64.*Pass a seed"):
+        save(Perceptron(random_state=np.random.RandomState(np.random.PCG64(0))), tmp_path / "x")
+
+
+def test_a_long_record_comes_back(tmp_path):
+    X, y = rows()
+    model = Perceptron(max_iter=500, tol=None).fit(X, y)
+    assert len(model.run_.mistakes) == 500
+    back = there_and_back(model, tmp_path)
+    assert alike(back.run_, model.run_)
+    assert back.run_.guarantees() == model.run_.guarantees()
+
+
+def test_equal_arrays_are_stored_once_and_come_back_apart(tmp_path):
+    X, y = rows()
+    model = there_and_back(Perceptron().partial_fit(X, y % 2), tmp_path)
+    header, _ = split((tmp_path / "model.safetensors").read_bytes())
+    assert sum(entry["shape"] == [1, 4] for entry in header.values() if "shape" in entry) == 1
+    model.coef_ += 1
+    assert not np.shares_memory(model.coef_, model._trained[1])
+    assert not np.array_equal(model.coef_, model._trained[1])
+
+
+# ------------------------------------------------------------------------------------------------- what is not saved
+
+
+@pytest.mark.parametrize("parameter", ["callback", "schedule"])
+def test_functions_are_refused_by_name_with_the_remedy(parameter, tmp_path):
+    model = Perceptron(**{parameter: lambda epoch: 1.0})
+    with pytest.raises(InvalidInput, match=rf"{parameter}=.*set_params\({parameter}=") as caught:
+        save(model, tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+    remedy = re.search(r"set_params\((\w+)=(\w+|'\w+')\)", str(caught.value))
+    model.set_params(**{parameter: None if remedy[2] == "None" else remedy[2].strip("'")})
+    there_and_back(model.fit(*rows()), tmp_path)
+
+
+class Own(Perceptron):
+    pass
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [sklearn.linear_model.Perceptron(), make_pipeline(StandardScaler(), Perceptron()), Own(), Perceptron, 3],
+    ids=str,
+)
+def test_what_is_not_of_the_family_is_refused(thing, tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be saved: files hold"):
+        save(thing, tmp_path / "x")
+
+
+def spoil(name, value):
+    def change(model):
+        setattr(model, name, value)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (spoil("coef_", np.ones((3, 9))), "coef_ has shape"),
+        (spoil("coef_", np.full((3, 4), np.nan)), "coef_ has values that are not finite"),
+        (spoil("coef_", np.ones((3, 4), int)), "coef_ has dtype int64"),
+        (spoil("classes_", np.array([2, 1, 0])), "not sorted"),
+        (spoil("n_features_in_", 7), "coef_ has shape"),
+        (spoil("note", "mine"), "it has note"),
+        (spoil("max_iter", 0), "max_iter=0"),
+        (spoil("class_weight", [lambda: 1]), "class_weight.0 is or holds a function"),
+        (spoil("max_iter", 10**5000), "a value cannot be written"),
+        (spoil("random_state", np.random.default_rng(0)), "random_state=Generator"),
+        (lambda model: delattr(model, "run_"), "no run_.*Fit it again"),
+        (lambda model: model.class_weight.update(x=model.class_weight), "nested too deeply"),
+    ],
+)
+def test_a_model_that_is_not_whole_is_not_saved(change, message, tmp_path):
+    model = Perceptron(class_weight={0: 1.0, 1: 1.0, 2: 1.0}).fit(*rows())
+    change(model)
+    with pytest.raises(InvalidInput, match=message):
+        save(model, tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_after_a_fit_that_failed_a_model_is_saved_if_it_is_whole(tmp_path):
+    model = Perceptron()
+    with pytest.raises(InvalidInput, match="one"):
+        model.fit(np.eye(3), [1, 1, 1])
+    assert there_and_back(model, tmp_path).n_features_in_ == 3
+    model.fit(*rows())
+    with pytest.raises(InvalidInput, match="one"):
+        model.fit(np.eye(3), [1, 1, 1])
+    with pytest.raises(InvalidInput, match="coef_ has shape"):
+        save(model, tmp_path / "x")
+
+
+# ---------------------------------------------------------------------------------------------------------- the file
+
+
+def test_the_safetensors_library_reads_the_file(tmp_path):
+    X, y = rows(np.float32)
+    model = AROW().fit(X, y)
+    path = tmp_path / "model.safetensors"
+    save(model, path)
+    tensors = safetensors.numpy.load_file(path)
+    assert alike(tensors["coef_"], model.coef_)
+    assert alike(tensors["_trained.0.V"], model._trained[0].V)
+    with safetensors.safe_open(path, "np") as file:
+        assert file.metadata()["format"] == "rosenblatt-model"
+        assert content({"__metadata__": file.metadata()})["class"] == "AROW"
+    data = path.read_bytes()
+    header, _ = split(data)
+    start = 8 + int.from_bytes(data[:8], "little")
+    for name, tensor in tensors.items():
+        assert (start + header[name]["data_offsets"][0]) % tensor.itemsize == 0
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_paths_may_be_text_or_path(as_path, tmp_path):
+    save(Perceptron(max_iter=3), as_path(tmp_path / "x"))
+    assert load(as_path(tmp_path / "x")).max_iter == 3
+
+
+def test_places_without_a_file_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+    with pytest.raises(InvalidInput, match="is a directory"):
+        load(tmp_path)
+    with pytest.raises(InvalidInput, match="is a directory"):
+        save(Perceptron(), tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such directory"):
+        save(Perceptron(), tmp_path / "nowhere" / "x")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match="not a file"):  # and does not wait for a writer
+        load(tmp_path / "pipe")
+
+
+def test_permissions_and_links_are_those_of_any_file(tmp_path):
+    before = os.umask(0o027)
+    try:
+        save(Perceptron(), tmp_path / "x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
+    (tmp_path / "x").chmod(0o600)
+    (tmp_path / "link").symlink_to("x")
+    save(Perceptron(max_iter=5), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load(tmp_path / "x").max_iter == 5
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o600
+
+
+FULL = """
+import resource, sys
+import numpy as np
+import rosenblatt
+model = rosenblatt.Perceptron().fit(np.eye(1000), np.arange(1000) % 2)
+for room in (0, 2000, 5000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    try:
+        rosenblatt.save(model, sys.argv[1])
+    except OSError as error:
+        print(error.strerror)
+"""
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path):
+    save(Perceptron(max_iter=77), tmp_path / "x")
+    before = (tmp_path / "x").read_bytes()
+    result = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path / "x")], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.splitlines() == [os.strerror(errno.EFBIG)] * 3
+    assert (tmp_path / "x").read_bytes() == before
+    assert os.listdir(tmp_path) == ["x"]
+
+
+# ------------------------------------------------------------------------------------------- files not to be trusted
+
+
+def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
+    command = [sys.executable, str(HERE / "corrupt_files.py"), "900"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert result.returncode == 0, result.stderr
+    refused, accepted = map(int, result.stdout.split())
+    assert refused > 600
+    assert accepted > 50  # else the lies are too coarse to get past the first check
+
+
+def without(header, names, tensors):
+    """Take tensors out of a file."""
+    kept, result = sorted(set(header) - {*names, "__metadata__"}, key=lambda name: header[name]["data_offsets"]), b""
+    for name in set(header) - {*kept, "__metadata__"}:
+        del header[name]
+    for name in kept:
+        start, end = header[name]["data_offsets"]
+        header[name]["data_offsets"] = [len(result), len(result) + end - start]
+        result += tensors[start:end]
+    return result
+
+
+@pytest.fixture
+def forged(tmp_path):
+    """Write a file that was changed by a function of its header, its model and its tensors; give what loading says."""
+
+    def refused(change, model=None, prune=False):
+        save(model or Perceptron(random_state=np.random.RandomState(0)).fit(*rows()), tmp_path / "x")
+        header, tensors = split((tmp_path / "x").read_bytes())
+        node = content(header)
+        tensors = change(header, node, tensors) or tensors
+        if prune:  # what is used by nothing now
+            tensors = without(header, [name for name in header if f'"{name}"' not in json.dumps(node)], tensors)
+        (tmp_path / "x").write_bytes(join(header, tensors, model=node))
+        with pytest.raises(InvalidInput) as caught:
+            load(tmp_path / "x")
+        assert "Pass a file that rosenblatt.save wrote" in str(caught.value)
+        return str(caught.value)
+
+    return refused
+
+
+def test_every_flipped_bit_is_noticed(tmp_path):
+    save(Perceptron().fit(*rows()), tmp_path / "x")
+    data = (tmp_path / "x").read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.choice(len(data), 300, replace=False).tolist():
+        broken = bytearray(data)
+        broken[place] ^= 1 << int(rng.integers(8))
+        (tmp_path / "x").write_bytes(broken)
+        try:
+            load(tmp_path / "x")
+        except InvalidInput:
+            continue
+        # White space may turn into other white space, between the parts of the header.
+        assert bytes([data[place]]).isspace() and bytes([broken[place]]).isspace()  # noqa: PT018
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    path = tmp_path / "x"
+    for data in (b"", b"1234567", b"\xff" * 100, pickle.dumps(Perceptron()), b"\x02" + bytes(7) + b"{}"):
+        path.write_bytes(data)
+        with pytest.raises(InvalidInput, match="cannot be loaded"):
+            load(path)
+    safetensors.numpy.save_file({"coef_": np.ones(3)}, path)
+    with pytest.raises(InvalidInput, match="not a model file of rosenblatt"):
+        load(path)
+
+
+def edit(*way, to):
+    """Set a part of the model's JSON."""
+
+    def change(header, node, tensors):
+        for key in way[:-1]:
+            node = node[key]
+        node[way[-1]] = to
+
+    return change
+
+
+def drop(*way):
+    def change(header, node, tensors):
+        for key in way[:-1]:
+            node = node[key]
+        del node[way[-1]]
+
+    return change
+
+
+STATE = ("attributes", "_trained", "tuple", 0, "record", 1)
+DRAWN = ("parameters", "random_state", "RandomState")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (edit("class", to="os.system"), "'os.system', which is none of"),
+        (edit("class", to="sklearn.svm.SVC"), "which is none of"),
+        (edit("class", to={}), "which is none of"),
+        (edit("class", to="AROW"), "the parameters of AROW are not"),
+        (edit("parameters", to="x"), "belong to nothing"),
+        (edit("more", to={}), "not just class, parameters, attributes"),
+        (drop("attributes"), "belong to nothing"),
+        (drop("parameters", "alpha"), "the parameters of Perceptron are not"),
+        (edit("parameters", "callback", to="print"), "callback='print' is not possible"),
+        (edit("parameters", "n_jobs", to={"os": "system"}), "the unknown tag 'os'"),
+        (edit("parameters", "n_jobs", to={}), "0 tags"),
+        (edit("parameters", "n_jobs", to=[1]), "n_jobs=[1] is not possible"),
+        (
+            edit("parameters", "multiclass", to="ovo"),
+            None,
+        ),  # three classes have three pairs: the size fits, the code too
+        (edit("parameters", "multiclass", to=3), "multiclass=3"),
+        (edit("parameters", "max_iter", to=-1), "max_iter=-1"),
+        (edit("parameters", "tol", to={"scalar": ["int8", 300]}), "300 is not of kind int8"),
+        (edit("parameters", "tol", to={"scalar": ["object", 1]}), "'object' is not a kind"),
+        (edit("parameters", "class_weight", to={"dict": [[[], 1]]}), "keys and values"),
+        (edit("parameters", "class_weight", to={"dict": [[1, 1], [1, 2]]}), "comes twice"),
+        (edit(*DRAWN, "pos", to=10**6), "random_state is not a state"),
+        (edit(*DRAWN, "pos", to=-1), "random_state is not a state"),
+        (edit(*DRAWN, "key", to="coef_"), "do not belong there"),
+        (edit("attributes", "__class__", to=1), "__class__, which Perceptron does not have"),
+        (edit("attributes", "max_iter", to=1), "max_iter, which Perceptron does not have"),
+        (drop("attributes", "n_features_in_"), "no n_features_in_"),
+        (edit("attributes", "n_features_in_", to=10**6), "coef_ has shape"),
+        (edit("attributes", "coef_", to={"tensor": "classes_"}), "coef_ has shape"),
+        (edit("attributes", "coef_", to=1.0), "coef_ has shape"),
+        (edit("attributes", "intercept_", to={"tensor": "coef_"}), "coef_ has shape"),
+        (edit("attributes", "classes_", to={"text": "coef_"}), "do not belong there"),
+        (edit("attributes", "classes_", to={"objects": [1, "a", 2.5]}), "belong to nothing"),
+        (edit("attributes", "classes_", to={"objects": [None, None]}), "labels"),
+        (edit("attributes", "t_", to=-1), "t_=-1 is not a count"),
+        (edit("attributes", "stop_reason_", to=7), "stop_reason_ is not a sentence"),
+        (edit("attributes", "feature_names_in_", to={"objects": ["a", "b"]}), "is not 4 names"),
+        (edit("attributes", "run_", to={"record": ["Popen", {}]}), "no record 'Popen'"),
+        (edit("attributes", "run_", "record", 1, "stop", to={"enum": ["Stop", "NEVER"]}), "no Stop 'NEVER'"),
+        (edit("attributes", "run_", "record", 1, "stop", to="SEPARATED"), "run_.stop is not of type"),
+        (edit("attributes", "run_", "record", 1, "stops", to={"tuple": ["a"]}), "run_.stops is not of type"),
+        (edit("attributes", "run_", "record", 1, "epochs", to=0), "run_ has no epochs"),
+        (drop("attributes", "run_", "record", 1, "kept"), "an entry has not just"),
+        (edit("attributes", "_trained", to=[]), "belong to nothing"),
+        (edit("attributes", "_trained", "tuple", 1, to=7), "the trained coef_ is not an array"),
+        (edit(*STATE, "W", to={"tensor": "_trained.0.paid"}), "W of the state has shape"),
+        (edit(*STATE, "b", to={"tensor": "coef_"}), "the state has biases"),
+        (edit(*STATE, "W", to={"tensor": "gone"}), "no tensor 'gone'"),
+        (edit("parameters", "init", to={"tuple": [{"tensor": "coef_"}] * 9}), "used more than 8 times"),
+    ],
+)
+def test_a_lie_under_a_true_seal_is_refused(change, message, forged):
+    if message is None:
+        with pytest.raises(pytest.fail.Exception):
+            forged(change)
+    else:
+        assert message in forged(change)
+
+
+def entry(name, **changes):
+    def change(header, node, tensors):
+        header[name].update(changes)
+
+    return change
+
+
+def replace(name, value):
+    """Put other bytes into a tensor."""
+
+    def change(header, node, tensors):
+        start, end = header[name]["data_offsets"]
+        return (
+            tensors[:start]
+            + np.resize(np.array(value), (end - start) // np.array(value).nbytes).tobytes()
+            + tensors[end:]
+        )
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (entry("coef_", dtype="BF16"), "unknown type 'BF16'"),
+        (entry("coef_", dtype="F32"), "does not fit its place"),
+        (entry("_trained.0.t", dtype="F64"), "t of the state has dtype"),
+        (entry("coef_", shape=[4, 3]), "coef_ has shape (4, 3)"),
+        (entry("coef_", shape=[-3, -4]), "has no shape"),
+        (entry("coef_", shape=[3.0, 4]), "has no shape"),
+        (entry("coef_", shape=[2**40, 2**40]), "has no shape"),
+        (entry("_trained.0.paid", shape=[0, 2**40, 2**40]), "has no shape"),
+        (entry("coef_", data_offsets=[0, 2**60]), "has no place"),
+        (entry("coef_", data_offsets=[8, 104]), "does not fit its place"),
+        (entry("coef_", more=1), "not just dtype, shape, data_offsets"),
+        (
+            lambda header, node, tensors: header.update(extra={"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}),
+            "belong to nothing",
+        ),
+        (lambda header, node, tensors: header.pop("classes_") and None, "does not fit its place"),
+        (lambda header, node, tensors: tensors + b"12345678", "its tensors take"),
+        (replace("coef_", np.nan), "coef_ has values that are not finite"),
+        (replace("_trained.0.scale", np.inf), "scale of the state has values that are not finite"),
+        (replace("_trained.0.scale", 0.0), "scales that are not positive"),
+        (replace("_trained.0.t", -5), "fewer than no trials"),
+        (replace("classes_", 3), "classes_ are not sorted"),
+        (lambda header, node, tensors: header["__metadata__"].update(version="2"), "version '2'"),
+        (lambda header, node, tensors: header["__metadata__"].update(format="other"), "not a model file"),
+        (lambda header, node, tensors: header["__metadata__"].update(more="x"), "metadata are not"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_refused(change, message, forged):
+    assert message in forged(change)
+
+
+def test_updates_that_do_not_fit_are_refused(forged):
+    X, y = rows()
+    for stored in (X, sp.csr_array(X)):
+        model = VotedPerceptron(max_iter=2).fit(stored, y)
+        way = ("attributes", "_ballots", 0, "tuple")
+        assert "belong to nothing" in forged(edit(*way, 1, to={"tensor": "intercept_"}), model)
+        assert "kept its updates" in forged(drop("attributes", "_ballots", 0), model, prune=True)
+        assert "a factor and a trial" in forged(drop(*way, 2), model, prune=True)
+        assert "trials of the updates has" in forged(entry("_ballots.0.2", dtype="F64"), model)
+    assert "damaged" in forged(replace("_ballots.0.0.indices", np.int32(4)), model)
+    assert "damaged" in forged(replace("_ballots.0.0.indices", np.int32(-1)), model)
+    assert "damaged" in forged(replace("_ballots.0.0.indptr", np.int32(5)), model)
+    assert "NaN" in forged(replace("_ballots.0.0.data", np.nan), model)
+    assert "have another size" in forged(edit(*way, 0, "csr_matrix", "shape", to=[model._ballots[0][1].size, 5]), model)
+
+
+def test_text_that_is_none_is_refused(forged):
+    X, y = rows()
+    words = Perceptron().fit(X, np.array(["a", "b", "cc"])[y])
+    assert "is not text" in forged(replace("classes_", np.uint32(0x110000)), words)
+    names = Perceptron().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    assert "is not text" in forged(replace("feature_names_in_.utf8", np.uint8(255)), names)
+    assert "are not those of it" in forged(replace("feature_names_in_.ends", 10**6), names)
+    assert "are not those of it" in forged(replace("feature_names_in_.ends", -1), names)
+
+
+def test_headers_that_are_none_are_refused(tmp_path):
+    save(Perceptron(), tmp_path / "x")
+    header, _ = split((tmp_path / "x").read_bytes())
+    good = join(header, b"")[8:]
+    for text, message in (
+        (good.replace(b'{"__metadata__":', b'{"__metadata__": {}, "__metadata__":'), "comes twice"),
+        (good.replace(b'\\"alpha\\":', b'\\"alpha\\": 1, \\"alpha\\":'), "seal"),
+        (b'{"__metadata__": {"format": NaN}}', "NaN, which is not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"\xff\xff", "not text"),
+        (b"{", "not JSON"),
+        (b"[]", "not a model file"),
+        (b'{"__metadata__": 3}', "not a model file"),
+        (b'{"__metadata__": {"format": "rosenblatt-model", "version": 1}}', "version 1 of the format"),
+    ):
+        (tmp_path / "x").write_bytes(len(text).to_bytes(8, "little") + text)
+        with pytest.raises(InvalidInput, match=message):
+            load(tmp_path / "x")
+    (tmp_path / "x").write_bytes((2**63).to_bytes(8, "little") + good)
+    with pytest.raises(InvalidInput, match="its header would have"):
+        load(tmp_path / "x")
+    with open(tmp_path / "x", "r+b") as file:  # a file of a tebibyte, with nothing in it
+        file.write((2**39).to_bytes(8, "little"))
+        file.truncate(2**40)
+    with pytest.raises(InvalidInput, match="its header would have"):
+        load(tmp_path / "x")
+    with open(tmp_path / "x", "r+b") as file:
+        file.write(len(good).to_bytes(8, "little"))
+    with pytest.raises(InvalidInput, match="its tensors take 0 bytes"):
+        load(tmp_path / "x")
+
+
+def test_pickle_and_clone_go_on_working(tmp_path):
+    X, y = rows()
+    back = there_and_back(VotedPerceptron().fit(X, y), tmp_path)
+    assert alike(state(pickle.loads(pickle.dumps(back))), state(back))
+    assert alike(clone(back).get_params(), back.get_params())
+    assert isinstance(there_and_back(PocketPerceptron().fit(X, y), tmp_path).score(X, y), float)
