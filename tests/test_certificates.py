@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
@@ -340,6 +341,33 @@ def test_any_change_of_any_field_breaks_the_seal(name):
                 assert not verify(forged, X, y), (key, new)
     assert refused > 50
     assert rejected > 10
+
+
+def accepts(certificate, data, monkeypatch):
+    """Whether the standalone checker accepts, within this process."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # the script sets it
+    monkeypatch.setattr(sys, "argv", ["", str(certificate), str(data)])
+    try:
+        runpy.run_path(str(CHECKER))
+    except SystemExit as end:
+        return end.code is None
+    except Exception:  # it says so and fails
+        return False
+    raise AssertionError("the script must exit")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # files that the script leaves open until it ends
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_checker_rejects_any_change_of_any_field(name, tmp_path, monkeypatch):
+    X, y, certificate = EXAMPLES[name]
+    document = certificate.to_dict()
+    assert run_checker(tmp_path, document, X, y)
+    paths = tmp_path / "certificate.json", tmp_path / "data.csv"
+    assert accepts(*paths, monkeypatch)
+    for key in document:
+        for new in [new for new in changes(document[key]) if new != document[key]]:
+            paths[0].write_text(json.dumps(document | {key: new}))
+            assert not accepts(*paths, monkeypatch), (key, new)
 
 
 def sealed(certificate, **claims):
