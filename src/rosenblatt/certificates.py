@@ -12,7 +12,6 @@ import itertools
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -41,6 +40,7 @@ from rosenblatt.measures import (
 )
 from rosenblatt.rational import pivots
 from rosenblatt.signed import SignedRows
+from rosenblatt.tensors import replace_file
 
 __all__ = [
     "ARITHMETICS",
@@ -189,16 +189,8 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file; it appears whole or not at all."""
-        target = Path(path)
         text = json.dumps(self.to_dict(), sort_keys=True, indent=1)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        replace_file(Path(path), [f"{text}\n".encode()])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from rosenblatt import estimators, minimisers
 from rosenblatt._kernels import Exponents, Gaussian, Pocket, Weights
+from rosenblatt.certificates import Certificate
 from rosenblatt.errors import InvalidInput
 from rosenblatt.stopping import Stop
 from rosenblatt.tensors import Content, Fault, expect, fields, is_label, is_whole, read, write
@@ -31,6 +32,7 @@ from rosenblatt.training import Run
 
 # What may be among the attributes of a model, beside numbers, text and arrays.
 _TYPES: dict[str, type] = {
+    "Certificate": Certificate,
     "Run": Run,
     "Stop": Stop,
     "Weights": Weights,

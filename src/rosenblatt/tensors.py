@@ -73,7 +73,8 @@ def write(path: Path, content: Content, types: Types) -> None:
     path : Path
     content : dict
     types : mapping from names to classes
-        NamedTuples, dataclasses and enumerations that may be among the values.
+        NamedTuples, dataclasses and enumerations that may be among the values; one with `to_dict` and `from_dict` is
+        stored as what they give and take.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def write(path: Path, content: Content, types: Types) -> None:
         header, tensors = _pack(nodes, store.tensors)
     except RecursionError:
         raise Fault("a value is nested too deeply") from None
-    _replace(path, [len(header).to_bytes(8, "little"), header, *tensors])
+    replace_file(path, [len(header).to_bytes(8, "little"), header, *tensors])
 
 
 def read(path: str, types: Types) -> Content:
@@ -165,6 +166,8 @@ class _Store:
             return {tag: {"shape": [int(size) for size in value.shape], **arrays}}
         if issubclass(known[tag], Enum):
             return {"enum": [tag, value.name]}
+        if hasattr(known[tag], "from_dict"):  # has a form of its own for JSON
+            return {"document": [tag, value.to_dict()]}
         names = get_type_hints(known[tag])
         return {"record": [tag, {name: self.node(getattr(value, name), f"{path}.{name}") for name in names}]}
 
@@ -260,7 +263,7 @@ def _pack(content: dict[str, Any], tensors: dict[str, Array]) -> tuple[bytes, li
     return text, [_bytes(tensors[name]) for name in order]
 
 
-def _replace(target: Path, parts: list[Any]) -> None:
+def replace_file(target: Path, parts: list[Any]) -> None:
     """Write a file beside the target, see it safely on the disk, and give it the target's name."""
     beside = target.parent / f".rosenblatt-{secrets.token_hex(8)}.tmp"
     try:
@@ -527,10 +530,20 @@ class _Restore:
     def _record(self, content: Any) -> Any:
         tag, parts = self._pair(content)
         kind = self.types.get(tag)
-        if kind is None or issubclass(kind, Enum):
+        if kind is None or issubclass(kind, Enum) or hasattr(kind, "from_dict"):
             raise Fault(f"there is no record {tag!r:.60}")
         names = get_type_hints(kind)
         return kind(**dict(zip(names, map(self.value, fields(parts, *names)), strict=True)))
+
+    def _document(self, content: Any) -> Any:
+        tag, parts = self._pair(content)
+        read = getattr(self.types.get(tag), "from_dict", None)
+        if read is None:
+            raise Fault(f"there is no document {tag!r:.60}")
+        try:
+            return read(parts)
+        except InvalidInput as fault:
+            raise Fault(f"its {tag} cannot be read: {str(fault).rstrip('.')}") from None
 
     _TAGS: ClassVar[dict[str, Callable[[_Restore, Any], Any]]] = {
         "tensor": _tensor,
@@ -545,4 +558,5 @@ class _Restore:
         "RandomState": _random,
         "enum": _enum,
         "record": _record,
+        "document": _document,
     }
