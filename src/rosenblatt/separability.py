@@ -19,11 +19,12 @@ import numpy.typing as npt
 import scipy.linalg
 
 from rosenblatt._activeset import ORIGIN
-from rosenblatt._kernels import Dense
+from rosenblatt._kernels import Dense, gather
 from rosenblatt.certificates import ARITHMETICS, Bracket, Certificate, augmented_bracket, issue, margin_bracket, prepare
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lattice import Face, Grid, Proof, as_floats, solving_time
 from rosenblatt.nearest import (
+    BLOCK,
     EXTRA,
     MOST,
     Clock,
@@ -44,17 +45,26 @@ from rosenblatt.nearest import (
     whitened,
     widest,
 )
+from rosenblatt.polynomials import monomials
 from rosenblatt.rational import as_integers, lift, null_space, null_vector, pivots, primitive
 from rosenblatt.signed import SignedRows
 
 Array = npt.NDArray[Any]
 
+KERNELS = ("linear", "quadratic", "poly", "rbf")
 # Epochs of coordinate descent before the search, and of several classes or of wide rows.
 EPOCHS, LONG = 3, 100
 
 
 def certify(
-    X: Any, y: Any, *, margin: bool = True, exact: str = "binary", time_limit: float | None = None
+    X: Any,
+    y: Any,
+    *,
+    margin: bool = True,
+    exact: str = "binary",
+    time_limit: float | None = None,
+    kernel: str = "linear",
+    degree: int = 3,
 ) -> Certificate:
     """Decide whether classes can be told apart by hyperplanes, and prove it.
 
@@ -71,6 +81,12 @@ def certify(
         What a value means: the float itself, or the shortest decimal that rounds to it (0.1 is then one tenth).
     time_limit : float or None
         Seconds after which the verdict is "undecided".
+    kernel : {"linear", "quadratic", "poly", "rbf"}
+        The space to separate in. For a polynomial kernel the certificate is on the explicit features,
+        ``rosenblatt.polynomials.monomials(X, degree)``, and `verify` wants those. For the Gaussian kernel it says what
+        can be proved: its features are not rational, so that no witness can be written down.
+    degree : int
+        Of the kernel "poly"; "quadratic" has 2.
 
     Returns
     -------
@@ -97,8 +113,33 @@ def certify(
     ('overlapping', (0, 1, 2, 3), (1, 1, 1, 1))
     """
     _check_options(exact, time_limit)
-    rows, classes = prepare(X, y, decimal=exact == "decimal")
+    if kernel not in KERNELS:
+        raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
+    decimal = exact == "decimal"
+    if kernel in ("quadratic", "poly"):
+        X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
+    rows, classes = prepare(X, y, decimal=decimal)
+    if kernel == "rbf":
+        return issue(rows, classes, verdict="undecided", reason=_gaussian(rows))
     return _certify(rows, classes, margin, time_limit)
+
+
+def _gaussian(rows: SignedRows) -> str:
+    """Say what can be proved of rows in the feature space of a Gaussian kernel."""
+    seen: dict[bytes, int] = {}
+    for first in range(0, rows.samples, BLOCK):
+        ids = np.arange(first, min(first + BLOCK, rows.samples))
+        Z = np.zeros((ids.size, rows.features))
+        gather(rows.table.rows, ids, np.ones(ids.size), Z)
+        Z += 0.0  # -0.0 is 0.0
+        for i, row in zip(ids.tolist(), Z, strict=True):
+            other = seen.setdefault(row.tobytes(), i)
+            if rows.label[other] != rows.label[i]:
+                return f"rows {other} and {i} are equal and of different classes, so that no kernel separates them"
+    return (
+        "no equal rows are of different classes, so that a Gaussian kernel separates them by a theorem (Micchelli "
+        "1986: its matrix is positive definite); the weights are not rational, and no witness of them can be written"
+    )
 
 
 def certify_pairs(
