@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators import Winnow as Winnow
+    from rosenblatt.kernelized import KernelPerceptron as KernelPerceptron
     from rosenblatt.minimisers import Adaline as Adaline
     from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
     from rosenblatt.minimisers import MaximumMargin as MaximumMargin
@@ -27,6 +28,7 @@ _HOME = {
     "Adaline": "minimisers",
     "AdalineRegressor": "minimisers",
     "AveragedPerceptron": "estimators",
+    "KernelPerceptron": "kernelized",
     "MaximumMargin": "minimisers",
     "PassiveAggressive": "estimators",
     "Perceptron": "estimators",
@@ -43,6 +45,7 @@ __all__ = [
     "Adaline",
     "AdalineRegressor",
     "AveragedPerceptron",
+    "KernelPerceptron",
     "MaximumMargin",
     "PassiveAggressive",
     "Perceptron",

@@ -1,0 +1,603 @@
+"""Training in the dual: an expansion in similarities with the rows that were mistaken, row by row, at BLAS speed.
+
+The algorithm is the lectures': present the rows one by one; on a mistake, y f(x) <= 0, count it for the row, where
+f(x) is the sum of alpha_i y_i k(x_i, x). What makes it fast changes nothing of that. The scores of all rows are kept.
+A block of rows first takes in, by one product of matrices for all problems, what has changed since its last visit;
+then its rows are presented one by one, with the similarities of those among them that are, or may become, mistaken.
+At the end of an epoch each block takes in what changed after it. So an epoch costs its own mistakes and no more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt import _duals as duals
+from rosenblatt._kernels import Task
+from rosenblatt.errors import InvalidInput
+from rosenblatt.model import EVERY_ROW
+from rosenblatt.order import Order
+from rosenblatt.similarity import Objects, Similarity, join, take
+from rosenblatt.stopping import PRECEDENCE, Patience, Stop
+from rosenblatt.training import Epoch, Plan, Run
+
+Array = npt.NDArray[Any]
+
+BLOCK = 1024  # rows that are presented together
+TILE = 2048  # vectors whose similarities with a block are computed together: some megabytes
+AHEAD = 64  # similarities of so many rows of a block cost hardly more than those of one
+CHUNK = 256  # columns of the cache that are allocated together
+
+
+class Log(NamedTuple):
+    """The updates in the order of the trials."""
+
+    slot: Array  # (m,) which vector
+    problem: Array  # (m,)
+    step: Array  # (m,) signed
+    trial: Array  # (m,) trials of the problem before it
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What is learned: f_p(x) = sum over s of coef[p, s] k(x_s, x), and how it came about.
+
+    Attributes
+    ----------
+    vectors : objects
+        The x_s, in the order of their first mistakes.
+    rows : int array of shape (n_vectors,)
+        Their numbers among all rows presented.
+    coef : array of shape (n_problems, n_vectors)
+    trials : int array of shape (n_problems,)
+        Trials so far.
+    log : Log
+        All updates.
+    """
+
+    vectors: Objects
+    rows: Array
+    coef: Array
+    trials: Array
+    log: Log
+
+    @classmethod
+    def empty(cls, objects: Objects, problems: int) -> Expansion:
+        """Give the zero function of such objects."""
+        none = np.empty(0, np.int64)
+        log = Log(none, none, np.empty(0), none)
+        return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
+
+    def summed(self) -> Array:
+        """Give the coefficients of the sum of f_p over all trials, exact where the steps are."""
+        lag = np.zeros_like(self.coef)
+        np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
+        return self.trials[:, None] * self.coef - lag
+
+    def grow(self, change: Array) -> Expansion:
+        """Give the expansion of more problems, each an old one, an old one with its sign changed, or a new one."""
+        parts = []
+        for p, line in enumerate(change):
+            (old,) = np.nonzero(line) if line.any() else (np.array([-1]),)
+            mine = self.log.problem == old[0]
+            sign = line[old[0]]
+            parts.append(Log(self.log.slot[mine], np.full(mine.sum(), p), sign * self.log.step[mine], self.log.trial[mine]))
+        log = Log(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        trials = np.abs(change).astype(np.int64) @ self.trials
+        return replace(self, coef=change.astype(float) @ self.coef, trials=trials, log=log)
+
+
+def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
+    """Give the sums of coef[p, s] k(x_s, x) for each row x.
+
+    Parameters
+    ----------
+    kernel : Similarity
+    vectors, rows : objects
+    coef : array of shape (n_problems, n_vectors)
+
+    Returns
+    -------
+    array of shape (n_problems, n_rows)
+    """
+    out = np.zeros((coef.shape[0], rows.shape[0]))
+    for part in _pieces(rows.shape[0], BLOCK):
+        block = take(rows, part)
+        for some in _pieces(vectors.shape[0], TILE):
+            K = kernel.columns(take(vectors, some), block)
+            out[:, part[0] : part[-1] + 1] += coef[:, some].astype(K.dtype) @ K
+    return out
+
+
+def poll(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
+    """Let every f that there was during training vote on each row, once for each trial that it survived.
+
+    Returns
+    -------
+    array of shape (n_problems, n_rows)
+        Share of votes for less share of votes against; the zero function abstains.
+    """
+    log, problems = expansion.log, expansion.trials.size
+    order = np.argsort(log.problem, kind="stable")
+    slot, step, trial, problem = (part[order] for part in (log.slot, log.step, log.trial, log.problem))
+    first = np.searchsorted(problem, np.arange(problems + 1))
+    following = np.append(trial[1:], 0)
+    ends = first[1:][np.diff(first) > 0] - 1
+    following[ends] = expansion.trials[problem[ends]]
+    survived = (following - trial) / np.maximum(expansion.trials, 1)[problem]
+    out = np.zeros((problems, rows.shape[0]))
+    if not slot.size:
+        return out
+    every = np.arange(expansion.rows.size)
+    for part in _pieces(rows.shape[0], AHEAD * 4):
+        block = take(rows, part)
+        tiles = [kernel.columns(take(expansion.vectors, every[i : i + TILE]), block) for i in range(0, every.size, TILE)]
+        votes = np.zeros((problems, part.size))
+        duals.vote(np.concatenate(tiles), slot, step, survived, first, votes)
+        out[:, part[0] : part[-1] + 1] = votes
+    return out
+
+
+def _pieces(size: int, length: int) -> Iterator[Array]:
+    for start in range(0, size, length):
+        yield np.arange(start, min(start + length, size))
+
+
+@dataclass(frozen=True)
+class DualJob:
+    """What to learn, from which objects, how, and until when.
+
+    Attributes
+    ----------
+    kernel : Similarity
+    objects : objects
+        What is presented.
+    task : Task
+    plan : Plan
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+    start : Expansion
+        Where to start.
+    index : int array
+        The objects to train on, in the order of a cycle; empty for all.
+    memory : float
+        Most bytes of similarities to keep.
+    strangers : int
+        How many of the last problems the record leaves out of its counts.
+    """
+
+    kernel: Similarity
+    objects: Objects
+    task: Task
+    plan: Plan
+    multiclass: str
+    start: Expansion
+    index: Array = field(default_factory=lambda: EVERY_ROW)
+    memory: float = 1e9
+    strangers: int = 0
+
+
+class _Pool:
+    """The objects of a run, numbered through: the vectors it starts with, then its rows."""
+
+    def __init__(self, job: DualJob) -> None:
+        self.kernel, self.first, self.rows = job.kernel, job.start.vectors, job.objects
+        self.offset = int(job.start.rows.size)
+        size = self.offset + job.objects.shape[0]
+        # Of a function that is called for every pair, no pair is asked twice if that fits into memory.
+        remembers = job.kernel.dear and 8.0 * size * size <= job.memory
+        self.known = np.full((size, size), np.nan) if remembers else None
+
+    def take(self, number: Array) -> Objects:
+        """Give objects by their numbers."""
+        early = int(np.searchsorted(number, self.offset)) if (np.diff(number) >= 0).all() else -1
+        if early == 0 or self.offset == 0:
+            return take(self.rows, number - self.offset)
+        if early == number.size:
+            return take(self.first, number)
+        old = number < self.offset
+        if early >= 0:
+            return join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
+        mixed = join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
+        place = np.empty(number.size, np.int64)
+        place[np.concatenate([np.flatnonzero(old), np.flatnonzero(~old)])] = np.arange(number.size)
+        return mixed[place]
+
+    def columns(self, number: Array, row: Array) -> Array:
+        """Give the similarities of objects with rows, shape (numbers, rows)."""
+        if self.known is None:
+            return self.kernel.columns(self.take(number), take(self.rows, row))
+        row = row + self.offset
+        for i in number:
+            missing = row[np.isnan(self.known[i, row])]
+            if missing.size:
+                found = self.kernel.columns(self.take(np.array([i])), self.take(missing))[0]
+                self.known[i, missing] = self.known[missing, i] = found
+        return self.known[np.ix_(number, row)]
+
+    def own(self) -> Array:
+        """Give k(x, x) of the rows."""
+        return self.kernel.own(self.rows)
+
+
+class _Cache:
+    """Columns of similarities with all rows, of as many vectors as the memory allows, the earliest first."""
+
+    def __init__(self, rows: int, dtype: npt.DTypeLike, memory: float) -> None:
+        self.rows, self.dtype = rows, np.dtype(dtype)
+        self.capacity = int(memory // (rows * self.dtype.itemsize))
+        self.chunks: list[Array] = []
+
+    def write(self, slot: Array, row: Array, K: Array) -> None:
+        """Keep the similarities of some vectors with some rows."""
+        if slot[0] >= self.capacity and (slot >= self.capacity).all():
+            return
+        last = min(int(slot.max()), self.capacity - 1)
+        while len(self.chunks) * CHUNK <= last:
+            width = min(CHUNK, self.capacity - len(self.chunks) * CHUNK)
+            self.chunks.append(np.empty((width, self.rows), self.dtype))
+        for number in np.unique(slot[slot < self.capacity] // CHUNK):
+            here = np.flatnonzero((slot // CHUNK == number) & (slot < self.capacity))
+            self._place(self.chunks[number], slot[here] - number * CHUNK, row, K[here])
+
+    @staticmethod
+    def _place(chunk: Array, column: Array, row: Array, K: Array) -> None:
+        if row[-1] - row[0] == row.size - 1 and (np.diff(row) == 1).all():
+            chunk[column, row[0] : row[-1] + 1] = K
+        else:
+            chunk[np.ix_(column, row)] = K
+
+    def read(self, slot: Array, row: Array) -> Iterator[tuple[Array, Array]]:
+        """Give places among the slots, and the similarities kept of them."""
+        near = row[-1] - row[0] == row.size - 1 and bool((np.diff(row) == 1).all())
+        for number in np.unique(slot // CHUNK):
+            here = np.flatnonzero(slot // CHUNK == number)
+            column = slot[here] - number * CHUNK
+            chunk = self.chunks[number]
+            yield here, chunk[column, row[0] : row[-1] + 1] if near else chunk[np.ix_(column, row)]
+
+
+class _Stack:
+    """An array that grows at its end."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+        self.array, self.size = np.empty((256, *shape), dtype), 0
+
+    def push(self, values: Array) -> None:
+        """Add values."""
+        needed = self.size + len(values)
+        if needed > len(self.array):
+            grown = np.empty((max(needed, 2 * len(self.array)), *self.array.shape[1:]), self.array.dtype)
+            grown[: self.size] = self.array[: self.size]
+            self.array = grown
+        self.array[self.size : needed] = values
+        self.size = needed
+
+    def view(self, start: int = 0) -> Array:
+        """Give the values from `start` on."""
+        return self.array[start : self.size]
+
+
+class _Running:
+    """A run in progress. A unit is what ends by itself: one problem, or all classes of a joint task."""
+
+    def __init__(self, job: DualJob) -> None:
+        self.start = time.perf_counter()
+        self.job, self.plan, self.task = job, job.plan, job.task
+        self.pool = _Pool(job)
+        rows, problems = job.objects.shape[0], job.start.trials.size
+        self.joint = job.multiclass == "joint" and problems > 1
+        self.units = 1 if self.joint else problems
+        self.known = self.units - job.strangers
+        self.active = np.arange(self.units)
+        self.stops: dict[int, Stop] = {}
+        self.n = job.index.size or rows
+        self.trials = job.start.trials.copy()
+        self.importance = job.task.weight if job.task.weight.size else np.ones(rows)
+        self.order = Order(job.plan.order, job.task.label, job.index, job.plan.seed)
+        self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
+
+        one = self.pool.columns(np.array([self.pool.offset]), np.array([0]))
+        self.dtype = one.dtype
+        self.scores = np.zeros((problems, rows))
+        # Slots number the vectors: those of the start, then rows in the order of their first mistakes.
+        self.number = _Stack((), np.int64)
+        self.number.push(np.arange(self.pool.offset))
+        self.slot = np.full(rows, -1, np.int64)
+        self.log = [job.start.log]
+        # What changed in this epoch: slots and their steps. The start is a change, too.
+        self.changed, self.steps = _Stack((), np.int64), _Stack((problems,), self.dtype)
+        self.changed.push(np.arange(self.pool.offset))
+        self.steps.push(job.start.coef.T)
+        self.behind: list[tuple[Array, int]] = []  # blocks, and how many of the changes they know
+        self.complete = 0  # slots below this one have whole columns in the cache
+        worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.costly(job.objects)
+        self.cache = _Cache(rows, self.dtype, job.memory) if worth else None
+        self.K = np.empty((0, 0), self.dtype)
+
+        self.tally = np.zeros((2, self.units))
+        self.mistakes: list[int] = []
+        self.losses: list[float] = []
+        self.presented = 0
+        self.whole = True
+
+    # ------------------------------------------------------------------------------------------------------ scores
+
+    def _take_in(self, row: Array, known: int) -> Array:
+        """Give the scores of some rows, which know of so many changes already, with the rest of them added."""
+        scores = self.scores[:, row]
+        slot, steps = self.changed.view(known), self.steps.view(known)
+        old = slot < self.complete
+        if self.cache is not None and old.any():
+            old &= slot < self.cache.capacity
+            here = np.flatnonzero(old)
+            for place, K in self.cache.read(slot[here], row):
+                scores += steps[here[place]].T @ K
+        fresh = np.flatnonzero(~old) if self.cache is not None else np.arange(slot.size)
+        for some in _pieces(fresh.size, TILE):
+            place = fresh[some] if self.cache is not None else some
+            K = self.pool.columns(self.number.array[slot[place]], row)
+            if self.cache is not None:
+                self.cache.write(slot[place], row, K)
+            scores += steps[place].T @ K
+        return scores
+
+    def _settle(self) -> None:
+        """Let every block know of what changed after it."""
+        for row, known in self.behind:
+            self.scores[:, row] = self._take_in(row, known)
+        self.behind = []
+        self.complete = self.number.size
+        self.changed.size = self.steps.size = 0
+
+    # ------------------------------------------------------------------------------------------------------- epochs
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.perf_counter() - self.start
+
+    @property
+    def late(self) -> bool:
+        """Whether the time limit is over."""
+        return self.plan.seconds is not None and self.seconds > self.plan.seconds
+
+    def epoch(self) -> None:
+        """Present every row once, then decide which units go on."""
+        if self.behind:
+            self._settle()
+        self.tally[:] = 0.0
+        order = self.order.draw()
+        order = order if order.size else np.arange(self.job.objects.shape[0])
+        # Drawn with replacement, a row may come twice: its kept score is then that of the start of the epoch.
+        once = self.plan.order != "random"
+        if not once:
+            every = self.job.index if self.job.index.size else np.arange(self.job.objects.shape[0])
+            self.behind = [(every[part], 0) for part in _pieces(every.size, BLOCK)]
+        self.whole = True
+        for part in _pieces(order.size, BLOCK if not self.job.kernel.dear else AHEAD):
+            row = order[part].astype(np.int64)
+            scores = self._take_in(row, 0)
+            if once:
+                self.scores[:, row] = scores
+                self.behind.append((row, self.changed.size))
+            self._present(row, scores)
+            self.presented += row.size
+            if self.late:
+                rest = order[part[-1] + 1 :].astype(np.int64)
+                self.whole = not rest.size
+                self.behind += [(rest[some], 0) for some in _pieces(rest.size if once else 0, BLOCK)]
+                break
+        self.mistakes.append(int(self.tally[0, : self.known].sum()))
+        self.losses.append(float(self.tally[1, : self.known].sum()) / self.n)
+        self._judge()
+
+    def _present(self, row: Array, scores: Array) -> None:
+        """Present the rows of a block one by one, and write down the updates."""
+        if not np.isfinite(scores).all():
+            raise InvalidInput(
+                f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
+                "StandardScaler, or lower gamma or degree."
+            )
+        label, importance, size = self.task.label[row], self.importance[row], np.zeros(1, np.int64)
+        problems = self.active if not self.joint else np.arange(self.trials.size)
+        change = np.empty((4, row.size * (2 if self.joint else problems.size)))
+        column, filled, at = np.full(row.size, -1, np.int64), 0, 0
+        if self.K.shape[1] != row.size:
+            self.K = np.empty((row.size, row.size), self.dtype)
+        while True:
+            after = (column, self.K, scores, at, self.trials, change, size, self.tally)
+            if self.joint:
+                at = duals.run_joint_block(label, importance, self.task.stake, *after)
+            else:
+                at = duals.run_block(label, importance, self.task.sign, self.task.cost, problems, *after)
+            if at == row.size:
+                break
+            asked = self._ask(label, problems, scores, column, at)
+            self.K[filled : filled + asked.size] = self.pool.columns(row[asked] + self.pool.offset, row)
+            column[asked] = np.arange(filled, filled + asked.size)
+            filled += asked.size
+        self._write(row, change[:, : size[0]])
+
+    def _ask(self, label: Array, problems: Array, scores: Array, column: Array, at: int) -> Array:
+        """Choose the rows of a block whose similarities to compute: the one that is mistaken, and those that may be."""
+        margin = np.full(label.size, np.inf)
+        duals.margins(label, self.task.sign, problems, self.joint, scores, at, margin)
+        margin[column >= 0] = np.inf
+        mistaken = int(np.count_nonzero(margin <= 0.0))
+        left = int(np.count_nonzero(margin < np.inf))
+        wanted = mistaken if self.job.kernel.dear else max(AHEAD, 2 * mistaken)
+        if wanted < left:
+            margin[at] = -np.inf
+            return np.argpartition(margin, wanted - 1)[:wanted]
+        return np.flatnonzero(margin < np.inf)
+
+    def _write(self, row: Array, change: Array) -> None:
+        """Enter the updates of a block, of which each row is one change."""
+        if not change.shape[1]:
+            return
+        place, problem = change[0].astype(np.int64), change[1].astype(np.int64)
+        who, line = np.unique(place, return_inverse=True)
+        fresh, first = np.unique(row[who][self.slot[row[who]] < 0], return_index=True)
+        fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
+        self.slot[fresh] = self.number.size + np.arange(fresh.size)
+        self.number.push(fresh + self.pool.offset)
+        steps = np.zeros((who.size, self.trials.size), self.dtype)
+        np.add.at(steps, (line, problem), change[2])
+        self.changed.push(self.slot[row[who]])
+        self.steps.push(steps)
+        self.log.append(Log(self.slot[row[place]], problem, change[2].copy(), change[3].astype(np.int64)))
+
+    # -------------------------------------------------------------------------------------------------------- the end
+
+    def _judge(self) -> None:
+        number = len(self.mistakes)
+        clean = self.active[self.tally[0, self.active] == 0]
+        if clean.size and (self.plan.order == "random" or not self.whole):
+            clean = clean[self._fits(clean)]  # not every row need have been presented
+        self._end(clean, Stop.SEPARATED)
+        if self.patience is not None:
+            tired = self.active[self.patience.lost(self.tally[1] / self.n)[self.active]]
+            if tired.size:
+                self._end(tired[self.ceilings()[tired] <= self.patience.tol * self.radius], Stop.TRAINING)
+        if self.plan.callback is not None and self.plan.callback(self._report()):
+            self._end(self.active, Stop.CALLBACK)
+        if self.late:
+            self._end(self.active, Stop.SECONDS)
+        if number == self.plan.epochs:
+            self._end(self.active, Stop.EPOCHS)
+
+    def _end(self, units: Array, stop: Stop) -> None:
+        if units.size:
+            self.stops.update((int(unit), stop) for unit in units)
+            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
+
+    def _fits(self, units: Array) -> Array:
+        """Tell of units whether every row is on its side."""
+        self._settle()
+        row = self.job.index if self.job.index.size else np.arange(self.job.objects.shape[0])
+        label, given = self.task.label[row], np.ascontiguousarray(self.scores[:, row])
+        if self.joint:
+            margin = np.empty(row.size)
+            duals.margins(label, self.task.sign, units, True, given, 0, margin)
+            return np.array([bool((margin > 0).all())])
+        signs = self.task.sign[label].T[units]
+        return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
+
+    @property
+    def radius(self) -> float:
+        """Largest length of a row in the space of the similarity."""
+        if "_radius" not in self.__dict__:
+            self._radius = float(np.sqrt(max(0.0, float(self.pool.own().max()))))
+        return self._radius
+
+    def ceilings(self) -> Array:
+        """Give for each unit the largest margin that a separator can have: |w| over the sum of the steps."""
+        self._settle()
+        coef = self._coef()
+        number = self.number.view()
+        given = np.empty((self.trials.size, number.size))
+        late = number >= self.pool.offset
+        given[:, late] = self.scores[:, number[late] - self.pool.offset]
+        if self.pool.offset:
+            vectors = self.pool.take(number)
+            given[:, ~late] = expand(self.job.kernel, vectors, self.pool.first, coef)
+        squares, steps = np.maximum((coef * given).sum(axis=1), 0.0), np.abs(coef).sum(axis=1)
+        if self.joint:
+            squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
+        return np.sqrt(squares) / np.where(steps > 0, steps, np.nan)
+
+    def _coef(self) -> Array:
+        coef = np.zeros((self.trials.size, self.number.size))
+        for log in self.log:
+            np.add.at(coef, (log.problem, log.slot), log.step)
+        return coef
+
+    def _report(self) -> Epoch:
+        mistakes = self.mistakes[-1]
+        coef, intercept = self._coef(), np.zeros(self.trials.size)
+        return Epoch(len(self.mistakes), mistakes, mistakes, self.losses[-1], None, self.seconds, coef, intercept)
+
+    def expansion(self) -> Expansion:
+        """Give what was learned."""
+        number = self.number.view()
+        late = number[self.pool.offset :] - self.pool.offset
+        return Expansion(
+            vectors=join(self.pool.first, self.job.objects[late]),
+            rows=np.concatenate([self.job.start.rows, late]),
+            coef=self._coef(),
+            trials=self.trials,
+            log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
+        )
+
+    def record(self, expansion: Expansion) -> Run:
+        """Write the record."""
+        stops = tuple(self.stops[unit] for unit in range(self.units))
+        tired = Stop.TRAINING in stops
+        ceiling = float(np.nanmin(self.ceilings())) if tired else None
+        return Run(
+            mistakes=tuple(self.mistakes),
+            losses=tuple(self.losses),
+            errors=(),
+            updates=sum(self.mistakes),
+            epochs=len(self.mistakes),
+            trials=self.presented,
+            seconds=self.seconds,
+            stop=next(stop for stop in PRECEDENCE if stop in stops),
+            reason=self._reason(stops, ceiling),
+            stops=stops,
+            kept=len(self.mistakes),
+            cycle=None,
+            radius=self.radius,
+            ceiling=ceiling,
+            coef=expansion.coef,
+            intercept=np.zeros(self.trials.size),
+        )
+
+    def _reason(self, stops: tuple[Stop, ...], ceiling: float | None) -> str:
+        """Say why the run ended, with its figures."""
+        if self.units == 1:
+            return self._sentence(stops[0], ceiling) + "."
+        counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
+        return (
+            "; ".join(f"{count} of {self.units} problems: {self._sentence(stop, ceiling)}" for count, stop in counts)
+            + "."
+        )
+
+    def _sentence(self, stop: Stop, ceiling: float | None) -> str:
+        plan, epochs = self.plan, len(self.mistakes)
+        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.units == 1 else ""
+        share = 0.0 if ceiling is None else ceiling / (self.radius or 1.0)
+        figures = {
+            Stop.SEPARATED: alone,
+            Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or another kernel",
+            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
+            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}, and no "
+            f"hyperplane of the kernel's space separates the rows with a margin above {share:.1g} of their radius",
+            Stop.CALLBACK: f", after epoch {epochs}",
+        }
+        return stop.value + figures[stop]
+
+
+def run_dual(job: DualJob) -> tuple[Expansion, Run]:
+    """Train, and give what was learned, with the record.
+
+    Parameters
+    ----------
+    job : DualJob
+
+    Returns
+    -------
+    Expansion
+    Run
+        With the coefficients of the expansion as its `coef`.
+    """
+    running = _Running(job)
+    while running.active.size:
+        running.epoch()
+    learned = running.expansion()
+    return learned, running.record(learned)
