@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rosenblatt.association import AssociationUnits as AssociationUnits
     from rosenblatt.estimators import AROW as AROW
     from rosenblatt.estimators import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators import PassiveAggressive as PassiveAggressive
@@ -27,6 +28,7 @@ _HOME = {
     "AROW": "estimators",
     "Adaline": "minimisers",
     "AdalineRegressor": "minimisers",
+    "AssociationUnits": "association",
     "AveragedPerceptron": "estimators",
     "KernelPerceptron": "kernelized",
     "MaximumMargin": "minimisers",
@@ -44,6 +46,7 @@ __all__ = [
     "AROW",
     "Adaline",
     "AdalineRegressor",
+    "AssociationUnits",
     "AveragedPerceptron",
     "KernelPerceptron",
     "MaximumMargin",

@@ -9,13 +9,16 @@ At the end of an epoch each block takes in what changed after it. So an epoch co
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from rosenblatt import _duals as duals
 from rosenblatt._kernels import Task
@@ -29,7 +32,8 @@ from rosenblatt.training import Epoch, Plan, Run
 Array = npt.NDArray[Any]
 
 BLOCK = 1024  # rows that are presented together
-TILE = 2048  # vectors whose similarities with a block are computed together: some megabytes
+SHARE = 512  # rows that a thread takes at a time
+TILE = 1024  # vectors whose similarities with a share are computed together: two megabytes, which a cache can hold
 AHEAD = 64  # similarities of so many rows of a block cost hardly more than those of one
 CHUNK = 256  # columns of the cache that are allocated together
 
@@ -85,11 +89,49 @@ class Expansion:
         for p, line in enumerate(change):
             (old,) = np.nonzero(line) if line.any() else (np.array([-1]),)
             mine = self.log.problem == old[0]
-            sign = line[old[0]]
-            parts.append(Log(self.log.slot[mine], np.full(mine.sum(), p), sign * self.log.step[mine], self.log.trial[mine]))
+            step = line[old[0]] * self.log.step[mine]
+            parts.append(Log(self.log.slot[mine], np.full(mine.sum(), p), step, self.log.trial[mine]))
         log = Log(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         trials = np.abs(change).astype(np.int64) @ self.trials
         return replace(self, coef=change.astype(float) @ self.coef, trials=trials, log=log)
+
+
+class Crew:
+    """Threads that share out rows, each with matrix products of its own.
+
+    The products are too small to be shared well by a BLAS with several threads, which wait for one another in each: on
+    a busy machine that took four times as long. What is shared is fixed, so the result does not depend on the number
+    of threads. A user's function is called by one thread only, and may use what BLAS has.
+    """
+
+    def __init__(self, kernel: Similarity) -> None:
+        self.alone = kernel.foreign
+
+    def __enter__(self) -> Crew:
+        self.pool: ThreadPoolExecutor | None = None
+        if self.alone:
+            return self
+        blas = ThreadpoolController().select(user_api="blas")
+        allowed = [library["num_threads"] for library in blas.info()]
+        threads = min([os.cpu_count() or 1, *allowed])
+        self.limit = blas.limit(limits=1)
+        if threads > 1:
+            self.pool = ThreadPoolExecutor(threads)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.alone:
+            self.limit.restore_original_limits()
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def share(self, work: Callable[[Any], None], parts: Iterable[Any]) -> None:
+        """Do the work for each part."""
+        if self.pool is None:
+            for part in parts:
+                work(part)
+        else:
+            list(self.pool.map(work, parts))
 
 
 def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
@@ -106,11 +148,15 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
     array of shape (n_problems, n_rows)
     """
     out = np.zeros((coef.shape[0], rows.shape[0]))
-    for part in _pieces(rows.shape[0], BLOCK):
+
+    def work(part: Array) -> None:
         block = take(rows, part)
         for some in _pieces(vectors.shape[0], TILE):
             K = kernel.columns(take(vectors, some), block)
             out[:, part[0] : part[-1] + 1] += coef[:, some].astype(K.dtype) @ K
+
+    with Crew(kernel) as crew:
+        crew.share(work, _pieces(rows.shape[0], SHARE))
     return out
 
 
@@ -133,13 +179,16 @@ def poll(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
     out = np.zeros((problems, rows.shape[0]))
     if not slot.size:
         return out
-    every = np.arange(expansion.rows.size)
-    for part in _pieces(rows.shape[0], AHEAD * 4):
+
+    def work(part: Array) -> None:
         block = take(rows, part)
-        tiles = [kernel.columns(take(expansion.vectors, every[i : i + TILE]), block) for i in range(0, every.size, TILE)]
+        tiles = [kernel.columns(take(expansion.vectors, some), block) for some in _pieces(expansion.rows.size, TILE)]
         votes = np.zeros((problems, part.size))
         duals.vote(np.concatenate(tiles), slot, step, survived, first, votes)
         out[:, part[0] : part[-1] + 1] = votes
+
+    with Crew(kernel) as crew:
+        crew.share(work, _pieces(rows.shape[0], SHARE // 2))
     return out
 
 
@@ -168,6 +217,8 @@ class DualJob:
         Most bytes of similarities to keep.
     strangers : int
         How many of the last problems the record leaves out of its counts.
+    before : int
+        How many objects of a stream came earlier.
     """
 
     kernel: Similarity
@@ -179,9 +230,10 @@ class DualJob:
     index: Array = field(default_factory=lambda: EVERY_ROW)
     memory: float = 1e9
     strangers: int = 0
+    before: int = 0
 
 
-class _Pool:
+class Pool:
     """The objects of a run, numbered through: the vectors it starts with, then its rows."""
 
     def __init__(self, job: DualJob) -> None:
@@ -217,7 +269,7 @@ class _Pool:
             if missing.size:
                 found = self.kernel.columns(self.take(np.array([i])), self.take(missing))[0]
                 self.known[i, missing] = self.known[missing, i] = found
-        return self.known[np.ix_(number, row)]
+        return np.asarray(self.known[np.ix_(number, row)])
 
     def own(self) -> Array:
         """Give k(x, x) of the rows."""
@@ -232,14 +284,14 @@ class _Cache:
         self.capacity = int(memory // (rows * self.dtype.itemsize))
         self.chunks: list[Array] = []
 
-    def write(self, slot: Array, row: Array, K: Array) -> None:
-        """Keep the similarities of some vectors with some rows."""
-        if slot[0] >= self.capacity and (slot >= self.capacity).all():
-            return
-        last = min(int(slot.max()), self.capacity - 1)
-        while len(self.chunks) * CHUNK <= last:
+    def open(self, slots: int) -> None:
+        """Make room for so many vectors, as far as it goes."""
+        while len(self.chunks) * CHUNK < min(slots, self.capacity):
             width = min(CHUNK, self.capacity - len(self.chunks) * CHUNK)
             self.chunks.append(np.empty((width, self.rows), self.dtype))
+
+    def write(self, slot: Array, row: Array, K: Array) -> None:
+        """Keep the similarities of some vectors with some rows."""
         for number in np.unique(slot[slot < self.capacity] // CHUNK):
             here = np.flatnonzero((slot // CHUNK == number) & (slot < self.capacity))
             self._place(self.chunks[number], slot[here] - number * CHUNK, row, K[here])
@@ -282,77 +334,56 @@ class _Stack:
         return self.array[start : self.size]
 
 
-class _Running:
-    """A run in progress. A unit is what ends by itself: one problem, or all classes of a joint task."""
+class Epochs:
+    """A run in progress: blocks of rows, counts, the end. A unit is what ends by itself: a problem, or a joint task."""
 
-    def __init__(self, job: DualJob) -> None:
+    block = BLOCK
+
+    def __init__(self, job: DualJob, crew: Crew) -> None:
         self.start = time.perf_counter()
-        self.job, self.plan, self.task = job, job.plan, job.task
-        self.pool = _Pool(job)
-        rows, problems = job.objects.shape[0], job.start.trials.size
+        self.job, self.plan, self.task, self.crew = job, job.plan, job.task, crew
+        self.pool = Pool(job)
+        self.rows, problems = job.objects.shape[0], job.start.trials.size
+        self.every = job.index if job.index.size else np.arange(self.rows)
         self.joint = job.multiclass == "joint" and problems > 1
         self.units = 1 if self.joint else problems
         self.known = self.units - job.strangers
         self.active = np.arange(self.units)
         self.stops: dict[int, Stop] = {}
-        self.n = job.index.size or rows
         self.trials = job.start.trials.copy()
-        self.importance = job.task.weight if job.task.weight.size else np.ones(rows)
+        self.importance = job.task.weight if job.task.weight.size else np.ones(self.rows)
         self.order = Order(job.plan.order, job.task.label, job.index, job.plan.seed)
         self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
-
-        one = self.pool.columns(np.array([self.pool.offset]), np.array([0]))
-        self.dtype = one.dtype
-        self.scores = np.zeros((problems, rows))
-        # Slots number the vectors: those of the start, then rows in the order of their first mistakes.
-        self.number = _Stack((), np.int64)
-        self.number.push(np.arange(self.pool.offset))
-        self.slot = np.full(rows, -1, np.int64)
-        self.log = [job.start.log]
-        # What changed in this epoch: slots and their steps. The start is a change, too.
-        self.changed, self.steps = _Stack((), np.int64), _Stack((problems,), self.dtype)
-        self.changed.push(np.arange(self.pool.offset))
-        self.steps.push(job.start.coef.T)
-        self.behind: list[tuple[Array, int]] = []  # blocks, and how many of the changes they know
-        self.complete = 0  # slots below this one have whole columns in the cache
-        worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.costly(job.objects)
-        self.cache = _Cache(rows, self.dtype, job.memory) if worth else None
-        self.K = np.empty((0, 0), self.dtype)
-
+        self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
         self.tally = np.zeros((2, self.units))
         self.mistakes: list[int] = []
         self.losses: list[float] = []
         self.presented = 0
-        self.whole = True
+        self.ceiling: float | None = None
 
-    # ------------------------------------------------------------------------------------------------------ scores
+    # ------------------------------------------------------------------------------------- what a kind of run brings
 
-    def _take_in(self, row: Array, known: int) -> Array:
-        """Give the scores of some rows, which know of so many changes already, with the rest of them added."""
-        scores = self.scores[:, row]
-        slot, steps = self.changed.view(known), self.steps.view(known)
-        old = slot < self.complete
-        if self.cache is not None and old.any():
-            old &= slot < self.cache.capacity
-            here = np.flatnonzero(old)
-            for place, K in self.cache.read(slot[here], row):
-                scores += steps[here[place]].T @ K
-        fresh = np.flatnonzero(~old) if self.cache is not None else np.arange(slot.size)
-        for some in _pieces(fresh.size, TILE):
-            place = fresh[some] if self.cache is not None else some
-            K = self.pool.columns(self.number.array[slot[place]], row)
-            if self.cache is not None:
-                self.cache.write(slot[place], row, K)
-            scores += steps[place].T @ K
-        return scores
+    def begin(self) -> None:
+        """Prepare for an epoch."""
 
-    def _settle(self) -> None:
-        """Let every block know of what changed after it."""
-        for row, known in self.behind:
-            self.scores[:, row] = self._take_in(row, known)
-        self.behind = []
-        self.complete = self.number.size
-        self.changed.size = self.steps.size = 0
+    def learn(self, row: Array) -> None:
+        """Present a block of rows one by one."""
+        raise NotImplementedError
+
+    def skip(self, row: Array) -> None:
+        """Take note of rows that are not presented in this epoch any more."""
+
+    def scores_now(self) -> Array:
+        """Give the scores of all rows, up to date."""
+        raise NotImplementedError
+
+    def ceilings(self) -> Array:
+        """Give for each unit the largest margin that a separator can have, as far as the run proves it."""
+        return np.zeros(self.units)
+
+    def expansion(self) -> Expansion:
+        """Give what was learned."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------------- epochs
 
@@ -368,41 +399,233 @@ class _Running:
 
     def epoch(self) -> None:
         """Present every row once, then decide which units go on."""
-        if self.behind:
-            self._settle()
+        self.begin()
         self.tally[:] = 0.0
         order = self.order.draw()
-        order = order if order.size else np.arange(self.job.objects.shape[0])
-        # Drawn with replacement, a row may come twice: its kept score is then that of the start of the epoch.
-        once = self.plan.order != "random"
-        if not once:
-            every = self.job.index if self.job.index.size else np.arange(self.job.objects.shape[0])
-            self.behind = [(every[part], 0) for part in _pieces(every.size, BLOCK)]
-        self.whole = True
-        for part in _pieces(order.size, BLOCK if not self.job.kernel.dear else AHEAD):
-            row = order[part].astype(np.int64)
-            scores = self._take_in(row, 0)
-            if once:
-                self.scores[:, row] = scores
-                self.behind.append((row, self.changed.size))
-            self._present(row, scores)
-            self.presented += row.size
+        order = np.asarray(order if order.size else np.arange(self.rows), dtype=np.int64)
+        whole = True
+        for part in _pieces(order.size, self.block):
+            self.learn(order[part])
+            self.presented += part.size
             if self.late:
-                rest = order[part[-1] + 1 :].astype(np.int64)
-                self.whole = not rest.size
-                self.behind += [(rest[some], 0) for some in _pieces(rest.size if once else 0, BLOCK)]
+                rest = order[part[-1] + 1 :]
+                whole = not rest.size
+                self.skip(rest)
                 break
         self.mistakes.append(int(self.tally[0, : self.known].sum()))
-        self.losses.append(float(self.tally[1, : self.known].sum()) / self.n)
-        self._judge()
+        self.losses.append(float(self.tally[1, : self.known].sum()) / self.every.size)
+        self._judge(whole and self.plan.order != "random")
 
-    def _present(self, row: Array, scores: Array) -> None:
-        """Present the rows of a block one by one, and write down the updates."""
+    def refuse_overflow(self, scores: Array) -> None:
+        """Stop where scores are not finite."""
         if not np.isfinite(scores).all():
             raise InvalidInput(
                 f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
                 "StandardScaler, or lower gamma or degree."
             )
+
+    def _judge(self, all_seen: bool) -> None:
+        clean = self.active[self.tally[0, self.active] == 0]
+        if clean.size and not all_seen:
+            clean = clean[self._fits(clean)]
+        self._end(clean, Stop.SEPARATED)
+        if self.patience is not None:
+            tired = self.active[self.patience.lost(self.tally[1] / self.every.size)[self.active]]
+            if tired.size:
+                ceilings = self.ceilings()
+                tired = tired[ceilings[tired] <= self.patience.tol * self.radius]
+                self._end(tired, Stop.TRAINING)
+                if tired.size:
+                    before = np.inf if self.ceiling is None else self.ceiling
+                    self.ceiling = float(np.min(ceilings[tired], initial=before))
+        if self.plan.callback is not None and self.plan.callback(self._report()):
+            self._end(self.active, Stop.CALLBACK)
+        if self.late:
+            self._end(self.active, Stop.SECONDS)
+        if len(self.mistakes) == self.plan.epochs:
+            self._end(self.active, Stop.EPOCHS)
+
+    def _end(self, units: Array, stop: Stop) -> None:
+        if units.size:
+            self.stops.update((int(unit), stop) for unit in units)
+            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
+
+    def _fits(self, units: Array) -> Array:
+        """Tell of units whether every row is on its side."""
+        label, given = self.task.label[self.every], np.ascontiguousarray(self.scores_now()[:, self.every])
+        if self.joint:
+            margin = np.empty(label.size)
+            duals.margins(label, self.task.sign, units, True, given, 0, margin)
+            return np.array([bool((margin > 0).all())])
+        signs = self.task.sign[label].T[units]
+        return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
+
+    @property
+    def radius(self) -> float:
+        """Largest length of a row in the space of the similarity."""
+        if "_radius" not in self.__dict__:
+            self._radius = float(np.sqrt(max(0.0, float(self.pool.own().max()))))
+        return self._radius
+
+    # ------------------------------------------------------------------------------------------------------ the record
+
+    def _report(self) -> Epoch:
+        mistakes = self.mistakes[-1]
+        coef, intercept = self.expansion().coef, np.zeros(self.trials.size)
+        return Epoch(len(self.mistakes), mistakes, mistakes, self.losses[-1], None, self.seconds, coef, intercept)
+
+    def record(self, coef: Array) -> Run:
+        """Write the record."""
+        stops = tuple(self.stops[unit] for unit in range(self.units))
+        return Run(
+            mistakes=tuple(self.mistakes),
+            losses=tuple(self.losses),
+            errors=(),
+            updates=sum(self.mistakes),
+            epochs=len(self.mistakes),
+            trials=self.presented,
+            seconds=self.seconds,
+            stop=next(stop for stop in PRECEDENCE if stop in stops),
+            reason=self._reason(stops),
+            stops=stops,
+            kept=len(self.mistakes),
+            cycle=None,
+            radius=self.radius,
+            ceiling=self.ceiling,
+            coef=coef,
+            intercept=np.zeros(self.trials.size),
+        )
+
+    def _reason(self, stops: tuple[Stop, ...]) -> str:
+        """Say why the run ended, with its figures."""
+        if self.units == 1:
+            return self._sentence(stops[0]) + "."
+        counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
+        return "; ".join(f"{count} of {self.units} problems: {self._sentence(stop)}" for count, stop in counts) + "."
+
+    def _sentence(self, stop: Stop) -> str:
+        plan, epochs = self.plan, len(self.mistakes)
+        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.units == 1 else ""
+        proof = ""
+        if self.ceiling:
+            proof = (
+                ", and no hyperplane of the kernel's space separates the rows with a margin above "
+                f"{self.ceiling / (self.radius or 1.0):.1g} of their radius"
+            )
+        figures = {
+            Stop.SEPARATED: alone,
+            Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or another kernel",
+            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
+            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}{proof}",
+            Stop.CALLBACK: f", after epoch {epochs}",
+        }
+        return stop.value + figures[stop]
+
+
+class _Unbounded(Epochs):
+    """A run that keeps every row that was mistaken."""
+
+    def __init__(self, job: DualJob, crew: Crew) -> None:
+        super().__init__(job, crew)
+        problems = self.trials.size
+        self.block = AHEAD if job.kernel.dear else BLOCK
+        self.scores = np.zeros((problems, self.rows))
+        # Slots number the vectors: those of the start, then rows in the order of their first mistakes.
+        self.number = _Stack((), np.int64)
+        self.number.push(np.arange(self.pool.offset))
+        self.slot = np.full(self.rows, -1, np.int64)
+        self.log = [job.start.log]
+        # What changed in this epoch: slots and their steps. The start is a change, too.
+        self.changed, self.steps = _Stack((), np.int64), _Stack((problems,), self.dtype)
+        self.changed.push(np.arange(self.pool.offset))
+        self.steps.push(job.start.coef.T)
+        # Drawn with replacement, a row may come twice: its kept score is then that of the start of the epoch.
+        self.once = job.plan.order != "random"
+        self.behind: list[tuple[Array, int]] = []  # rows, and how many of the changes they know
+        self.complete = 0  # slots below this one have whole columns in the cache
+        worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.costly(job.objects)
+        self.cache = _Cache(self.rows, self.dtype, job.memory) if worth else None
+        self.K = np.empty((0, 0), self.dtype)
+
+    def begin(self) -> None:
+        """Let every row know of the last epoch."""
+        if self.behind:
+            self._settle()
+        if not self.once:
+            self.behind = [(self.every[some], 0) for some in _pieces(self.every.size, SHARE)]
+
+    def learn(self, row: Array) -> None:
+        """Take in what changed in this epoch, then present the rows one by one, and write down the updates."""
+        scores = self._visit(row)
+        if self.once:
+            self.scores[:, row] = scores
+            self.behind += [(row[some], self.changed.size) for some in _pieces(row.size, SHARE)]
+        self.refuse_overflow(scores)
+        self._write(row, self._present(row, scores))
+
+    def skip(self, row: Array) -> None:
+        """Take note of rows that know of nothing that changed."""
+        if self.once:
+            self.behind += [(row[some], 0) for some in _pieces(row.size, SHARE)]
+
+    def _take_in(self, row: Array, known: int) -> Array:
+        """Give the scores of some rows, which know of so many changes already, with the rest of them added."""
+        scores = self.scores[:, row]
+        slot, steps = self.changed.view(known), self.steps.view(known)
+        kept = np.zeros(slot.size, bool)
+        if self.cache is not None:
+            kept = slot < min(self.complete, self.cache.capacity)
+            here = np.flatnonzero(kept)
+            for place, K in self.cache.read(slot[here], row):
+                scores += steps[here[place]].T @ K
+        fresh = np.flatnonzero(~kept)
+        for some in _pieces(fresh.size, TILE):
+            place = fresh[some]
+            K = self.pool.columns(self.number.array[slot[place]], row)
+            if self.cache is not None:
+                self.cache.write(slot[place], row, K)
+            scores += steps[place].T @ K
+        return scores
+
+    def _settle(self) -> None:
+        """Let every row know of what changed after it was presented."""
+
+        def work(part: tuple[Array, int]) -> None:
+            row, known = part
+            self.scores[:, row] = self._take_in(row, known)
+
+        if self.cache is not None:
+            self.cache.open(self.number.size)
+        self.crew.share(work, self.behind)
+        self.behind = []
+        self.complete = self.number.size
+        self.changed.size = self.steps.size = 0
+
+    def _visit(self, row: Array) -> Array:
+        """Give the scores of a block, with all changes of this epoch taken in."""
+        scores = np.empty((self.trials.size, row.size))
+
+        def work(some: Array) -> None:
+            scores[:, some] = self._take_in(row[some], 0)
+
+        if self.cache is not None:
+            self.cache.open(self.number.size)
+        self.crew.share(work, _pieces(row.size, SHARE // 2))
+        return scores
+
+    def _columns(self, asked: Array, row: Array, out: Array) -> None:
+        """Compute the similarities of some rows of a block with all of them."""
+        if self.job.kernel.foreign or asked.size < AHEAD:
+            out[...] = self.pool.columns(row[asked] + self.pool.offset, row)
+            return
+
+        def work(some: Array) -> None:
+            out[:, some] = self.pool.columns(row[asked] + self.pool.offset, row[some])
+
+        self.crew.share(work, _pieces(row.size, SHARE))
+
+    def _present(self, row: Array, scores: Array) -> Array:
+        """Present the rows of a block one by one; give the updates: row, problem, signed step, trial."""
         label, importance, size = self.task.label[row], self.importance[row], np.zeros(1, np.int64)
         problems = self.active if not self.joint else np.arange(self.trials.size)
         change = np.empty((4, row.size * (2 if self.joint else problems.size)))
@@ -418,10 +641,10 @@ class _Running:
             if at == row.size:
                 break
             asked = self._ask(label, problems, scores, column, at)
-            self.K[filled : filled + asked.size] = self.pool.columns(row[asked] + self.pool.offset, row)
+            self._columns(asked, row, self.K[filled : filled + asked.size])
             column[asked] = np.arange(filled, filled + asked.size)
             filled += asked.size
-        self._write(row, change[:, : size[0]])
+        return change[:, : size[0]]
 
     def _ask(self, label: Array, problems: Array, scores: Array, column: Array, at: int) -> Array:
         """Choose the rows of a block whose similarities to compute: the one that is mistaken, and those that may be."""
@@ -452,64 +675,24 @@ class _Running:
         self.steps.push(steps)
         self.log.append(Log(self.slot[row[place]], problem, change[2].copy(), change[3].astype(np.int64)))
 
-    # -------------------------------------------------------------------------------------------------------- the end
-
-    def _judge(self) -> None:
-        number = len(self.mistakes)
-        clean = self.active[self.tally[0, self.active] == 0]
-        if clean.size and (self.plan.order == "random" or not self.whole):
-            clean = clean[self._fits(clean)]  # not every row need have been presented
-        self._end(clean, Stop.SEPARATED)
-        if self.patience is not None:
-            tired = self.active[self.patience.lost(self.tally[1] / self.n)[self.active]]
-            if tired.size:
-                self._end(tired[self.ceilings()[tired] <= self.patience.tol * self.radius], Stop.TRAINING)
-        if self.plan.callback is not None and self.plan.callback(self._report()):
-            self._end(self.active, Stop.CALLBACK)
-        if self.late:
-            self._end(self.active, Stop.SECONDS)
-        if number == self.plan.epochs:
-            self._end(self.active, Stop.EPOCHS)
-
-    def _end(self, units: Array, stop: Stop) -> None:
-        if units.size:
-            self.stops.update((int(unit), stop) for unit in units)
-            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
-
-    def _fits(self, units: Array) -> Array:
-        """Tell of units whether every row is on its side."""
+    def scores_now(self) -> Array:
+        """Give the scores of all rows, up to date."""
         self._settle()
-        row = self.job.index if self.job.index.size else np.arange(self.job.objects.shape[0])
-        label, given = self.task.label[row], np.ascontiguousarray(self.scores[:, row])
-        if self.joint:
-            margin = np.empty(row.size)
-            duals.margins(label, self.task.sign, units, True, given, 0, margin)
-            return np.array([bool((margin > 0).all())])
-        signs = self.task.sign[label].T[units]
-        return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
-
-    @property
-    def radius(self) -> float:
-        """Largest length of a row in the space of the similarity."""
-        if "_radius" not in self.__dict__:
-            self._radius = float(np.sqrt(max(0.0, float(self.pool.own().max()))))
-        return self._radius
+        return self.scores
 
     def ceilings(self) -> Array:
-        """Give for each unit the largest margin that a separator can have: |w| over the sum of the steps."""
+        """Give for each unit |w| over the sum of the steps: a separator gains its margin in each of them."""
         self._settle()
-        coef = self._coef()
-        number = self.number.view()
+        coef, number = self._coef(), self.number.view()
         given = np.empty((self.trials.size, number.size))
         late = number >= self.pool.offset
         given[:, late] = self.scores[:, number[late] - self.pool.offset]
         if self.pool.offset:
-            vectors = self.pool.take(number)
-            given[:, ~late] = expand(self.job.kernel, vectors, self.pool.first, coef)
+            given[:, ~late] = expand(self.job.kernel, self.pool.take(number), self.pool.first, coef)
         squares, steps = np.maximum((coef * given).sum(axis=1), 0.0), np.abs(coef).sum(axis=1)
         if self.joint:
             squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
-        return np.sqrt(squares) / np.where(steps > 0, steps, np.nan)
+        return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
 
     def _coef(self) -> Array:
         coef = np.zeros((self.trials.size, self.number.size))
@@ -517,70 +700,16 @@ class _Running:
             np.add.at(coef, (log.problem, log.slot), log.step)
         return coef
 
-    def _report(self) -> Epoch:
-        mistakes = self.mistakes[-1]
-        coef, intercept = self._coef(), np.zeros(self.trials.size)
-        return Epoch(len(self.mistakes), mistakes, mistakes, self.losses[-1], None, self.seconds, coef, intercept)
-
     def expansion(self) -> Expansion:
         """Give what was learned."""
-        number = self.number.view()
-        late = number[self.pool.offset :] - self.pool.offset
+        late = self.number.view(self.pool.offset) - self.pool.offset
         return Expansion(
             vectors=join(self.pool.first, self.job.objects[late]),
-            rows=np.concatenate([self.job.start.rows, late]),
+            rows=np.concatenate([self.job.start.rows, late + self.job.before]),
             coef=self._coef(),
             trials=self.trials,
             log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
         )
-
-    def record(self, expansion: Expansion) -> Run:
-        """Write the record."""
-        stops = tuple(self.stops[unit] for unit in range(self.units))
-        tired = Stop.TRAINING in stops
-        ceiling = float(np.nanmin(self.ceilings())) if tired else None
-        return Run(
-            mistakes=tuple(self.mistakes),
-            losses=tuple(self.losses),
-            errors=(),
-            updates=sum(self.mistakes),
-            epochs=len(self.mistakes),
-            trials=self.presented,
-            seconds=self.seconds,
-            stop=next(stop for stop in PRECEDENCE if stop in stops),
-            reason=self._reason(stops, ceiling),
-            stops=stops,
-            kept=len(self.mistakes),
-            cycle=None,
-            radius=self.radius,
-            ceiling=ceiling,
-            coef=expansion.coef,
-            intercept=np.zeros(self.trials.size),
-        )
-
-    def _reason(self, stops: tuple[Stop, ...], ceiling: float | None) -> str:
-        """Say why the run ended, with its figures."""
-        if self.units == 1:
-            return self._sentence(stops[0], ceiling) + "."
-        counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
-        return (
-            "; ".join(f"{count} of {self.units} problems: {self._sentence(stop, ceiling)}" for count, stop in counts)
-            + "."
-        )
-
-    def _sentence(self, stop: Stop, ceiling: float | None) -> str:
-        plan, epochs = self.plan, len(self.mistakes)
-        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.units == 1 else ""
-        share = 0.0 if ceiling is None else ceiling / (self.radius or 1.0)
-        figures = {
-            Stop.SEPARATED: alone,
-            Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or another kernel",
-            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
-            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}, and no "
-            f"hyperplane of the kernel's space separates the rows with a margin above {share:.1g} of their radius",
-            Stop.CALLBACK: f", after epoch {epochs}",
-        }
-        return stop.value + figures[stop]
 
 
 def run_dual(job: DualJob) -> tuple[Expansion, Run]:
@@ -596,8 +725,13 @@ def run_dual(job: DualJob) -> tuple[Expansion, Run]:
     Run
         With the coefficients of the expansion as its `coef`.
     """
-    running = _Running(job)
+    with Crew(job.kernel) as crew:
+        return finish(_Unbounded(job, crew))
+
+
+def finish(running: Epochs) -> tuple[Expansion, Run]:
+    """Go on until every unit has ended; give what was learned, with the record."""
     while running.active.size:
         running.epoch()
     learned = running.expansion()
-    return learned, running.record(learned)
+    return learned, running.record(learned.coef)

@@ -14,9 +14,11 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt._kernels import Dense, Task
+from rosenblatt.budget import RULES, Budget, Memory, run_frugal
 from rosenblatt.classifier import EpochLearner, learner, require, require_one_of
 from rosenblatt.data import Table, as_labels, as_weights
 from rosenblatt.dual import DualJob, Expansion, Log, expand, poll, run_dual
@@ -34,6 +36,7 @@ from rosenblatt.similarity import (
     Precomputed,
     Similarity,
     from_function,
+    is_sparse,
 )
 from rosenblatt.stopping import Stop
 from rosenblatt.training import Run
@@ -51,6 +54,9 @@ _NOT_HERE = ("n_jobs", "early_stopping", "validation_fraction", "init", "keep")
     gamma=None,
     coef0=1.0,
     aggregate="last",
+    budget=None,
+    budget_rule="random",
+    residual=0.1,
     cache_size=1000,
     fit_intercept=False,
     max_iter=100,
@@ -81,6 +87,15 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         Of "poly".
     aggregate : {"last", "average", "vote"}, default "last"
         What `predict` and `decision_function` go by, unless told otherwise.
+    budget : int or None, default None
+        Most support vectors to keep, shared by all problems; None for no limit. With a budget there is only the last f.
+    budget_rule : {"random", "forgetron", "projectron"}, default "random"
+        When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al. 2007); shrink
+        all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the projection of the row onto
+        the span of the vectors (Orabona et al. 2009).
+    residual : float, default 0.1
+        For the projectron: a row whose distance from the span is below this share of its length is projected even
+        while there is room.
     cache_size : float, default 1000
         Megabytes of similarities to keep, so that they need not be computed again.
     fit_intercept : bool, default False
@@ -92,11 +107,13 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     Attributes
     ----------
     alpha_ : array of shape (n_problems, n_support)
-        The counts: how often each support row was a mistake, for each problem; times the weights, if any.
+        The counts: how often each support row was a mistake, for each problem; times the weights, if any. On a budget
+        that shrinks or projects, the absolute values of `dual_coef_`.
     dual_coef_ : array of shape (n_problems, n_support)
         alpha_ with the signs of the rows.
     support_ : array of shape (n_support,)
-        Numbers of the rows that were mistaken, in the order of their first mistakes.
+        Numbers of the rows that were mistaken, in the order of their first mistakes; in a stream, counted from its
+        start.
     support_vectors_ : array or sparse matrix of shape (n_support, n_features), or array of objects
         The rows.
     gamma_ : float
@@ -124,7 +141,10 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     ----------
     Aizerman, Braverman and Rozonoer (1964), Theoretical foundations of the potential function method in pattern
     recognition learning. Freund and Schapire (1999), Large margin classification using the perceptron algorithm,
-    Machine Learning 37.
+    Machine Learning 37. Cavallanti, Cesa-Bianchi and Gentile (2007), Tracking the best hyperplane with a simple budget
+    perceptron, Machine Learning 69. Dekel, Shalev-Shwartz and Singer (2008), The Forgetron: a kernel-based perceptron
+    on a budget, SIAM Journal on Computing 37. Orabona, Keshet and Caputo (2009), Bounded kernel-based online learning,
+    JMLR 10.
 
     See Also
     --------
@@ -154,11 +174,12 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     mistakes_: int
     gamma_: float
     _expansion: Expansion
+    _memory: Memory
     _form: type[Similarity]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._looks_up()
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
@@ -172,6 +193,15 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             require_one_of("kernel", self.kernel, KERNELS)
         require("degree", self.degree, Integral, lambda v: v >= 0, "a whole number from 0")
         require("coef0", self.coef0, Real, lambda v: abs(v) < np.inf, "a finite number")
+        if self.budget is not None:
+            require("budget", self.budget, Integral, lambda v: v >= 1, "a whole number from 1, or None")
+            if self.aggregate != "last":
+                raise InvalidInput(
+                    f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
+                    "aggregate='last', or budget=None."
+                )
+        require_one_of("budget_rule", self.budget_rule, RULES)
+        require("residual", self.residual, Real, lambda v: 0 <= v < 1, "a number from 0 and below 1")
         require("cache_size", self.cache_size, Real, lambda v: 0 <= v < np.inf, "a number of megabytes")
         if self.gamma is not None and not isinstance(self.gamma, str):
             require("gamma", self.gamma, Real, lambda v: 0 < v < np.inf, 'a positive number, "scale", "auto" or None')
@@ -185,8 +215,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if self.gamma is None and self.kernel == "poly":
             return 1.0
         if self.gamma == "auto":
-            return 1.0 / objects.shape[1]
-        if sp.issparse(objects):
+            return 1.0 / int(objects.shape[1])
+        if is_sparse(objects):
             spread = objects.multiply(objects).mean() - objects.mean() ** 2
         else:
             spread = objects.var(dtype=np.float64)
@@ -225,7 +255,9 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         """Give checked objects, labels, and the matrix of similarities if it is given."""
         if callable(self.kernel) and not (_are_vectors(X) if reset else hasattr(self, "n_features_in_")):
             if not reset and _are_vectors(X):
-                raise InvalidInput("X has rows of numbers, but the model was fitted on other objects. Pass such objects.")
+                raise InvalidInput(
+                    "X has rows of numbers, but the model was fitted on other objects. Pass such objects."
+                )
             if reset:
                 self.__dict__.pop("n_features_in_", None)
             objects = np.empty(len(X), object)
@@ -234,7 +266,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             if not objects.size:
                 raise InvalidInput("Found 0 sample(s) in X while a minimum of 1 is required.")
             return objects, y, None
-        if not callable(self.kernel) and self.kernel == "precomputed":
+        if self._looks_up():
             return self._look_up(X, y, reset)
         table, y = self._check_rows(X, y, reset=reset)
         return _as_objects(table), y, None
@@ -305,7 +337,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             memory=1e6 * float(self.cache_size),
         )
         self.classes_ = classes
-        self._learn(job, 0 if not warm else self.t_)
+        self._learn(job)
         self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         if self.run_.stop is Stop.EPOCHS and self.tol is not None:
             warnings.warn(
@@ -313,6 +345,15 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             )
         return self
 
+    def _streams(self) -> bool:
+        if self._looks_up():
+            raise AttributeError(
+                "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
+                "Pass the kernel as a function, or fit on all rows."
+            )
+        return True
+
+    @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come.
 
@@ -332,11 +373,6 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         self
         """
         self._check_parameters()
-        if not callable(self.kernel) and self.kernel == "precomputed":
-            raise InvalidInput(
-                "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
-                "Pass the kernel as a function, or fit on all rows."
-            )
         if isinstance(self.class_weight, str):
             raise InvalidInput(
                 "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
@@ -361,35 +397,57 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             index=_used(weight),
             strangers=sign.shape[1] - code(seen.size, self.multiclass).shape[1],
+            before=0 if first else self.t_,
         )
-        self.classes_ = seen
         before = (0, 0) if first else (self.t_, self.mistakes_)
-        self._learn(job, before[0])
+        self.classes_ = seen
+        self._learn(job)
         self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
         return self
 
     def _meet(self, seen: Array) -> Expansion:
         """Give the expansion to continue with when the classes are those seen, new ones among them perhaps."""
-        left, problems = self._expansion, open_code(self.classes_.size, self.multiclass).shape[1]
-        if left.trials.size < problems:  # a fit has no strangers: they start from zero
-            left = left.grow(np.eye(problems, left.trials.size, dtype=np.int8))
-        if seen.size == self.classes_.size:
-            return left
-        places = np.searchsorted(seen, self.classes_).tolist()
-        return left.grow(growth(places, seen.size, self.multiclass))
+        problems = open_code(self.classes_.size, self.multiclass).shape[1]
+        if self._expansion.trials.size < problems:  # a fit has no strangers: they start from zero
+            self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
+        if seen.size > self.classes_.size:
+            places = np.searchsorted(seen, self.classes_).tolist()
+            self._grow(growth(places, seen.size, self.multiclass))
+        return self._expansion
 
-    def _learn(self, job: DualJob, before: int) -> None:
-        """Train, and store what was learned; `before` are the rows that came earlier."""
-        learned, self.run_ = run_dual(job)
-        rows = learned.rows.copy()
-        rows[job.start.rows.size :] += before
-        self._expansion = replace(learned, rows=rows)
+    def _grow(self, change: Array) -> None:
+        self._expansion = self._expansion.grow(change)
+        if "_memory" in self.__dict__:
+            self._memory = self._memory.grow(change)
+
+    def _learn(self, job: DualJob) -> None:
+        """Train, and store what was learned."""
+        if self.budget is None:
+            self._expansion, self.run_ = run_dual(job)
+            self.__dict__.pop("_memory", None)
+        else:
+            budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
+            memory = self._memory_of(job.start, budget)
+            self._expansion, self.run_, self._memory = run_frugal(job, budget, memory)
         self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
         known = self._known()
         self.dual_coef_, self.support_ = known.coef, known.rows
-        self.support_vectors_ = np.empty((0, 0)) if self._pairwise_input() else known.vectors
+        self.support_vectors_ = np.empty((0, 0)) if self._looks_up() else known.vectors
 
-    def _pairwise_input(self) -> bool:
+    def _memory_of(self, start: Expansion, budget: Budget) -> Memory:
+        """Give what the rule remembers of the start."""
+        fresh = Memory.empty(budget, start.trials.size)
+        if not start.rows.size:
+            return fresh
+        left: Memory | None = self.__dict__.get("_memory")
+        if left is None or left.gram.shape != fresh.gram.shape or left.born.shape != fresh.born.shape:
+            raise InvalidInput(
+                f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
+                "with. Fit it anew."
+            )
+        return left
+
+    def _looks_up(self) -> bool:
         return not callable(self.kernel) and bool(self.kernel == "precomputed")
 
     def _known(self) -> Expansion:
@@ -398,6 +456,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         problems = code(self.classes_.size, self.multiclass).shape[1]
         if whole.trials.size == problems:
             return whole
+        if "_memory" in self.__dict__:
+            return replace(whole, coef=whole.coef[:problems], trials=whole.trials[:problems])
         mine = whole.log.problem < problems
         used, slot = np.unique(whole.log.slot[mine], return_inverse=True)
         log = Log(slot, whole.log.problem[mine], whole.log.step[mine], whole.log.trial[mine])
@@ -414,7 +474,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     def _class_scores(self, X: Any, method: str | None) -> Array:
         check_is_fitted(self)
         chosen = self.aggregate if method is None else method
-        require_one_of("method", chosen, METHODS)
+        require_one_of("method", chosen, METHODS if "_memory" not in self.__dict__ else METHODS[:1])
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known()
         kernel = self._similarity(objects, matrix)
@@ -470,13 +530,13 @@ def _as_objects(table: Table) -> Objects:
 
 
 def _are_vectors(X: Any) -> bool:
-    """Tell rows of numbers from other objects: a matrix, a data frame, or what numpy reads as a matrix of numbers."""
-    if sp.issparse(X) or hasattr(X, "columns"):
+    """Tell rows of numbers from other objects: a matrix, a data frame, or lists that numpy reads as numbers."""
+    if is_sparse(X) or hasattr(X, "columns"):
         return True
-    if hasattr(X, "ndim") and X.ndim != 2:
-        return False
+    if hasattr(X, "ndim"):
+        return bool(X.ndim == 2 and X.dtype.kind not in "US")
     try:
         values = np.asarray(X)
     except ValueError:  # sequences of different lengths
         return False
-    return values.ndim == 2 and values.dtype.kind in "fiub"
+    return values.ndim == 2 and values.dtype.kind in "fiubc"

@@ -28,6 +28,11 @@ WIDE = 64
 TOGETHER = 64
 
 
+def is_sparse(objects: Objects) -> bool:
+    """Tell whether objects are rows of a sparse matrix."""
+    return bool(sp.issparse(objects))
+
+
 def take(objects: Objects, index: Array) -> Objects:
     """Give some of the objects, without a copy where they are neighbours."""
     if index.size and index[-1] - index[0] == index.size - 1 and (index.size == 1 or (np.diff(index) == 1).all()):
@@ -39,29 +44,29 @@ def join(first: Objects, second: Objects) -> Objects:
     """Give the objects of both, sparse if either is."""
     if not first.shape[0] or not second.shape[0]:
         return first if first.shape[0] else second
-    if sp.issparse(first) or sp.issparse(second):
+    if is_sparse(first) or is_sparse(second):
         return sp.vstack([sp.csr_matrix(first), sp.csr_matrix(second)], format="csr")
     return np.concatenate([first, second])
 
 
 def _dense(rows: Objects) -> Array:
-    return np.asarray(rows.toarray()) if sp.issparse(rows) else np.asarray(rows)
+    return np.asarray(rows.toarray()) if is_sparse(rows) else np.asarray(rows)
 
 
 def _products(A: Objects, B: Objects) -> Array:
     """Give A B' as a dense array."""
-    if sp.issparse(A) or sp.issparse(B):
+    if is_sparse(A) or is_sparse(B):
         if A.shape[1] <= NARROW:
             return _dense(A) @ _dense(B).T
-        return _dense(A @ B.T) if sp.issparse(A) else _dense((B @ A.T).T)
+        return _dense(A @ B.T) if is_sparse(A) else _dense((B @ A.T).T)
     return np.asarray(A @ B.T)
 
 
 def _squares(rows: Objects) -> Array:
     """Give the squared length of each row."""
-    if sp.issparse(rows):
+    if is_sparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1)
-    return np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 class Similarity:
@@ -71,9 +76,12 @@ class Similarity:
     ----------
     dear : bool
         Whether a single one costs so much that none is to be computed in vain.
+    foreign : bool
+        Whether it calls a user's function, which need not be fit for threads.
     """
 
     dear: ClassVar[bool] = False
+    foreign: ClassVar[bool] = False
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Give k(row, vector) as an array of shape (n_vectors, n_rows)."""
@@ -152,8 +160,8 @@ class Laplacian(Similarity):
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Give the exponentials of the distances."""
         K = np.empty((vectors.shape[0], rows.shape[0]), np.result_type(vectors.dtype, rows.dtype))
-        if sp.issparse(vectors) and sp.issparse(rows):
-            lengths = (np.asarray(abs(part).sum(axis=1), dtype=float).reshape(-1) for part in (vectors, rows))
+        if is_sparse(vectors) and is_sparse(rows):
+            lengths = (np.asarray(abs(part).sum(axis=1), dtype=np.float64).reshape(-1) for part in (vectors, rows))
             parts = (array for part in (vectors, rows) for array in (part.data, part.indices, part.indptr))
             duals.cityblock_csr(*parts, *lengths, K)
         else:
@@ -194,6 +202,11 @@ class Padded(Similarity):
         """Whether the inner one is."""
         return self.inner.dear
 
+    @property
+    def foreign(self) -> bool:  # type: ignore[override]
+        """Whether the inner one is."""
+        return self.inner.foreign
+
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Add one."""
         K = self.inner.columns(vectors, rows)
@@ -233,6 +246,7 @@ class Blocks(Similarity):
     """A user's function from two blocks of objects to the block of their similarities."""
 
     function: Callable[[Any, Any], Any]
+    foreign = True
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Call the function, and look at what it returns."""
@@ -255,7 +269,7 @@ class Pairs(Similarity):
     """A user's function from two objects to their similarity, which does not depend on which comes first."""
 
     function: Callable[[Any, Any], Any]
-    dear = True
+    dear = foreign = True
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Call the function for each pair."""
@@ -270,7 +284,7 @@ class Pairs(Similarity):
 
 def _as_numbers(given: Any, what: str) -> Array:
     """Give what a user's function returned as finite numbers."""
-    given = _dense(given) if sp.issparse(given) else given
+    given = _dense(given) if is_sparse(given) else given
     try:
         K = np.asarray(given)
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
@@ -290,12 +304,12 @@ def from_function(function: Callable[[Any, Any], Any], objects: Objects) -> Simi
     two, three = (take(objects, np.arange(size) % objects.shape[0]) for size in (2, 3))
     try:
         answer = function(two, three)
-        if np.shape(_dense(answer) if sp.issparse(answer) else answer) == (2, 3):
+        if np.shape(_dense(answer) if is_sparse(answer) else answer) == (2, 3):
             return Blocks(function)
         found = f"shape {np.shape(answer)}"
     except Exception as error:  # whatever a function of single objects makes of two blocks
         found = f"{type(error).__name__}: {error}"
-    if sp.issparse(objects):
+    if is_sparse(objects):
         raise InvalidInput(
             f"The kernel does not give a block of similarities for two sparse blocks ({found}). Write it for blocks of "
             "CSR rows, or pass a dense array."
