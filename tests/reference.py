@@ -86,7 +86,7 @@ def elect_one_vs_one(vectors, n_classes, x):
 
 
 def kernel_perceptron(objects, labels, kernel, orders):
-    """Perceptron in the dual: alpha_i counts the mistakes on x_i, where y f(x) <= 0 with f = sum of alpha_i y_i k(x_i, .).
+    """Perceptron in the dual: alpha_i counts the mistakes on x_i, with f = sum of alpha_i y_i k(x_i, .).
 
     Returns alpha, the mistakes per epoch, and alpha after each trial.
     """
@@ -107,7 +107,7 @@ def dual_score(alpha, objects, labels, kernel, x):
 
 
 def forgetron(objects, labels, kernel, budget):
-    """Self-tuned Forgetron of Dekel et al. (2008), one pass. Returns the active rows, oldest first, and their weights."""
+    """Self-tuned Forgetron of Dekel et al. (2008), one pass. Returns the active rows, oldest first, and weights."""
     active, weight, damage, mistakes = [], {}, 0.0, 0
 
     def f(x):

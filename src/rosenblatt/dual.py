@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,17 +107,14 @@ class Crew:
 
     def __init__(self, kernel: Similarity) -> None:
         self.alone = kernel.foreign
+        self.threads = 1
+        self.pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Crew:
-        self.pool: ThreadPoolExecutor | None = None
-        if self.alone:
-            return self
-        blas = ThreadpoolController().select(user_api="blas")
-        allowed = [library["num_threads"] for library in blas.info()]
-        threads = min([os.cpu_count() or 1, *allowed])
-        self.limit = blas.limit(limits=1)
-        if threads > 1:
-            self.pool = ThreadPoolExecutor(threads)
+        if not self.alone:
+            blas = _blas()
+            self.threads = min([os.cpu_count() or 1, *(library["num_threads"] for library in blas.info())])
+            self.limit = blas.limit(limits=1)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -127,11 +125,20 @@ class Crew:
 
     def share(self, work: Callable[[Any], None], parts: Iterable[Any]) -> None:
         """Do the work for each part."""
-        if self.pool is None:
+        parts = list(parts)
+        if self.threads == 1 or len(parts) < 2:
             for part in parts:
                 work(part)
-        else:
-            list(self.pool.map(work, parts))
+            return
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(self.threads)
+        list(self.pool.map(work, parts))
+
+
+@cache
+def _blas() -> Any:
+    """Find the BLAS libraries, which takes a millisecond."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
@@ -584,7 +591,8 @@ class _Unbounded(Epochs):
             K = self.pool.columns(self.number.array[slot[place]], row)
             if self.cache is not None:
                 self.cache.write(slot[place], row, K)
-            scores += steps[place].T @ K
+            with np.errstate(invalid="ignore", over="ignore"):
+                scores += steps[place].T @ K
         return scores
 
     def _settle(self) -> None:

@@ -358,7 +358,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         """Learn from the rows once, in the order in which they come.
 
         A stream in chunks of any size gives the same model. Classes may appear at any time: a new one starts from
-        what it would have learned, had it been announced at the start (with ``multiclass="joint"``, from zero).
+        what it would have learned, had it been announced at the start (from zero with ``multiclass="joint"`` and on
+        a budget).
 
         Parameters
         ----------
@@ -385,7 +386,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, given]))
         if first:
             self._settle_kernel(objects)
-        sign = open_code(seen.size, self.multiclass)
+        # On a budget a stranger would take room: a class that appears then starts from zero.
+        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
         weight = as_weights(sample_weight, objects.shape[0])
         label = np.searchsorted(seen, given).astype(np.int32)[number]
         job = DualJob(
@@ -413,6 +415,9 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if seen.size > self.classes_.size:
             places = np.searchsorted(seen, self.classes_).tolist()
             self._grow(growth(places, seen.size, self.multiclass))
+        if self.budget is not None:
+            known = code(seen.size, self.multiclass).shape[1]
+            self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         return self._expansion
 
     def _grow(self, change: Array) -> None:

@@ -125,8 +125,9 @@ class Polynomial(Similarity):
             K[...] = 1.0
         elif self.degree > 1:
             base = K.copy() if self.degree > 2 else K
-            for _ in range(self.degree - 1):
-                K *= base
+            with np.errstate(over="ignore"):  # scores that are not finite are refused later, by name
+                for _ in range(self.degree - 1):
+                    K *= base
         return K
 
 
@@ -301,10 +302,12 @@ def from_function(function: Callable[[Any, Any], Any], objects: Objects) -> Simi
     It is called with two blocks, of two and of three objects. What gives an array of two by three takes blocks; any
     other function must give a number for two single objects.
     """
-    two, three = (take(objects, np.arange(size) % objects.shape[0]) for size in (2, 3))
+    # With three features a product meant for two vectors would give two by three, too: then there are four objects.
+    sizes = (2, 4 if objects.ndim == 2 and objects.shape[1] == 3 else 3)
+    blocks = [objects[np.arange(size) % objects.shape[0]] for size in sizes]
     try:
-        answer = function(two, three)
-        if np.shape(_dense(answer) if is_sparse(answer) else answer) == (2, 3):
+        answer = function(*blocks)
+        if np.shape(_dense(answer) if is_sparse(answer) else answer) == sizes:
             return Blocks(function)
         found = f"shape {np.shape(answer)}"
     except Exception as error:  # whatever a function of single objects makes of two blocks
