@@ -121,9 +121,9 @@ def forgetron(objects, labels, kernel, budget):
         weight[t] = 1.0
         if len(active) > budget:
             r = active[0]
-            mu = labels[r] * f(objects[r])
+            mu, own = labels[r] * f(objects[r]), kernel(objects[r], objects[r])
 
-            def psi(phi, sigma=weight[r], mu=mu, own=kernel(objects[r], objects[r])):
+            def psi(phi, sigma=weight[r], mu=mu, own=own):
                 return (phi * sigma) ** 2 * own + 2 * phi * sigma - 2 * phi * sigma * phi * mu
 
             allowed = 15 / 32 * mistakes

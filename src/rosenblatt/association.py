@@ -181,7 +181,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.units == "step":
             return np.asarray(Z > 0, dtype=rows.dtype)
         if self.units == "relu":
-            return np.maximum(Z, 0, out=Z)
+            return np.asarray(np.maximum(Z, 0, out=Z))
         if self.units == "cosine":
             np.cos(Z, out=Z)
             Z *= np.sqrt(2.0 / self.bias_.size)
