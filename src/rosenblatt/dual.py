@@ -301,23 +301,26 @@ class _Cache:
         """Keep the similarities of some vectors with some rows."""
         for number in np.unique(slot[slot < self.capacity] // CHUNK):
             here = np.flatnonzero((slot // CHUNK == number) & (slot < self.capacity))
-            self._place(self.chunks[number], slot[here] - number * CHUNK, row, K[here])
-
-    @staticmethod
-    def _place(chunk: Array, column: Array, row: Array, K: Array) -> None:
-        if row[-1] - row[0] == row.size - 1 and (np.diff(row) == 1).all():
-            chunk[column, row[0] : row[-1] + 1] = K
-        else:
-            chunk[np.ix_(column, row)] = K
+            column = slot[here] - number * CHUNK
+            if _neighbours(row) and _neighbours(column) and _neighbours(here):
+                part = K[here[0] : here[-1] + 1]
+                self.chunks[number][column[0] : column[-1] + 1, row[0] : row[-1] + 1] = part
+            else:
+                self.chunks[number][np.ix_(column, row)] = K[here]
 
     def read(self, slot: Array, row: Array) -> Iterator[tuple[Array, Array]]:
         """Give places among the slots, and the similarities kept of them."""
-        near = row[-1] - row[0] == row.size - 1 and bool((np.diff(row) == 1).all())
+        near = _neighbours(row)
         for number in np.unique(slot // CHUNK):
             here = np.flatnonzero(slot // CHUNK == number)
             column = slot[here] - number * CHUNK
             chunk = self.chunks[number]
             yield here, chunk[column, row[0] : row[-1] + 1] if near else chunk[np.ix_(column, row)]
+
+
+def _neighbours(number: Array) -> bool:
+    """Tell whether numbers follow one another, so that a slice can stand for them."""
+    return bool(number[-1] - number[0] == number.size - 1 and (np.diff(number) == 1).all())
 
 
 class _Stack:

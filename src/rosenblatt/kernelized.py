@@ -97,7 +97,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         For the projectron: a row whose distance from the span is below this share of its length is projected even
         while there is room.
     cache_size : float, default 1000
-        Megabytes of similarities to keep, so that they need not be computed again.
+        Megabytes of similarities to keep, where computing them again would take longer: those of a function, and of
+        rows with thousands of features.
     fit_intercept : bool, default False
         Whether to learn a bias: adds 1 to the kernel.
     max_iter : int, default 100
