@@ -141,7 +141,7 @@ def test_vote_and_average_of_several_classes_are_those_of_the_voted_perceptron(m
 
 @pytest.mark.parametrize("multiclass", MODES)
 @pytest.mark.parametrize("shuffle", [False, True, "random"])
-@few
+@settings(max_examples=8)
 @given(data=integer_sets(classes=3, most_rows=40))
 def test_blocks_tiles_and_caches_change_nothing(multiclass, shuffle, data):
     X, label = data
@@ -157,6 +157,7 @@ def test_blocks_tiles_and_caches_change_nothing(multiclass, shuffle, data):
                 np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
 
 
+@few
 @given(integer_sets(classes=3))
 def test_functions_and_matrices_equal_to_a_built_in_give_the_same_model(data):
     X, label = data

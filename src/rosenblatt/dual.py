@@ -32,10 +32,10 @@ from rosenblatt.training import Epoch, Plan, Run
 
 Array = npt.NDArray[Any]
 
-BLOCK = 1024  # rows that are presented together
-SHARE = 512  # rows that a thread takes at a time
-TILE = 1024  # vectors whose similarities with a share are computed together: two megabytes, which a cache can hold
-AHEAD = 64  # similarities of so many rows of a block cost hardly more than those of one
+BLOCK = 512  # rows that are presented together
+SHARE = 256  # rows that a thread takes at a time
+TILE = 1024  # vectors whose similarities with a share are computed together: a megabyte, which a cache can hold
+AHEAD = 32  # similarities of so many rows of a block cost hardly more than those of one
 CHUNK = 256  # columns of the cache that are allocated together
 
 
@@ -163,7 +163,7 @@ def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> 
             out[:, part[0] : part[-1] + 1] += coef[:, some].astype(K.dtype) @ K
 
     with Crew(kernel) as crew:
-        crew.share(work, _pieces(rows.shape[0], SHARE))
+        crew.share(work, _pieces(rows.shape[0], BLOCK))
     return out
 
 
@@ -195,7 +195,7 @@ def poll(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
         out[:, part[0] : part[-1] + 1] = votes
 
     with Crew(kernel) as crew:
-        crew.share(work, _pieces(rows.shape[0], SHARE // 2))
+        crew.share(work, _pieces(rows.shape[0], SHARE))
     return out
 
 
@@ -621,17 +621,14 @@ class _Unbounded(Epochs):
 
         if self.cache is not None:
             self.cache.open(self.number.size)
-        self.crew.share(work, _pieces(row.size, SHARE // 2))
+        self.crew.share(work, _pieces(row.size, SHARE))
         return scores
 
     def _columns(self, asked: Array, row: Array, out: Array) -> None:
-        """Compute the similarities of some rows of a block with all of them."""
-        if self.job.kernel.foreign or asked.size < AHEAD:
-            out[...] = self.pool.columns(row[asked] + self.pool.offset, row)
-            return
+        """Compute the similarities of some rows of a block with others of it."""
 
         def work(some: Array) -> None:
-            out[:, some] = self.pool.columns(row[asked] + self.pool.offset, row[some])
+            out[:, some[0] : some[-1] + 1] = self.pool.columns(asked + self.pool.offset, row[some])
 
         self.crew.share(work, _pieces(row.size, SHARE))
 
@@ -652,7 +649,8 @@ class _Unbounded(Epochs):
             if at == row.size:
                 break
             asked = self._ask(label, problems, scores, column, at)
-            self._columns(asked, row, self.K[filled : filled + asked.size])
+            # Rows that have been presented need no similarities any more.
+            self._columns(row[asked], row[at:], self.K[filled : filled + asked.size, at:])
             column[asked] = np.arange(filled, filled + asked.size)
             filled += asked.size
         return change[:, : size[0]]
