@@ -412,19 +412,18 @@ def budgets(bench: Bench) -> Iterator[Yield]:
     (X, y), (X_test, y_test) = (_svmlight(path) for path in (train, test))
     X, y = X[: bench.rows(X.shape[0])], y[: bench.rows(X.shape[0])]
 
-    def stream(passes: int, **settings: Any) -> Any:
-        model = KernelPerceptron(gamma=0.05, **settings)
+    def stream(model: Any, passes: int) -> Any:
         for start in list(range(0, X.shape[0], 1_000)) * passes:
             model.partial_fit(X[start : start + 1_000], y[start : start + 1_000])
         return model
 
-    free = stream(1)
+    free = stream(KernelPerceptron(gamma=0.05), 1)
     tenth = free.support_.size // 10
     lines = [("none", f"{free.support_.size:,}", f"{free.score(X_test, y_test):.4f}", "")]
     for rule in ("random", "forgetron", "projectron"):
-        settings = {"budget": tenth, "budget_rule": rule}
-        once = stream(1, **settings).score(X_test, y_test)
-        growth = peak_growth(lambda settings=settings: stream(9, **settings))
+        model = stream(KernelPerceptron(gamma=0.05, budget=tenth, budget_rule=rule), 1)
+        once = model.score(X_test, y_test)
+        growth = peak_growth(lambda model=model: stream(model, 9))
         lines.append((rule, f"{tenth:,}", f"{once:.4f}", f"{growth / 2**20:.1f} MiB"))
     yield Table(("rule", "vectors", "test accuracy after a pass", "memory grew over nine more"), lines)
 
