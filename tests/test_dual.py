@@ -59,7 +59,7 @@ def expected_failures(estimator):
     if estimator.kernel != "precomputed":
         for storage in ("dense", "sparse"):
             expected[f"check_sample_weight_equivalence_on_{storage}_data"] = ORDER_MATTERS
-    if estimator.multiclass == "ovr" and estimator.budget_rule != "projectron":
+    if estimator.multiclass != "joint" and estimator.budget is None:
         expected["check_class_weight_classifiers"] = COSTS_DO_NOT_MATTER
     return expected
 

@@ -157,7 +157,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
     >>> model = KernelPerceptron(kernel="quadratic", shuffle=False).fit(X, y)
     >>> model.predict(X).tolist(), model.alpha_.tolist()
-    ([0, 1, 1, 0], [[6.0, 3.0, 5.0, 4.0]])
+    ([0, 1, 1, 0], [[7.0, 5.0, 5.0, 4.0]])
     >>> common = KernelPerceptron(kernel=lambda a, b: len(set(a) & set(b)))
     >>> common.fit(["abc", "abd", "xyz", "xyw"], [0, 0, 1, 1]).predict(["bad", "wax"]).tolist()
     [0, 1]
