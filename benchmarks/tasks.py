@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from sklearn import linear_model
 from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 
 from benchmarks.harness import (
     APART,
@@ -35,7 +36,7 @@ from benchmarks.harness import (
     in_fresh_process,
     peak_growth,
 )
-from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, SoftMargin
+from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron, SoftMargin
 
 # A fit of few epochs is meant to end before it has converged.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -364,6 +365,67 @@ def _svmlight(path: Path) -> Data:
     X, y = load_svmlight_file(str(path), n_features=123)
     # The loader gives int64 indices, which scikit-learn's own Perceptron refuses.
     return sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape), y
+
+
+# ----------------------------------------------------------------------------------------------------------- kernels
+
+
+@case("kernel (1 + x.z)^3 on 10,000 images of MNIST: a fit, and predictions by 10,000 support vectors")
+def kernel(bench: Bench) -> Iterator[Yield]:
+    """Compare with the support vector machine of the same kernel."""
+    (X, y), source = mnist_or_alike(60_000)
+    size = bench.rows(10_000)
+    yield f"Data: {source}."
+    (X, y), (X_test, y_test) = (X[:size], y[:size]), (X[-10_000:], y[-10_000:])
+    theirs = {"kernel": "poly", "degree": 3, "gamma": 1.0, "coef0": 1.0}
+    ours = {"kernel": "poly", "degree": 3, "aggregate": "average", "max_iter": 5, "tol": None}
+    contestants = {OURS: lambda: KernelPerceptron(**ours).fit(X, y), SKLEARN: lambda: SVC(**theirs).fit(X, y)}
+    timed = bench.best(contestants, rounds=min(2, bench.rounds))
+    yield Figure("fit", SPEED, timed[OURS].seconds, timed[SKLEARN].seconds, peer="SVC", target=5.0)
+    part = X_test[: bench.rows(2_000)], y_test[: bench.rows(2_000)]
+    wrong = {name: 100.0 * (1.0 - one.result.score(*part)) for name, one in timed.items()}
+    yield Table(("", "test error, %"), [(name, f"{value:.2f}") for name, value in wrong.items()])
+
+    noise = np.random.default_rng(0).integers(0, 2, size)  # which makes nearly every row a support vector
+    machine, peer = KernelPerceptron(**ours).fit(X, noise), SVC(**theirs).fit(X, noise)
+    rows, few = X_test[: bench.rows(10_000)], X_test[: bench.rows(500)]
+    S = machine.support_vectors_
+    runs = {
+        OURS: lambda: machine.predict(rows, "last"),
+        SKLEARN: lambda: peer.predict(few),
+        "product": lambda: rows @ S.T,
+    }
+    timed = bench.best(runs, rounds=min(2, bench.rounds))
+    rate = {OURS: len(rows) / timed[OURS].seconds, SKLEARN: len(few) / timed[SKLEARN].seconds}
+    vectors = f"{S.shape[0]:,} vectors, SVC's {peer.support_.size:,}"
+    yield Figure(f"predict, {vectors}", RATE, rate[OURS], rate[SKLEARN], "rows/s", "SVC", target=1.0)
+    product = timed["product"].seconds
+    yield Figure("predict, against one matrix product", COST, timed[OURS].seconds, product, peer="rows @ vectors.T")
+
+
+@case("a9a with RBF on a budget of a tenth: accuracy, and memory over ten passes of a stream")
+def budgets(bench: Bench) -> Iterator[Yield]:
+    """Compare the three rules with no budget at all."""
+    train, test = DATA / "a9a" / "a9a", DATA / "a9a" / "a9a.t"
+    if not (train.exists() and test.exists()):
+        raise Skip(f"no a9a in {DATA}; set ROSENBLATT_DATA to a folder that has a9a/a9a and a9a/a9a.t.")
+    (X, y), (X_test, y_test) = (_svmlight(path) for path in (train, test))
+    X, y = X[: bench.rows(X.shape[0])], y[: bench.rows(X.shape[0])]
+
+    def stream(model: Any, passes: int) -> Any:
+        for start in list(range(0, X.shape[0], 1_000)) * passes:
+            model.partial_fit(X[start : start + 1_000], y[start : start + 1_000])
+        return model
+
+    free = stream(KernelPerceptron(gamma=0.05), 1)
+    tenth = free.support_.size // 10
+    lines = [("none", f"{free.support_.size:,}", f"{free.score(X_test, y_test):.4f}", "")]
+    for rule in ("random", "forgetron", "projectron"):
+        model = stream(KernelPerceptron(gamma=0.05, budget=tenth, budget_rule=rule), 1)
+        once = model.score(X_test, y_test)
+        growth = peak_growth(lambda model=model: stream(model, 9))
+        lines.append((rule, f"{tenth:,}", f"{once:.4f}", f"{growth / 2**20:.1f} MiB"))
+    yield Table(("rule", "vectors", "test accuracy after a pass", "memory grew over nine more"), lines)
 
 
 # ------------------------------------------------------------------------------------------------- memory and import

@@ -83,3 +83,59 @@ def elect_one_vs_one(vectors, n_classes, x):
         total[k] += score(w, b, x)
         total[m] -= score(w, b, x)
     return max(range(n_classes), key=lambda k: total[k])
+
+
+def kernel_perceptron(objects, labels, kernel, orders):
+    """Perceptron in the dual: alpha_i counts the mistakes on x_i, with f = sum of alpha_i y_i k(x_i, .).
+
+    Returns alpha, the mistakes per epoch, and alpha after each trial.
+    """
+    alpha, mistakes, history = [0] * len(objects), [], []
+    for order in orders:
+        mistakes.append(0)
+        for i in order:
+            if labels[i] * dual_score(alpha, objects, labels, kernel, objects[i]) <= 0:
+                alpha[i] += 1
+                mistakes[-1] += 1
+            history.append(list(alpha))
+    return alpha, mistakes, history
+
+
+def dual_score(alpha, objects, labels, kernel, x):
+    """f(x) = sum of alpha_i y_i k(x_i, x)."""
+    return sum(a * y * kernel(z, x) for a, y, z in zip(alpha, labels, objects, strict=True) if a)
+
+
+def forgetron(objects, labels, kernel, budget):
+    """Self-tuned Forgetron of Dekel et al. (2008), one pass. Returns the active rows, oldest first, and weights."""
+    active, weight, damage, mistakes = [], {}, 0.0, 0
+
+    def f(x):
+        return sum(weight[i] * labels[i] * kernel(objects[i], x) for i in active)
+
+    for t, (x, y) in enumerate(zip(objects, labels, strict=True)):
+        if y * f(x) > 0:
+            continue
+        mistakes += 1
+        active.append(t)
+        weight[t] = 1.0
+        if len(active) > budget:
+            r = active[0]
+            mu, own = labels[r] * f(objects[r]), kernel(objects[r], objects[r])
+
+            def psi(phi, sigma=weight[r], mu=mu, own=own):
+                return (phi * sigma) ** 2 * own + 2 * phi * sigma - 2 * phi * sigma * phi * mu
+
+            allowed = 15 / 32 * mistakes
+            phi = 1.0
+            if damage + psi(1.0) > allowed:
+                low, high = 0.0, 1.0
+                for _ in range(200):  # the largest admissible factor, by bisection
+                    middle = (low + high) / 2
+                    low, high = (middle, high) if damage + psi(middle) <= allowed else (low, middle)
+                phi = low
+            damage += psi(phi)
+            for i in active:
+                weight[i] *= phi
+            active.pop(0)
+    return active, [weight[i] * labels[i] for i in active]

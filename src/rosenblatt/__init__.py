@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rosenblatt.association import AssociationUnits as AssociationUnits
     from rosenblatt.certificates import Certificate as Certificate
     from rosenblatt.certificates import verify as verify
     from rosenblatt.cycles import certify_cycle as certify_cycle
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Winnow as Winnow
     from rosenblatt.files import load as load
     from rosenblatt.files import save as save
+    from rosenblatt.kernelized import KernelPerceptron as KernelPerceptron
     from rosenblatt.minimisers import Adaline as Adaline
     from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
     from rosenblatt.minimisers import MaximumMargin as MaximumMargin
@@ -34,8 +36,10 @@ _HOME = {
     "AROW": "estimators",
     "Adaline": "minimisers",
     "AdalineRegressor": "minimisers",
+    "AssociationUnits": "association",
     "AveragedPerceptron": "estimators",
     "Certificate": "certificates",
+    "KernelPerceptron": "kernelized",
     "MaximumMargin": "minimisers",
     "PassiveAggressive": "estimators",
     "Perceptron": "estimators",
@@ -58,8 +62,10 @@ __all__ = [
     "AROW",
     "Adaline",
     "AdalineRegressor",
+    "AssociationUnits",
     "AveragedPerceptron",
     "Certificate",
+    "KernelPerceptron",
     "MaximumMargin",
     "PassiveAggressive",
     "Perceptron",
