@@ -425,7 +425,7 @@ def _draw_voted(curves: Mapping[tuple[int, float], Mapping[str, float]]) -> str:
         panel.set(title=method, xlabel="epochs", xscale="log", yscale="log")
     panels[0].set_ylabel("test error, %")
     panels[-1].legend()
-    path = Path("results") / "voted-mnist.png"
+    path = Path(__file__).parent / "results" / "voted-mnist.png"
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=150)
     return f"Picture: {path}"

@@ -382,7 +382,7 @@ def kernel(bench: Bench) -> Iterator[Yield]:
     contestants = {OURS: lambda: KernelPerceptron(**ours).fit(X, y), SKLEARN: lambda: SVC(**theirs).fit(X, y)}
     timed = bench.best(contestants, rounds=min(2, bench.rounds))
     yield Figure("fit", SPEED, timed[OURS].seconds, timed[SKLEARN].seconds, peer="SVC", target=5.0)
-    part = X_test[: bench.rows(2_000)], y_test[: bench.rows(2_000)]
+    part = X_test[: bench.rows(10_000)], y_test[: bench.rows(10_000)]
     wrong = {name: 100.0 * (1.0 - one.result.score(*part)) for name, one in timed.items()}
     yield Table(("", "test error, %"), [(name, f"{value:.2f}") for name, value in wrong.items()])
 
