@@ -415,7 +415,8 @@ def descend(view: Framed, epochs: int, *, tied: Array | None = None, on: bool = 
         Whether to go on, towards the largest margin, when the other rows are on their side.
     """
     rows, table = view.rows, view.rows.table.rows
-    u, alpha, square = np.zeros(view.width), np.zeros(view.n), view.squares()
+    u, alpha = np.zeros(view.width), np.zeros(view.n)
+    square = view.lengths**2 if view.unit else view.squares()
     sign, ties = 2.0 * rows.label - 1.0, np.zeros(rows.n, bool)
     if tied is not None:
         ties[tied] = True

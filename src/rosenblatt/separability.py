@@ -541,11 +541,14 @@ class Hyperplane(NamedTuple):
 def widest_margin(rows: SignedRows, clock: Clock) -> Hyperplane | None:
     """Give the hyperplane with the largest distance from the rows of two classes; None if they cannot be separated."""
     with np.errstate(all="ignore"):
-        proof, _ = decide(rows, clock)
-        if proof is None or proof.w is None:
-            return None
-        start = proof.w if isinstance(proof.w, np.ndarray) else as_floats(proof.w)
-        best = widest(rows, start, clock, augmented=False)
-    bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
-    scale = 1.0 / rows.heights(best.w)[0].min()
+        view = standardised(rows)
+        best = widest(rows, tidy(view.back(descend(view, EPOCHS)[0])), clock, augmented=False)
+        bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
+        if not bracket.lower > 0:
+            proof, _ = decide(rows, clock)
+            if proof is None or proof.w is None:
+                return None
+            best = widest(rows, as_floats(proof.w) if isinstance(proof.w, list) else proof.w, clock, augmented=False)
+            bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
+    scale = 1.0 / max(rows.heights(best.w)[0].min(), np.finfo(float).tiny)
     return Hyperplane(scale * best.w[:-1], float(scale * best.w[-1]), bracket, np.sort(best.ids))
