@@ -109,9 +109,11 @@ def widest(bench: Bench) -> Iterator[Yield]:
         contestants = {
             OURS: lambda data=data: MaximumMargin().fit(*data),
             "LinearSVC": lambda data=data: LinearSVC(C=1e6).fit(*data),
+            "LinearSVC, dual": lambda data=data: LinearSVC(C=1e6, dual=True).fit(*data),
         }
         timed = bench.best(contestants, 1)
-        yield Figure(what, SPEED, timed[OURS].seconds, timed["LinearSVC"].seconds, peer="LinearSVC", target=target)
+        for peer in list(timed)[1:]:
+            yield Figure(what, SPEED, timed[OURS].seconds, timed[peer].seconds, peer=peer, target=target)
         ceiling = float(timed[OURS].result.margin_ceiling_[0])
         for name, one in timed.items():
             heights = (2.0 * (data[1] == one.result.classes_[1]) - 1.0) * one.result.decision_function(data[0])

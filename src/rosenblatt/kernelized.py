@@ -159,7 +159,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     >>> model.predict(X).tolist(), model.alpha_.tolist()
     ([0, 1, 1, 0], [[7.0, 5.0, 5.0, 4.0]])
     >>> common = KernelPerceptron(kernel=lambda a, b: len(set(a) & set(b)))
-    >>> common.fit(["abc", "abd", "xyz", "xyw"], [0, 0, 1, 1]).predict(["bad", "zoo"]).tolist()
+    >>> common.fit(["abc", "cab", "xyz", "xyw"], [0, 0, 1, 1]).predict(["bad", "zoo"]).tolist()
     [0, 1]
     """
 

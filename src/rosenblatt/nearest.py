@@ -349,7 +349,7 @@ class WorkingSet:
     def extend(self, heights: Array) -> bool:
         """Take in rows that lie lower than the support; tell whether there were any."""
         low = np.flatnonzero((heights < self.r[-1] * (1 - 1e-9)) & ~self.member)
-        most = max(self.view.width, 50)
+        most = max(2 * self.view.width, 50)
         if low.size > most:
             low = low[np.argpartition(heights[low], most - 1)[:most]]
         if low.size:
