@@ -74,6 +74,12 @@ def originals(folder):
         models.append(rosenblatt.VotedPerceptron().partial_fit(rows, np.array(["a", "b", "cc"])[Y]))
     models.append(rosenblatt.Perceptron().fit(X, np.array(["a", "b", "cc"], object)[Y]))
     models += [rosenblatt.PocketPerceptron(max_iter=3).fit(X, Y), rosenblatt.MaximumMargin().fit(X, Y)]
+    for rows in (X, sp.csr_array(X)):
+        models.append(rosenblatt.KernelPerceptron(kernel="laplacian", aggregate="vote").partial_fit(rows, Y))
+    models.append(rosenblatt.KernelPerceptron(kernel="precomputed", aggregate="average", max_iter=3).fit(X @ X.T, Y))
+    for rule in ("random", "forgetron", "projectron"):
+        models.append(rosenblatt.KernelPerceptron(budget=4, budget_rule=rule, multiclass="ovo").partial_fit(X, Y))
+    models += [rosenblatt.AssociationUnits(n_units=5, fan_in=fan_in).fit(X) for fan_in in (None, 2)]
     models += [rosenblatt.AdalineRegressor().fit(X, X[:, 0]), rosenblatt.Perceptron()]
     for model in models:
         rosenblatt.save(model, folder / "original")
@@ -106,7 +112,7 @@ def forge(data):
     header, tensors = split(data)
     model = content(header)
     names = [name for name in header if name != "__metadata__"]
-    kind = RNG.integers(8) if names else 0
+    kind = RNG.integers(9) if names else 0
     if kind <= 2:
         found = list(places(model))
         where, key = found[RNG.integers(len(found))]
@@ -133,16 +139,40 @@ def forge(data):
         place = int(RNG.integers(max(len(tensors) - 8, 1)))
         wild = [np.nan, np.inf, -1.0, 1e300, np.int64(-1), np.int64(2**40), np.int64(7)][RNG.integers(7)]
         tensors = tensors[:place] + np.array(wild).tobytes() + tensors[place + 8 :]
+    elif kind == 7:
+        tensors = miscount(header, tensors)
     else:
         header[names[RNG.integers(len(names))]]["data_offsets"] = [int(n) for n in RNG.integers(-8, 200, 2)]
     return join(header, tensors, model=model)
+
+
+def miscount(header, tensors):
+    """Change one of the whole numbers, to one that is just, or far, outside of what there is."""
+    entries = [entry for entry in header.values() if entry.get("dtype") in ("I64", "I32") and 0 not in entry["shape"]]
+    if not entries:
+        return tensors
+    entry = entries[RNG.integers(len(entries))]
+    start, end = entry["data_offsets"]
+    numbers = np.frombuffer(tensors[start:end], {"I64": "<i8", "I32": "<i4"}[entry["dtype"]]).copy()
+    wild = [-1, 0, 3, 4, 5, 24, 2**30, int(numbers.max()) + 1, numbers.size]
+    numbers[RNG.integers(numbers.size)] = wild[RNG.integers(len(wild))]
+    return tensors[:start] + numbers.tobytes() + tensors[end:]
 
 
 def use(model):
     """Do with a model what one does with a model."""
     count = getattr(model, "n_features_in_", 4)
     rows = np.ones((3, min(count, 10**6)))
+    if hasattr(model, "transform"):
+        model.transform(rows)
+        model.transform(sp.csr_array(rows))
+        return
     model.predict(rows)
+    if hasattr(model, "alpha_") and model.budget is None:
+        for method in ("last", "average", "vote"):
+            model.predict(rows, method)
+    if getattr(model, "kernel", None) == "precomputed":
+        return
     model.predict(sp.csr_array(rows))
     if hasattr(model, "decision_function"):
         model.decision_function(sp.csr_array(rows))

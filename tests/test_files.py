@@ -29,7 +29,9 @@ from forge import content, join, split
 from rosenblatt import (
     AROW,
     AdalineRegressor,
+    AssociationUnits,
     AveragedPerceptron,
+    KernelPerceptron,
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
@@ -53,6 +55,18 @@ MORE = [
     AveragedPerceptron(multiclass="joint", schedule="1/t", shuffle="random"),
     PassiveAggressive(C=np.inf, init=([1.0, 0.0, 0.0, 0.0], 0.5)),
 ]
+BUDGETS = [
+    KernelPerceptron(budget=5, budget_rule=rule, kernel=kernel)
+    for rule, kernel in (("random", "rbf"), ("forgetron", "quadratic"), ("projectron", "rbf"))
+]
+DUALS = [
+    *(KernelPerceptron(kernel=kernel, max_iter=4) for kernel in ("linear", "quadratic", "poly", "rbf", "cosine")),
+    KernelPerceptron(kernel="laplacian", gamma="auto", aggregate="vote", multiclass="ovo"),
+    KernelPerceptron(kernel="poly", degree=2, coef0=0.5, gamma=2.0, fit_intercept=True, multiclass="joint"),
+    *BUDGETS,
+]
+LAYERS = [AssociationUnits(units=units, n_units=7) for units in ("step", "sigmoid", "relu", "cosine")]
+LAYERS += [AssociationUnits(fan_in=2, n_units=9, gamma=0.5, random_state=np.random.RandomState(3))]
 EVERY = list({str(model): model for model in [*FAMILY, *STREAMS, *MORE]}.values())
 
 
@@ -63,6 +77,8 @@ def alike(one, other):
     if isinstance(one, np.ndarray):
         same = one.dtype == other.dtype and one.shape == other.shape
         return same and (one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes())
+    if isinstance(one, np.random.RandomState):
+        return alike(one.get_state(), other.get_state())
     if sp.issparse(one):
         return one.shape == other.shape and all(
             alike(getattr(one, p), getattr(other, p)) for p in ("data", "indices", "indptr")
@@ -96,7 +112,7 @@ def rows(dtype=np.float64, n=40):
     return (rng.integers(0, 3, (n, 4)) / 4).astype(dtype), np.arange(n) % 3
 
 
-@pytest.mark.parametrize("model", EVERY, ids=str)
+@pytest.mark.parametrize("model", [*EVERY, *DUALS, *LAYERS], ids=str)
 def test_a_model_without_a_fit_comes_back_with_its_parameters(model, tmp_path):
     back = there_and_back(model, tmp_path)
     assert type(back) is type(model)
@@ -163,6 +179,78 @@ def test_a_stream_goes_on_as_if_nothing_had_happened(model, data, multiclass, mo
         labels = np.full(len(X), 7 if stream.takes_new_classes and not stream.class_weight else 1)
         each.partial_fit(X if sparse else sp.csr_array(X), labels)
     assert alike(state(again), state(stream))
+
+
+STORAGES = {
+    "dense": np.asarray,
+    "dense32": lambda X: X.astype(np.float32),
+    "csr": sp.csr_matrix,
+    "csr32": lambda X: sp.csr_array(X.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("model", DUALS, ids=str)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_an_expansion_comes_back_as_it_was(model, storage, tmp_path):
+    X, y = rows()
+    fitted = clone(model).fit(STORAGES[storage](X), y)
+    back = there_and_back(fitted, tmp_path)
+    assert alike(state(back), state(fitted))
+    assert alike(back.run_, fitted.run_)
+    for way in ("last", "average", "vote") if model.budget is None else ("last",):
+        for store in STORAGES.values():
+            assert alike(back.decision_function(store(X), way), fitted.decision_function(store(X), way))
+            assert alike(back.predict(store(X), way), fitted.predict(store(X), way))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_expansion_in_given_similarities_comes_back(dtype, tmp_path):
+    X, y = rows(dtype)
+    K = (1 + X @ X.T) ** 2
+    fitted = KernelPerceptron(kernel="precomputed", warm_start=True, max_iter=3, tol=None).fit(K, y)
+    back = there_and_back(fitted, tmp_path)
+    assert alike(state(back), state(fitted))
+    for way in ("last", "average", "vote"):
+        assert alike(back.decision_function(K, way), fitted.decision_function(K, way))
+    assert alike(state(back.fit(K, y)), state(fitted.fit(K, y)))
+
+
+@pytest.mark.parametrize("model", [*BUDGETS, KernelPerceptron(), KernelPerceptron(kernel="laplacian")], ids=str)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    data=integer_sets(classes=3, most_rows=16, most_features=4),
+    multiclass=st.sampled_from(["ovr", "ovo", "ovo-vote", "joint"]),
+    sparse=st.booleans(),
+    more=st.data(),
+)
+def test_a_stream_in_the_dual_goes_on_as_if_nothing_had_happened(model, data, multiclass, sparse, more, tmp_path):
+    X, label = data
+    stream = clone(model).set_params(multiclass=multiclass)
+    cut = more.draw(st.integers(1, len(X) - 1))
+    stored = sp.csr_array(X) if sparse else X
+    stream.partial_fit(stored[:cut], label[:cut])
+    back = there_and_back(stream, tmp_path)
+    for each in (stream, back):
+        each.partial_fit(stored[cut:], label[cut:])
+    assert alike(state(back), state(stream))
+    again = there_and_back(back, tmp_path)
+    for each in (stream, again):  # a class that nobody announced, and rows of the other storage
+        each.partial_fit(X if sparse else sp.csr_array(X), np.full(len(X), 7))
+    assert alike(state(again), state(stream))
+    assert alike(again.decision_function(X), stream.decision_function(X))
+
+
+@pytest.mark.parametrize("model", LAYERS, ids=str)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_layer_comes_back_as_it_was(model, storage, tmp_path):
+    X, _ = rows()
+    fitted = clone(model).fit(STORAGES[storage](X))
+    back = there_and_back(fitted, tmp_path)
+    for name in ("weights_", "bias_", "gamma_", "n_features_in_"):
+        assert alike(vars(back)[name], vars(fitted)[name])
+    for store in STORAGES.values():
+        assert alike(back.transform(store(X)), fitted.transform(store(X)))
+    assert back.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
 
 
 def test_regression_and_warm_starts_go_on_too(tmp_path):
@@ -280,6 +368,43 @@ def test_functions_are_refused_by_name_with_the_remedy(parameter, tmp_path):
     remedy = re.search(r"set_params\((\w+)=(\w+|'\w+')\)", str(caught.value))
     model.set_params(**{parameter: None if remedy[2] == "None" else remedy[2].strip("'")})
     there_and_back(model.fit(*rows()), tmp_path)
+
+
+def common(one, other):
+    return len(set(one) & set(other))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [(common, ["abc", "abd", "xyz", "xyw"]), (lambda A, B: A @ B.T, [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])],
+    ids=["words", "vectors"],
+)
+def test_a_kernel_that_is_a_function_is_refused_with_a_remedy_that_works(kernel, X, tmp_path):
+    model = KernelPerceptron(kernel=kernel)
+    with pytest.raises(InvalidInput, match=r"kernel=.*set_params\(kernel='rbf'\)"):
+        save(model, tmp_path / "x")
+    y = [0, 0, 1, 1]
+    model.fit(X, y)
+    with pytest.raises(InvalidInput, match=r"kernel=<function.*kernel='precomputed' on the similarities"):
+        save(model, tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+    X = X if kernel is common else np.array(X)
+    K = np.array([[common(a, b) for a in X] for b in X]) if kernel is common else kernel(X, X)
+    back = there_and_back(KernelPerceptron(kernel="precomputed").fit(K, y), tmp_path)
+    assert back.predict(K).tolist() == model.predict(X).tolist()
+    if kernel is not common:  # what was left by the function is no hindrance
+        assert there_and_back(model.set_params(kernel="rbf").fit(X, y), tmp_path).kernel == "rbf"
+
+
+def test_a_budget_is_saved_only_with_what_it_remembers(tmp_path):
+    X, y = rows()
+    for before, after in ((5, None), (5, 6), (None, 5)):
+        model = KernelPerceptron(budget=before).partial_fit(X, y).set_params(budget=after)
+        with pytest.raises(InvalidInput, match=r"Set that, or fit again|born of the memory"):
+            save(model, tmp_path / "x")
+    model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y).set_params(budget_rule="random")
+    with pytest.raises(InvalidInput, match="gram of the memory has shape"):
+        save(model, tmp_path / "x")
 
 
 class Own(Perceptron):
@@ -425,11 +550,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
 
 
 def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
-    command = [sys.executable, str(HERE / "corrupt_files.py"), "900"]
+    command = [sys.executable, str(HERE / "corrupt_files.py"), "1200"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     refused, accepted = map(int, result.stdout.split())
-    assert refused > 600
+    assert refused > 800
     assert accepted > 50  # else the lies are too coarse to get past the first check
 
 
@@ -463,6 +588,17 @@ def forged(tmp_path):
         return str(caught.value)
 
     return refused
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Give the JSON that stands for a model."""
+
+    def node(model):
+        save(model, tmp_path / "x")
+        return content(split((tmp_path / "x").read_bytes())[0])
+
+    return node
 
 
 def test_every_flipped_bit_is_noticed(tmp_path):
@@ -648,6 +784,111 @@ def test_updates_that_do_not_fit_are_refused(forged):
     assert "damaged" in forged(replace("_ballots.0.0.indptr", np.int32(5)), model)
     assert "NaN" in forged(replace("_ballots.0.0.data", np.nan), model)
     assert "have another size" in forged(edit(*way, 0, "csr_matrix", "shape", to=[model._ballots[0][1].size, 5]), model)
+
+
+LEARNED = ("attributes", "_expansion", "record", 1)
+LOGGED = (*LEARNED, "log", "record", 1)
+
+
+def test_expansions_that_do_not_fit_are_refused(forged):
+    X, y = rows()
+    stream = KernelPerceptron(kernel="rbf").partial_fit(X, y)
+    count = stream._expansion.rows.size
+    for wild in (count, -1, 2**40):
+        assert "slot of the log goes beyond" in forged(replace("_expansion.log.slot", wild), stream)
+    for wild in (4, -1, 2**40):  # three classes and the stranger
+        assert "problem of the log goes beyond" in forged(replace("_expansion.log.problem", wild), stream)
+    for wild in (-1, 2**40):
+        assert "trial of the log goes beyond" in forged(replace("_expansion.log.trial", wild), stream)
+    assert "step of the log has values" in forged(replace("_expansion.log.step", np.nan), stream)
+    assert "slot of the log has dtype" in forged(entry("_expansion.log.slot", dtype="F64"), stream)
+    assert "problem of the log has shape" in forged(
+        edit(*LOGGED, "problem", to={"tensor": "_expansion.trials"}), stream, prune=True
+    )
+    assert "the expansion has 4 problems, not 3" in forged(edit("parameters", "multiclass", to="joint"), stream)
+    assert "coefficients has shape" in forged(edit(*LEARNED, "rows", to={"tensor": "run_.coef"}), stream, prune=True)
+    assert "numbers of the support has shape" in forged(entry("support_", shape=[count, 1]), stream)
+    assert "trials has dtype" in forged(entry("_expansion.trials", dtype="F64"), stream)
+    assert "below zero" in forged(replace("_expansion.trials", -3), stream)
+    assert "coefficients has values" in forged(replace("run_.coef", np.inf), stream)
+    assert "the coefficients has shape" in forged(entry("run_.coef", shape=[count, 4]), stream)
+    assert "vectors of the expansion has shape" in forged(edit("attributes", "n_features_in_", to=5), stream)
+    assert "gamma_=None" in forged(drop("attributes", "gamma_"), stream)
+    assert "gamma_=-1.0" in forged(edit("attributes", "gamma_", to=-1.0), stream)
+    assert "vectors of the expansion has dtype" in forged(edit("parameters", "kernel", to="precomputed"), stream)
+    assert "the expansion is not a Expansion" in forged(edit("attributes", "_expansion", to=3), stream, prune=True)
+    assert "budget=3 is not" in forged(edit("parameters", "budget", to=3), stream)
+
+
+def test_sparse_expansions_that_do_not_fit_are_refused(forged, saved):
+    X, y = rows()
+    stream = KernelPerceptron(kernel="laplacian").partial_fit(sp.csr_array(X), y)
+    name = saved(stream)["attributes"]["support_vectors_"]["csr_matrix"]["indices"]
+    for wild in (4, -1):
+        assert "damaged" in forged(replace(name, np.int32(wild)), stream)
+    assert "damaged" in forged(replace(name.replace("indices", "indptr"), np.int32(5)), stream)
+    assert "NaN" in forged(replace(name.replace("indices", "data"), np.nan), stream)
+    assert "have columns out of order" in forged(replace(name, np.int32(2)), stream)
+    vectors = ("attributes", "_expansion", "record", 1, "vectors")
+    tall = stream._expansion.rows.size
+    assert "another size" in forged(edit(*vectors, "csr_matrix", "shape", to=[tall, 5]), stream)
+    made = {"csc_matrix": {**saved(stream)["attributes"]["_expansion"]["record"][1]["vectors"]["csr_matrix"]}}
+    made["csc_matrix"]["shape"] = [4, tall]
+    assert "vectors of the expansion is not an array" in forged(edit(*vectors, to=made), stream)
+
+
+def test_numbers_of_similarities_that_are_not_there_are_refused(forged):
+    X, y = rows()
+    model = KernelPerceptron(kernel="precomputed", max_iter=3).fit(X @ X.T, y)
+    for wild in (40, -1):
+        assert "are not among the 40 rows" in forged(replace("support_", wild), model)
+    assert "are not among the 3 rows" in forged(edit("attributes", "n_features_in_", to=3), model)
+    assert "vectors of the expansion has dtype" in forged(edit("parameters", "kernel", to="linear"), model)
+
+
+@pytest.mark.parametrize("model", BUDGETS, ids=str)
+def test_memories_that_do_not_fit_are_refused(model, forged):
+    X, y = rows()
+    stream = clone(model)
+    for _ in range(3):  # so that vectors were not born with every row
+        stream.partial_fit(X, y)
+    memory = ("attributes", "_memory", "record", 1)
+    assert "the memory counts 6" in forged(replace("_memory.count", 6), stream)
+    assert "the memory counts -1" in forged(replace("_memory.count", -1), stream)
+    assert "vectors of the future" in forged(replace("_memory.born", 2**40), stream)
+    assert "vectors of the future" in forged(replace("_memory.born", -1), stream)
+    assert " of the memory has shape" in forged(edit("parameters", "budget", to=2**31), stream)
+    assert "budget=None is not" in forged(edit("parameters", "budget", to=None), stream)
+    assert "budget=5 is not" in forged(drop("attributes", "_memory"), stream, prune=True)
+    assert "errors of the memory has dtype" in forged(
+        edit(*memory, "errors", to={"tensor": "_memory.born"}), stream, prune=True
+    )
+    if model.budget_rule == "random":
+        assert "gram of the memory" in forged(edit("parameters", "budget_rule", to="projectron"), stream)
+    else:
+        assert "gram of the memory" in forged(edit("parameters", "budget_rule", to="random"), stream)
+        assert "gram of the memory has values" in forged(replace("_memory.gram", np.nan), stream)
+        assert "gram of the memory has shape" in forged(entry("_memory.gram", shape=[25, 1]), stream)
+
+
+def test_layers_that_do_not_fit_are_refused(forged, saved):
+    X, _ = rows()
+    dense, sparse = AssociationUnits(n_units=6).fit(X), AssociationUnits(n_units=6, fan_in=2).fit(X)
+    assert "weights_ has shape" in forged(edit("attributes", "n_features_in_", to=5), dense)
+    assert "weights_ has shape" in forged(entry("weights_", shape=[6, 4]), dense)
+    assert "weights_ has values" in forged(replace("weights_", np.inf), dense)
+    assert "bias_ has shape" in forged(edit("attributes", "_n_features_out", to=5), dense)
+    assert "units='ovo'" in forged(edit("parameters", "units", to="ovo"), dense)
+    assert "gamma_=0.0" in forged(edit("attributes", "gamma_", to=0.0), dense)
+    for wild in (4, -1):
+        assert "damaged" in forged(replace("weights_.indices", np.int32(wild)), sparse)
+    assert "damaged" in forged(replace("weights_.indptr", np.int32(13)), sparse)
+    assert "weights_ have another size" in forged(
+        edit("attributes", "weights_", "csc_matrix", "shape", to=[5, 6]), sparse
+    )
+    way = ("attributes", "weights_")
+    turned = {**saved(sparse)["attributes"]["weights_"]["csc_matrix"], "shape": [6, 4]}
+    assert "weights_ is not an array" in forged(edit(*way, to={"csr_matrix": turned}), sparse)
 
 
 def test_text_that_is_none_is_refused(forged):

@@ -22,10 +22,14 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt import estimators, minimisers
+from rosenblatt import association, estimators, kernelized, minimisers
 from rosenblatt._kernels import Exponents, Gaussian, Pocket, Weights
+from rosenblatt.budget import Memory
 from rosenblatt.certificates import Certificate
+from rosenblatt.classifier import require_one_of
+from rosenblatt.dual import Expansion, Log
 from rosenblatt.errors import InvalidInput
+from rosenblatt.model import by_pairs, count_problems
 from rosenblatt.stopping import Stop
 from rosenblatt.tensors import Content, Fault, expect, fields, is_label, is_whole, read, write
 from rosenblatt.training import Run
@@ -39,14 +43,36 @@ _TYPES: dict[str, type] = {
     "Gaussian": Gaussian,
     "Exponents": Exponents,
     "Pocket": Pocket,
+    "Expansion": Expansion,
+    "Log": Log,
+    "Memory": Memory,
 }
 # Parameters that may be a word, and those that may be more than one value; the others are a number or None.
-_WORDS = {"class_weight", "covariance", "keep", "loss", "multiclass", "penalty", "schedule", "shuffle"}
+_WORDS = {
+    "aggregate",
+    "budget_rule",
+    "class_weight",
+    "covariance",
+    "gamma",
+    "keep",
+    "kernel",
+    "loss",
+    "multiclass",
+    "penalty",
+    "schedule",
+    "shuffle",
+    "units",
+}
 _COMPOUND = {"class_weight", "init", "margin"}
 # What an estimator knows of its rows, also when a fit went no further.
 _INPUT = ("n_features_in_", "feature_names_in_")
 # Made anew when it is needed.
-_DERIVED = {"_quick"}
+_DERIVED = {"_form", "_quick"}
+# What is learned has a meaning with these parameters only, so that none can be set again after loading.
+_ESSENTIAL = {
+    "kernel": "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
+    "function gives",
+}
 
 
 # ------------------------------------------------------------------------------------------------------------ public
@@ -66,8 +92,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InvalidInput
-        If the model has something that a file cannot hold, such as a function for `callback` or `schedule`, or is not
-        whole, as after a fit that failed.
+        If the model has something that a file cannot hold, such as a function for `callback`, `schedule` or `kernel`,
+        or is not whole, as after a fit that failed.
 
     See Also
     --------
@@ -139,23 +165,24 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 class _Kind(NamedTuple):
-    """A class that files may name, the attributes that a fit gives it, and what must hold of them."""
+    """A class that files may name, what a fit gives it, what must hold of that, and what it gives only at times."""
 
     cls: type
     fitted: tuple[str, ...]
     check: Callable[[Any], None]
+    at_times: tuple[str, ...] = ()
 
 
 def _take_apart(model: Any, kind: _Kind) -> Content:
     parameters = model.get_params(deep=False)
+    learned = vars(model).keys() - {*parameters, *_DERIVED}
     for name, value in parameters.items():
         if callable(value):
             default = inspect.signature(kind.cls).parameters[name].default
-            raise Fault(
-                f"{name}={value!r} is a function, which no file can hold. Call set_params({name}={default!r}) before "
-                "saving, and set it again after loading"
-            )
-    learned = vars(model).keys() - {*parameters, *_DERIVED}
+            remedy = f"Call set_params({name}={default!r}) before saving, and set it again after loading"
+            if name in _ESSENTIAL and not learned <= set(_INPUT):
+                remedy = _ESSENTIAL[name]
+            raise Fault(f"{name}={value!r} is a function, which no file can hold. {remedy}")
     # What has a public name first: equal tensors go by the name that comes first.
     attributes = {name: vars(model)[name] for name in sorted(learned, key=lambda name: (name.startswith("_"), name))}
     _build(kind, parameters, attributes)
@@ -181,7 +208,7 @@ def _build(kind: _Kind, parameters: dict[str, Any], attributes: dict[str, Any]) 
     for name, value in parameters.items():
         if not _is_possible(name, value):
             raise Fault(f"{name}={value!r:.60} is not possible")
-    strange = attributes.keys() - {*_INPUT, *kind.fitted}
+    strange = attributes.keys() - {*_INPUT, *kind.fitted, *kind.at_times}
     expect(
         not strange, f"it has {', '.join(sorted(strange)):.60}, which {kind.cls.__name__} does not have. Remove that"
     )
@@ -250,6 +277,13 @@ def _check_classes(classes: Any) -> None:
     expect(rising, "classes_ are not sorted")
 
 
+def _check_rows(name: str, rows: Any, count: int, features: int) -> None:
+    """Refuse what is neither a finite array nor a CSR matrix of so many rows and features."""
+    if not isinstance(rows, sp.csr_matrix | sp.csr_array):
+        _check_array(name, rows, "f", (count, features))
+    expect(rows.shape == (count, features), f"{name} have another size")
+
+
 def _check_record(name: str, record: Any, kind: type) -> None:
     """Refuse a record whose fields are not of the types that its class declares."""
     expect(type(record) is kind, f"{name} is not a {kind.__name__}")
@@ -258,6 +292,8 @@ def _check_record(name: str, record: Any, kind: type) -> None:
 
 
 def _is_of(value: Any, hint: Any) -> bool:
+    if hint is Any:
+        return True
     if get_origin(hint) in (Union, UnionType):
         return any(_is_of(value, choice) for choice in get_args(hint))
     if get_origin(hint) is tuple:
@@ -353,9 +389,7 @@ def _check_voted(model: Any) -> None:
         vectors, factor, trial = ballot
         _check_array("the factors of the updates", factor, "d", np.shape(factor)[:1])
         _check_array("the trials of the updates", trial, "l", np.shape(factor))
-        if not sp.issparse(vectors):
-            _check_array("the rows of the updates", vectors, "f", (factor.size, features))
-        expect(vectors.shape == (factor.size, features), "the rows of the updates have another size")
+        _check_rows("the rows of the updates", vectors, factor.size, features)
 
 
 def _check_widest(model: Any) -> None:
@@ -379,9 +413,106 @@ def _check_regressor(model: Any) -> None:
     expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
 
 
+def _check_kernel_perceptron(model: Any) -> None:
+    model._check_parameters()
+    _check_classes(model.classes_)
+    _check_counts(model, "n_iter_", "t_", "mistakes_")
+    expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
+    if model.kernel in ("poly", "rbf", "laplacian"):
+        gamma = getattr(model, "gamma_", None)
+        fits = isinstance(gamma, float) and 0 < gamma < math.inf
+        expect(fits, f"gamma_={gamma!r} is not a width, which kernel={model.kernel!r} needs. Fit again")
+    learned, classes = model._expansion, model.classes_.size
+    _check_record("the expansion", learned, Expansion)
+    known, count = count_problems(classes, model.multiclass), learned.rows.size
+    # A stream also trains strangers; `code` is not asked, whose table of a forged number of classes could be vast.
+    strangers = 0 if model.multiclass == "joint" or classes == 1 else classes if by_pairs(model.multiclass) else 1
+    problems = learned.trials.size
+    expect(problems in (known, known + strangers), f"the expansion has {problems} problems, not {known}. Fit again")
+    _check_array("the trials", learned.trials, "l", (problems,))
+    _check_array("the coefficients", learned.coef, "d", (problems, count))
+    _check_array("the numbers of the support", learned.rows, "l", (count,))
+    _check_support(model, "the vectors of the expansion", learned.vectors, count)
+    expect(np.all(learned.trials >= 0) and np.all(learned.rows >= 0), "the expansion has trials or rows below zero")
+    _check_log(learned)
+    expect(
+        (model.budget is None) == ("_memory" not in vars(model)),
+        f"budget={model.budget} is not what it was trained with. Set that, or fit again",
+    )
+    if model.budget is None:
+        used = np.unique(learned.log.slot[learned.log.problem < known]).size if problems > known else count
+    else:
+        _check_memory(model, problems, count)
+        used = count
+    _check_run(model.run_, count)
+    _check_array("dual_coef_", model.dual_coef_, "d", (known, used))
+    _check_array("support_", model.support_, "l", (used,))
+    if model.kernel == "precomputed":
+        _check_array("support_vectors_", model.support_vectors_, "d", (0, 0))
+    else:
+        _check_support(model, "support_vectors_", model.support_vectors_, used)
+
+
+def _check_support(model: Any, name: str, vectors: Any, count: int) -> None:
+    if model.kernel != "precomputed":
+        _check_rows(name, vectors, count, model.n_features_in_)
+        ordered = isinstance(vectors, np.ndarray) or vectors.has_canonical_format
+        expect(ordered, f"{name} have columns out of order")
+        return
+    for numbers in (vectors, model._expansion.rows):  # both look up columns of the similarities
+        _check_array(name, numbers, "l", (count,))
+        inside = np.all((numbers >= 0) & (numbers < model.n_features_in_))
+        expect(inside, f"{name} are not among the {model.n_features_in_} rows that there were")
+
+
+def _check_log(learned: Expansion) -> None:
+    """Refuse updates of vectors, problems or trials that there are not."""
+    log = learned.log
+    _check_record("the log", log, Log)
+    length = (log.slot.size,)
+    for name, limit in (("slot", learned.rows.size), ("problem", learned.trials.size)):
+        numbers = getattr(log, name)
+        _check_array(f"{name} of the log", numbers, "l", length)
+        expect(np.all((numbers >= 0) & (numbers < limit)), f"{name} of the log goes beyond the {limit} that there are")
+    _check_array("step of the log", log.step, "d", length)
+    _check_array("trial of the log", log.trial, "l", length)
+    inside = np.all((log.trial >= 0) & (log.trial < learned.trials[log.problem]))
+    expect(inside, "trial of the log goes beyond the trials that there were")
+
+
+def _check_memory(model: Any, problems: int, count: int) -> None:
+    memory, size = model._memory, int(model.budget)
+    _check_record("the memory", memory, Memory)
+    side = 0 if model.budget_rule == "random" else size
+    _check_array("gram of the memory", memory.gram, "d", (side, side))
+    _check_array("born of the memory", memory.born, "l", (size,))
+    _check_array("count of the memory", memory.count, "l", (2,))
+    _check_array("damage of the memory", memory.damage, "d", (problems,))
+    _check_array("errors of the memory", memory.errors, "d", (problems,))
+    there, ever = memory.count.tolist()
+    expect(there == count <= min(size, ever) and ever < 1 << 62, f"the memory counts {there} of {count} vectors")
+    expect(np.all((memory.born >= 0) & (memory.born < max(ever, 1))), "the memory has vectors of the future")
+    expect(not model._expansion.log.slot.size, "the memory has a log, where a budget keeps none")
+
+
+def _check_association(model: Any) -> None:
+    require_one_of("units", model.units, association.UNITS)
+    units = model._n_features_out
+    expect(is_whole(units, 1), f"_n_features_out={units!r} is not a number of units")
+    _check_array("bias_", model.bias_, "d", (units,))
+    shape = (model.n_features_in_, units)
+    if isinstance(model.weights_, sp.csc_matrix):
+        expect(model.weights_.shape == shape and model.weights_.dtype == np.float64, "weights_ have another size")
+    else:
+        _check_array("weights_", model.weights_, "d", shape)
+    fits = isinstance(model.gamma_, float) and 0 < model.gamma_ < math.inf
+    expect(fits, f"gamma_={model.gamma_!r} is not a width")
+
+
 _RUN = ("coef_", "intercept_", "n_iter_", "run_", "stop_reason_", "t_")
 _CLASSIFIER = (*_RUN, "classes_", "mistakes_", "_trained")
 _WIDEST = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
+_DUAL = ("dual_coef_", "support_", "support_vectors_", "classes_", "n_iter_", "run_", "stop_reason_", "t_")
 _FIRST_ORDER = (
     estimators.Perceptron,
     estimators.AveragedPerceptron,
@@ -400,5 +531,12 @@ _KINDS: dict[str, _Kind] = {
         _Kind(estimators.Winnow, _CLASSIFIER, partial(_check_classifier, state=Exponents)),
         _Kind(minimisers.AdalineRegressor, _RUN, _check_regressor),
         _Kind(minimisers.MaximumMargin, _WIDEST, _check_widest),
+        _Kind(
+            kernelized.KernelPerceptron,
+            (*_DUAL, "mistakes_", "_expansion"),
+            _check_kernel_perceptron,
+            at_times=("gamma_", "_memory"),
+        ),
+        _Kind(association.AssociationUnits, ("weights_", "bias_", "gamma_", "_n_features_out"), _check_association),
     )
 }

@@ -50,8 +50,8 @@ _DTYPES = {
 }
 _CODES = {dtype: name for name, dtype in _DTYPES.items()}
 _SCALARS: dict[str, Any] = {dtype.name: dtype.type for dtype in _DTYPES.values()} | {"str": np.str_}
-_SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
-_CSR = ("data", "indices", "indptr")
+_SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array, "csc_matrix": sp.csc_matrix}
+_COMPRESSED = ("data", "indices", "indptr")
 _METADATA = {"format", "version", "package", "model", "seal"}
 
 
@@ -162,7 +162,7 @@ class _Store:
         if tag is None:
             raise Fault(_no(path, value))
         if tag in _SPARSE:
-            arrays = {part: self.tensor(getattr(value, part), f"{path}.{part}") for part in _CSR}
+            arrays = {part: self.tensor(getattr(value, part), f"{path}.{part}") for part in _COMPRESSED}
             return {tag: {"shape": [int(size) for size in value.shape], **arrays}}
         if issubclass(known[tag], Enum):
             return {"enum": [tag, value.name]}
@@ -493,7 +493,7 @@ class _Restore:
         return result
 
     def _sparse(self, kind: Any, content: Any) -> Any:
-        shape, *names = fields(content, "shape", *_CSR)
+        shape, *names = fields(content, "shape", *_COMPRESSED)
         fits = isinstance(shape, list) and len(shape) == 2 and all(is_whole(side) for side in shape)
         expect(fits, "a sparse matrix has no shape")
         parts = [self.array(name, kinds, 1) for name, kinds in zip(names, ("f", "i", "i"), strict=True)]
@@ -502,10 +502,11 @@ class _Restore:
             matrix = kind(tuple(parts), shape=tuple(shape))
         except ValueError as error:
             raise Fault(f"a sparse matrix is damaged ({error})") from None
-        if shape[0] == 0:
+        rows = matrix.T if matrix.format == "csc" else matrix
+        if rows.shape[0] == 0:
             expect(parts[0].size == parts[1].size == 0, "an empty sparse matrix has entries")
         else:
-            as_table(matrix)  # refuses indices out of range and values that are not finite
+            as_table(rows)  # refuses indices out of range and values that are not finite
         return matrix
 
     def _random(self, content: Any) -> np.random.RandomState:
