@@ -630,3 +630,12 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1])
     with pytest.raises(InvalidInput, match="balanced"):
         KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)
+
+
+@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}])
+def test_a_stream_does_not_go_on_with_another_budget(later):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = KernelPerceptron(budget=5).partial_fit(X, y)
+    with pytest.raises(InvalidInput, match="not those that the model was trained with"):
+        model.set_params(**later).partial_fit(X, y)

@@ -376,7 +376,7 @@ def common(one, other):
 
 @pytest.mark.parametrize(
     ("kernel", "X"),
-    [(common, ["abc", "abd", "xyz", "xyw"]), (lambda A, B: A @ B.T, [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])],
+    [(common, ["abc", "cab", "xyz", "xyw"]), (lambda A, B: A @ B.T, [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 3.0]])],
     ids=["words", "vectors"],
 )
 def test_a_kernel_that_is_a_function_is_refused_with_a_remedy_that_works(kernel, X, tmp_path):

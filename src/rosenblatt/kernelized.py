@@ -429,6 +429,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     def _learn(self, job: DualJob) -> None:
         """Train, and store what was learned."""
         if self.budget is None:
+            if job.start.rows.size and "_memory" in self.__dict__:
+                raise self._other_budget()
             self._expansion, self.run_ = run_dual(job)
             self.__dict__.pop("_memory", None)
         else:
@@ -447,11 +449,14 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             return fresh
         left: Memory | None = self.__dict__.get("_memory")
         if left is None or left.gram.shape != fresh.gram.shape or left.born.shape != fresh.born.shape:
-            raise InvalidInput(
-                f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
-                "with. Fit it anew."
-            )
+            raise self._other_budget()
         return left
+
+    def _other_budget(self) -> InvalidInput:
+        return InvalidInput(
+            f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
+            "with. Fit it anew."
+        )
 
     def _looks_up(self) -> bool:
         return not callable(self.kernel) and bool(self.kernel == "precomputed")
