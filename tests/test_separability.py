@@ -20,8 +20,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exact_lp
-from rosenblatt import certify, certify_pairs, train, verify
+from rosenblatt import certify, certify_pairs, rational, train, verify
 from rosenblatt.certificates import Certificate
+from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets, separable_sets, small
 
@@ -840,3 +841,29 @@ def test_a_logistic_model_is_told_what_diverges():
     assert certify(padded, X[:, 0] > 4.5).diverging == (True, True, False, True)
     assert certify(padded, y).diverging == (True, False, False, True)
     assert certify(padded[:3], y[:3]).diverging == (False,) * 4
+
+
+@pytest.mark.parametrize("exponent", [-20, -33, -36, -40, -45])
+@pytest.mark.parametrize("label", [1, -1])
+def test_a_row_that_hardly_leaves_the_span_of_the_others_counts(exponent, label):
+    # All but the last row lie on a line, where the classes overlap; the last is off it by less than floats make out.
+    t = np.array([-2.0, -1, 0, 1, 2, 3])
+    X = np.vstack([np.c_[t, t], [1.0, 1.0 + 2.0**exponent]])
+    y = np.array([1, -1, 1, -1, 1, -1, label])
+    certificate = certify(X, y)
+    assert certificate.verdict == "quasi-separable"
+    assert verify(certificate, X, y)
+    assert set(certificate.extreme) == {6}
+    # A mirrored row of the same class puts an end to it.
+    X, y = np.vstack([X, [1.0, 1.0 - 2.0**exponent]]), np.append(y, label)
+    certificate = certify(X, y)
+    assert certificate.verdict == "overlapping"
+    assert verify(certificate, X, y)
+
+
+def test_what_is_too_large_to_prove_is_undecided_with_a_reason(monkeypatch):
+    monkeypatch.setattr(rational, "LARGEST", 13)
+    X, y, *_ = noisy(200, 20, 0.2, seed=0)
+    certificate = certify(X, y)
+    assert certificate.verdict == "undecided"
+    assert "unknowns" in certificate.reason

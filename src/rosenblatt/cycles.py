@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _cycle as compiled
-from rosenblatt.certificates import ARITHMETICS, Certificate, issue, prepare
+from rosenblatt.certificates import Certificate, issue, prepare
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lattice import Proof
 from rosenblatt.nearest import Clock, OutOfTime, standardised
 from rosenblatt.rational import as_integers, primitive
-from rosenblatt.separability import Reduction, reduce
+from rosenblatt.separability import Reduction, check_options, multipliers_of, reduce
 from rosenblatt.signed import SignedRows
 
 Array = npt.NDArray[Any]
@@ -85,12 +85,9 @@ def certify_cycle(
     >>> certify_cycle(X, [-1, 1, 1, 1]).vector
     (2.0, 2.0, -1.0)
     """
-    if exact not in ARITHMETICS:
-        raise InvalidInput(f"exact={exact!r} is not known. Choose one of {', '.join(ARITHMETICS)}.")
+    check_options(exact, time_limit)
     if not isinstance(epochs, int | np.integer) or epochs < 1:
         raise InvalidInput(f"epochs={epochs!r} is not possible: it must be a whole number from 1.")
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
-        raise InvalidInput(f"time_limit={time_limit!r} is not a positive number of seconds.")
     rows, classes = prepare(X, y, decimal=exact == "decimal")
     if rows.classes != 2:
         raise InvalidInput(f"y has {rows.classes} classes; a perceptron tells two apart. Use certify or certify_pairs.")
@@ -140,8 +137,7 @@ def _repeated(rows: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
     """Find what a certificate claims of rows on which the updates of a cycle add up to zero."""
     ids = np.flatnonzero(counts).tolist()
     cycle = dict(zip(ids, counts[ids].tolist(), strict=True))
-    # Proofs count rows without their scale.
-    start = Proof(None, ids, _times(rows, ids, list(cycle.values()), 1))
+    start = Proof(None, ids, _counts(rows, cycle))
     found = Reduction("undecided", start)
     with np.errstate(all="ignore"), suppress(OutOfTime):
         found = reduce(rows, standardised(rows), start, clock)
@@ -149,7 +145,7 @@ def _repeated(rows: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
         told = "The perceptron cycles, so that no hyperplane separates; whether one separates weakly is open."
         return {"verdict": "undecided", "reason": told}
     if len(found.proof.support) > len(ids):
-        cycle = dict(zip(found.proof.support, _times(rows, *found.proof[1:], -1), strict=True))
+        cycle = dict(zip(found.proof.support, multipliers_of(rows, found.proof), strict=True))
     support = sorted(cycle)
     return {
         "verdict": found.verdict,
@@ -162,8 +158,8 @@ def _repeated(rows: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
     }
 
 
-def _times(rows: SignedRows, ids: list[int], counts: list[int], power: int) -> list[int]:
-    """Multiply counts by a power of the scale of each row, and make them integers again."""
-    shares = [count * rows.integers(i)[1] ** power for i, count in zip(ids, counts, strict=True)]
+def _counts(rows: SignedRows, cycle: dict[int, int]) -> list[int]:
+    """Turn multipliers of rows into counts of the rows made whole, which proofs have."""
+    shares = [count * rows.integers(i)[1] for i, count in cycle.items()]
     common = math.lcm(*(share.denominator for share in shares))
     return primitive([int(share * common) for share in shares])

@@ -14,3 +14,7 @@ class InvalidInput(RosenblattError, ValueError):
 
 class MissingExtra(RosenblattError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class TooLarge(InvalidInput):
+    """A system of more unknowns than exact arithmetic is set up for."""

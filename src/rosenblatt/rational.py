@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _modular
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, TooLarge
 
 Vector = list[int]
 Matrix = list[list[int]]
@@ -345,7 +345,7 @@ def _solve_each(A: Matrix, right: Matrix) -> list[Solution] | None:
     """Solve A x = q b for each b, in lowest terms; None if A is singular."""
     n = len(A)
     if n > LARGEST:
-        raise InvalidInput(f"The system has {n} unknowns. Systems of more than {LARGEST} cannot be solved exactly.")
+        raise TooLarge(f"The system has {n} unknowns. Systems of more than {LARGEST} cannot be solved exactly.")
     if n <= SMALL:
         return _solve_by_elimination(A, right)
     if n <= FLINT and (flint := _flint()):

@@ -21,7 +21,7 @@ import scipy.linalg
 from rosenblatt._activeset import ORIGIN
 from rosenblatt._kernels import Dense, gather
 from rosenblatt.certificates import ARITHMETICS, Bracket, Certificate, augmented_bracket, issue, margin_bracket, prepare
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.lattice import Face, Grid, Proof, as_floats, solving_time
 from rosenblatt.nearest import (
     BLOCK,
@@ -112,7 +112,7 @@ def certify(
     >>> certificate.verdict, certificate.support, certificate.multipliers
     ('overlapping', (0, 1, 2, 3), (1, 1, 1, 1))
     """
-    _check_options(exact, time_limit)
+    check_options(exact, time_limit)
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
     decimal = exact == "decimal"
@@ -159,7 +159,7 @@ def certify_pairs(
     dict
         For each pair of labels, in sorted order, a certificate on the rows of these two.
     """
-    _check_options(exact, time_limit)
+    check_options(exact, time_limit)
     rows, classes = prepare(X, y, decimal=exact == "decimal")
     found = {}
     for a, b in combinations(range(rows.classes), 2):
@@ -169,7 +169,8 @@ def certify_pairs(
     return found
 
 
-def _check_options(exact: Any, time_limit: Any) -> None:
+def check_options(exact: Any, time_limit: Any) -> None:
+    """Refuse options that have no meaning."""
     if exact not in ARITHMETICS:
         raise InvalidInput(f"exact={exact!r} is not known. Choose one of {', '.join(ARITHMETICS)}.")
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
@@ -184,6 +185,8 @@ def _certify(rows: SignedRows, classes: tuple[Any, ...], margin: bool, time_limi
             claims = _claims(rows, clock)
         except OutOfTime:
             claims = {"verdict": "undecided", "reason": f"the time limit of {time_limit} seconds was over"}
+        except TooLarge as fault:
+            claims = {"verdict": "undecided", "reason": str(fault)}
         if margin and claims["verdict"] == "separable" and rows.classes == 2:
             with suppress(OutOfTime):  # the verdict stands without them
                 claims |= _margins(rows, claims["vector"], clock)
@@ -210,7 +213,7 @@ def _inseparable(rows: SignedRows, view: View, proof: Proof, clock: Clock) -> di
         return {"verdict": "undecided", "reason": "no hyperplane separates, but whether one separates weakly is open"}
     order = np.argsort(found.proof.support)
     row, rival = rows.split(np.array(found.proof.support)[order])
-    multipliers = _multipliers(rows, found.proof)
+    multipliers = multipliers_of(rows, found.proof)
     return {
         "verdict": found.verdict,
         "support": tuple(row.tolist()),
@@ -245,7 +248,7 @@ def _vector(w: Any) -> tuple[Any, ...]:
     return tuple(w.tolist()) if isinstance(w, np.ndarray) else tuple(Fraction(v) for v in w)
 
 
-def _multipliers(rows: SignedRows, proof: Proof) -> list[int]:
+def multipliers_of(rows: SignedRows, proof: Proof) -> list[int]:
     """Turn counts of rows made whole into multipliers of the rows themselves."""
     shares = [count / rows.integers(i)[1] for i, count in zip(proof.support, proof.counts, strict=True)]
     common = math.lcm(*(share.denominator for share in shares))
@@ -405,14 +408,17 @@ def reduce(rows: SignedRows, view: View, proof: Proof, clock: Clock) -> Reductio
         rank = len(pivots(whole)[0])
         if rank == rows.width:
             return Reduction("overlapping", proof, diverging=(False,) * rows.width)
-        if rest is None:
-            rest = Projected.vanishing_on(view, np.array(support), rank)
+        if rest is None or not np.isin(support, rest.ids).all():  # floats had taken a row for one in the span
+            rest = Projected.vanishing_on(view, np.array(proof.support), rank)
         else:
             rest = rest.vanishing(np.array(support), rank - before)
-        if not rest.n:
+        step = _reduced(rows, proof, rest, clock) if rest.n else None
+        if step is None:
             basis = null_space(whole, rows.width)
-            return Reduction("overlapping", proof, null_basis=basis, diverging=(False,) * rows.width)
-        step = _reduced(rows, proof, rest, clock) or _reduced_exactly(rows, proof, whole, clock)
+            # That no row leaves the span is for integers to say: floats do not see what sticks out a little.
+            if not any(rows.signs(direction).any() for direction in basis):
+                return Reduction("overlapping", proof, null_basis=basis, diverging=(False,) * rows.width)
+            step = _reduced_exactly(rows, proof, basis, clock)
         if step is None:
             return Reduction("undecided", proof)
         if step.w is not None:
@@ -443,9 +449,8 @@ def _reduced(rows: SignedRows, proof: Proof, rest: Projected, clock: Clock) -> P
     return None
 
 
-def _reduced_exactly(rows: SignedRows, proof: Proof, whole: list[list[int]], clock: Clock) -> Proof | None:
-    """Do the same on integers."""
-    basis = null_space(whole, rows.width)
+def _reduced_exactly(rows: SignedRows, proof: Proof, basis: list[list[int]], clock: Clock) -> Proof | None:
+    """Do the same on integers, given a basis of what vanishes on the support."""
     rng = np.random.default_rng(0)
     # A row that vanishes on a combination at random of the basis vanishes on all of it, or spoils the check below.
     anywhere = Face(rows, basis).back(rng.integers(1, 1 << 60, len(basis)).tolist())
@@ -466,7 +471,7 @@ def _separates_weakly(rows: SignedRows, w: list[int]) -> bool:
 def _diverging(rest: Projected) -> tuple[bool, ...]:
     """Tell which weights differ from zero in directions that vanish on the support and not on all other rows."""
     view = rest.view
-    if not isinstance(view, Framed):
+    if not isinstance(view, Framed) or not rest.n:
         return ()
     values, vectors = np.linalg.eigh(rest.Z.T @ rest.Z)
     inside = (rest.basis @ vectors[:, values > 1e-12 * values[-1]]).T
