@@ -24,7 +24,6 @@ from rosenblatt.certificates import ARITHMETICS, Bracket, Certificate, augmented
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.lattice import Face, Grid, Proof, as_floats, solving_time
 from rosenblatt.nearest import (
-    BLOCK,
     EXTRA,
     MOST,
     Clock,
@@ -127,8 +126,9 @@ def certify(
 def _gaussian(rows: SignedRows) -> str:
     """Say what can be proved of rows in the feature space of a Gaussian kernel."""
     seen: dict[bytes, int] = {}
-    for first in range(0, rows.samples, BLOCK):
-        ids = np.arange(first, min(first + BLOCK, rows.samples))
+    block = max(1, (1 << 22) // rows.features)  # rows of sparse data are long
+    for first in range(0, rows.samples, block):
+        ids = np.arange(first, min(first + block, rows.samples))
         Z = np.zeros((ids.size, rows.features))
         gather(rows.table.rows, ids, np.ones(ids.size), Z)
         Z += 0.0  # -0.0 is 0.0
