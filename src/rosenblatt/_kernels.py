@@ -670,15 +670,17 @@ def pass_trial(memory, weight, scale, p):
     return _by_type(_PASS, memory)(memory, weight, scale, p)
 
 
-overload(note_step, jit_options=INLINED)(lambda memory, rows, i, factor, bias, weight, lag, lag_b, t, p: _by_type(_NOTE, memory))
+overload(note_step, jit_options=INLINED)(
+    lambda memory, rows, i, factor, bias, weight, lag, lag_b, t, p: _by_type(_NOTE, memory)
+)
 overload(pass_trial, jit_options=INLINED)(lambda memory, weight, scale, p: _by_type(_PASS, memory))
 
 
 # ------------------------------------------------------------------------------------------------------------ epochs
 
 
-# What a loop writes to in a branch is taken out of its structure before the loop, and the branch is written out: handing
-# a structure on, or taking arrays out of it there, counts each array in and out, at a fifth of the time of a short row.
+# What a loop writes to in a branch is taken out of its structure before the loop, and the branch is written out:
+# handing a structure on there, or taking arrays out of it, counts each array in and out, a fifth of a short row's time.
 
 
 @njit(cache=True, nogil=True)
