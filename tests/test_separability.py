@@ -20,8 +20,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exact_lp
-from rosenblatt import certify, certify_pairs, rational, train, verify
-from rosenblatt.certificates import Certificate
+from rosenblatt import MaximumMargin, certify, certify_pairs, rational, train, verify
+from rosenblatt.certificates import Bracket, Certificate
 from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets, separable_sets, small
@@ -676,22 +676,42 @@ def test_one_class_alone_is_separable():
     assert certify(SQUARE, ["only"] * 4, margin=False).verdict == "separable"
 
 
+def planted_margin(n, d, gamma, offset=0.0625):
+    """Rows whose largest margin is gamma, exactly: d pairs of them are mirror images at that distance."""
+    rng = np.random.default_rng(d)
+    w = np.zeros(d)
+    w[rng.permutation(d)[:4]] = 0.5 * rng.choice([-1, 1], 4)  # of length one, and exact in everything below
+    X = rng.integers(-(2**20), 2**20, (n, d)) / 2.0**20
+    heights = X @ w + offset
+    y = np.where(heights > 0, 1, -1)
+    X += np.outer(np.maximum(gamma - np.abs(heights), 0) * y, w)
+    foot = X[:d] - np.outer(X[:d] @ w + offset, w)
+    X[:d], X[d : 2 * d], y[:d], y[d : 2 * d] = foot + gamma * w, foot - gamma * w, 1, -1
+    assert (y * (X @ w + offset)).min() == gamma
+    return X, y
+
+
 @pytest.mark.parametrize("d", [4, 9])
 @pytest.mark.parametrize("power", [-3, -10, -17])
 def test_a_planted_margin_is_found(d, power):
-    gamma, rng = 2.0**power, np.random.default_rng(d)
-    w = np.zeros(d)
-    w[rng.permutation(d)[:4]] = 0.5 * rng.choice([-1, 1], 4)  # of length one, and exact in everything below
-    X = rng.integers(-(2**20), 2**20, (300, d)) / 2.0**20
-    heights = X @ w + 0.0625
-    y = np.where(heights > 0, 1, -1)
-    X += np.outer(np.maximum(gamma - np.abs(heights), 0) * y, w)
-    foot = X[:d] - np.outer(X[:d] @ w + 0.0625, w)
-    X[:d], X[d : 2 * d], y[:d], y[d : 2 * d] = foot + gamma * w, foot - gamma * w, 1, -1
-    assert (y * (X @ w + 0.0625)).min() == gamma
+    X, y = planted_margin(300, d, 2.0**power)
     certificate = certify(X, y)
     assert verify(certificate, X, y)
-    assert brackets(certificate.margin, Fraction(gamma) ** 2)
+    assert brackets(certificate.margin, Fraction(4) ** power)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("offset", [0.0625, 1.375])  # the latter leaves a few rows of one class
+def test_many_rows_are_seen_through_a_sample_of_them(store, offset):
+    X, y = planted_margin(20_000, 5, 2.0**-10, offset)
+    model = MaximumMargin().fit(store(X), y)
+    assert brackets(Bracket(model.margin_[0], model.margin_ceiling_[0]), Fraction(1, 4**10))
+    assert verify(certify(store(X), y), X, y)
+    # Two rows contradict each other; the sample most likely has neither.
+    X[7], y[7] = X[-3], -y[-3]
+    certificate = certify(store(X), y)
+    assert certificate.verdict == "overlapping"
+    assert verify(certificate, X, y)
 
 
 @given(separable_sets(), st.sampled_from(["cyclic", "shuffled"]), st.integers(0, 9))

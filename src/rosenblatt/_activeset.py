@@ -14,6 +14,8 @@ LIMIT, ORIGIN, NEAREST, APART = 0, 1, 2, 3
 
 # A column whose part outside the span of the others is a smaller share of it than this counts as dependent.
 DEPENDENT = 1e-14
+# Rows that a step looks at, at least; all are looked at when none of these will do.
+LISTED = 64
 # What rounding makes of a height of zero, as a share of the lengths.
 ROUNDING = 4e-16
 
@@ -131,11 +133,11 @@ def _append(Q, R, k, column, inside):
     """Append a column to the factors, orthogonalised twice; give its part outside the span, as a share of it."""
     rest = Q[k]
     rest[:] = column
-    R[: k + 1, k] = 0.0
+    R[k, : k + 1] = 0.0
     for _ in range(2):
         _times(Q, k, rest, inside)
         _subtract(Q, k, inside, rest)
-        R[:k, k] += inside[:k]
+        R[k, :k] += inside[:k]
     length, whole = _norm(rest), _norm(column)
     if length <= DEPENDENT * whole:
         return 0.0
@@ -148,16 +150,17 @@ def _append(Q, R, k, column, inside):
 def _remove(Q, R, c, k, at):
     """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
     for j in range(at, k - 1):
-        R[: j + 2, j] = R[: j + 2, j + 1]
+        for i in range(j + 2):
+            R[j, i] = R[j + 1, i]
     for j in range(at, k - 1):
-        length = np.hypot(R[j, j], R[j + 1, j])
+        length = np.hypot(R[j, j], R[j, j + 1])
         if length == 0.0:
             continue
-        cosine, sine = R[j, j] / length, R[j + 1, j] / length
-        R[j, j], R[j + 1, j] = length, 0.0
+        cosine, sine = R[j, j] / length, R[j, j + 1] / length
+        R[j, j], R[j, j + 1] = length, 0.0
         for t in range(j + 1, k - 1):
-            u, v = R[j, t], R[j + 1, t]
-            R[j, t], R[j + 1, t] = cosine * u + sine * v, cosine * v - sine * u
+            u, v = R[t, j], R[t, j + 1]
+            R[t, j], R[t, j + 1] = cosine * u + sine * v, cosine * v - sine * u
         for t in range(Q.shape[1]):
             u, v = Q[j, t], Q[j + 1, t]
             Q[j, t], Q[j + 1, t] = cosine * u + sine * v, cosine * v - sine * u
@@ -166,11 +169,11 @@ def _remove(Q, R, c, k, at):
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
 def _back_substitute(R, k, c, out):
+    out[:k] = c[:k]
     for i in range(k - 1, -1, -1):
-        total = c[i]
-        for j in range(i + 1, k):
-            total -= R[i, j] * out[j]
-        out[i] = total / R[i, i]
+        out[i] /= R[i, i]
+        for j in range(i):
+            out[j] -= R[i, j] * out[i]
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
@@ -204,6 +207,40 @@ def _walk(Q, R, c, r, k, support, share, goal):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _price(A, r, listed, count, within, barred):
+    """Find the row among those listed that lies lowest, outside the support; give its gain and its number, or -1."""
+    width = A.shape[1]
+    best, entering = -np.inf, -1
+    for q in range(count):
+        i = listed[q]
+        if not within[i] and not barred[i]:
+            gain = 0.0
+            for j in range(width):
+                gain += A[i, j] * r[j]
+            if gain > best:
+                best, entering = gain, i
+    return best, entering
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _list(A, size, r, within, barred, gain, listed, most):
+    """List the lowest rows outside the support, `most` of them and ties; give how many, and the highest gain of all."""
+    _times(A, size, r[: A.shape[1]], gain)
+    highest = -np.inf
+    for i in range(size):
+        highest = max(highest, gain[i])
+        if within[i] or barred[i]:
+            gain[i] = -np.inf
+    cut = np.partition(gain[:size], size - most)[size - most] if most < size else -np.inf
+    count = 0
+    for i in range(size):
+        if gain[i] >= cut and gain[i] > -np.inf:
+            listed[count] = i
+            count += 1
+    return count, highest
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
 def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations, any_separator):
     """Go on with the search over the first `size` rows of A; give the size of the support, the end and the iterations.
 
@@ -219,7 +256,8 @@ def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations,
     support, share : arrays (width + 2,)
         Rows of the support and their shares, the first k in use; updated.
     Q, R, c : arrays (width + 2, width + 1), (width + 2, width + 2), (width + 2,)
-        Orthogonal and triangular factor of the support, and the target seen through the first; updated.
+        Orthogonal and triangular factor of the support, column after column, and the target seen through the first;
+        updated.
     r : array (width + 1,)
         The residual; updated.
     tol : float
@@ -236,23 +274,23 @@ def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations,
     any_barred = False
     column = np.empty(width + 1)
     goal, drift = np.empty(width + 2), np.empty(width + 2)
-    gain = np.empty(size)
+    gain, listed, count = np.empty(size), np.empty(size, np.int64), 0
     k, _ = _walk(Q, R, c, r, k, support, share, goal)
     for iteration in range(iterations):
         within[:] = False
         for a in range(k):
             within[support[a]] = True
-        _times(A, size, r[:width], gain)
         norm = _norm(r)
-        highest, best, entering = -np.inf, -np.inf, -1
-        for i in range(size):
-            highest = max(highest, gain[i])
-            if gain[i] > best and not within[i] and not barred[i]:
-                best, entering = gain[i], i
-        if any_separator and k > 0 and highest < 0.0:
-            return k, APART, iteration
-        if entering < 0 or best + r[width] <= tol * r[width] + ROUNDING * norm:
-            return k, NEAREST, iteration
+        # Most steps look at a short list only; the search ends when all rows were looked at.
+        best, entering = _price(A, r, listed, count, within, barred)
+        least = max((tol - 1.0) * r[width] + ROUNDING * norm, 0.0 if any_separator and k > 0 else -np.inf)
+        if entering < 0 or best <= least:
+            count, highest = _list(A, size, r, within, barred, gain, listed, max(width, LISTED))
+            if any_separator and k > 0 and highest < 0.0:
+                return k, APART, iteration
+            best, entering = _price(A, r, listed, count, within, barred)
+            if entering < 0 or best + r[width] <= tol * r[width] + ROUNDING * norm:
+                return k, NEAREST, iteration
         if k > width:
             return k, ORIGIN, iteration
         column[:width] = A[entering]

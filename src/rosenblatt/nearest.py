@@ -27,12 +27,14 @@ Array = npt.NDArray[Any]
 
 # Width from which rows are turned into the space that they span, and how many of them that is done for.
 WIDE, MOST = 1500, 6000
-# Rows of the sample that a frame is fitted to.
+# Rows of a sample, which tells where the others are.
 SAMPLE = 4096
+# Rows that a search takes in at a time, as a multiple of their length, and epochs of coordinate descent before it.
+MORE, EPOCHS = 10, 3
 # The bias is a weight on a constant; so large that its share of the length of w does not count.
 PADDING = 100.0
 BLOCK = 4096
-# Rows that a wide search takes in at a time, and epochs of coordinate descent before it.
+# The same two for wide rows.
 EXTRA, LONG = 500, 1000
 
 
@@ -133,7 +135,9 @@ class Framed:
 
     def heights(self, u: Array) -> Array:
         """Give the product of every row with u."""
-        heights: Array = self.rows.heights(self.back(u))[0] / self.lengths
+        w = self.back(u)
+        # Of tidy weights, because those are what comes of a search, and then their heights are known.
+        heights: Array = np.ldexp(self.rows.heights(tidy(w))[0], math.frexp(np.abs(w).max())[1]) / self.lengths
         return heights
 
     def back(self, u: Array) -> Array:
@@ -250,6 +254,15 @@ def whitened(rows: SignedRows) -> Framed:
     return Framed(rows, centre, scale[:, None] * inverse, 1.0, unit=True)
 
 
+def sample(rows: SignedRows) -> Array:
+    """Choose rows of both classes alike that tell about the others; all, if they are not many more."""
+    size = max(SAMPLE, 16 * rows.width)
+    if rows.n <= 4 * size:
+        return np.arange(rows.n)
+    sides = [np.flatnonzero(rows.label == c) for c in (0, 1)]
+    return np.concatenate([side[:: max(1, 2 * side.size // size)] for side in sides])
+
+
 def tidy(w: Array) -> Array:
     """Scale by a power of two, so that the largest weight is about 1."""
     largest = np.abs(w).max()
@@ -331,13 +344,15 @@ class WorkingSet:
 
     def start(self, place: Array, share: Array) -> None:
         """Begin from rows and shares that are known from elsewhere, as far as they are independent."""
+        if not place.size:
+            return
         columns = np.vstack([self.A[place].T, np.ones(place.size)])
         Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
         size = np.abs(np.diag(R))
         k = int(np.count_nonzero(size > 1e-8 * size[0]))
         Q, order = Q[:, :k], order[:k]
         self.k, self.place[:k], self.share[:k] = k, place[order], share[order]
-        self.factors[0][:k], self.factors[1][:k, :k], self.factors[2][:k] = Q.T, R[:k, :k], Q[-1]
+        self.factors[0][:k], self.factors[1][:k, :k], self.factors[2][:k] = Q.T, R[:k, :k].T, Q[-1]
         self.r -= Q @ Q[-1]
 
     def search(self, iterations: int, *, widest: bool, zero: float = 1e-12) -> int:
@@ -347,14 +362,13 @@ class WorkingSet:
         return int(end)
 
     def extend(self, heights: Array) -> bool:
-        """Take in rows that lie lower than the support; tell whether there were any."""
-        low = np.flatnonzero((heights < self.r[-1] * (1 - 1e-9)) & ~self.member)
-        most = max(2 * self.view.width, 50)
-        if low.size > most:
-            low = low[np.argpartition(heights[low], most - 1)[:most]]
-        if low.size:
-            self.add(low)
-        return bool(low.size)
+        """If any row lies lower than the support, take in those that lie lowest; tell whether there was one."""
+        heights = np.where(self.member, np.inf, heights)
+        if heights.min(initial=np.inf) >= self.r[-1] * (1 - 1e-9):
+            return False
+        low = lowest(heights, self.view.width)
+        self.add(low[heights[low] < np.inf])
+        return True
 
 
 def nearest(view: View, first: Array, clock: Clock, *, widest: bool, zero: float = 1e-12) -> tuple[int, WorkingSet]:
@@ -397,8 +411,8 @@ def probe(Z: Array, iterations: int) -> tuple[float, Array, bool]:
 
 
 def lowest(heights: Array, width: int) -> Array:
-    """Choose the rows to begin with: those that lie lowest."""
-    size = min(heights.size, max(6 * width, 200))
+    """Choose rows to take in: those that lie lowest, some of which no longer will when the others are in."""
+    size = min(heights.size, max(MORE * width, 200))
     return np.arange(heights.size) if size == heights.size else np.argpartition(heights, size - 1)[:size]
 
 
@@ -461,36 +475,53 @@ class Widest(NamedTuple):
     weights: Array
 
 
-def widest(rows: SignedRows, w: Array, clock: Clock, *, augmented: bool) -> Widest:
-    """Find the separator of two classes with the largest margin, from any separator w.
+def widest(rows: SignedRows, clock: Clock, *, augmented: bool, w: Array | None = None) -> Widest:
+    """Find the separator of two classes with the largest margin.
 
     Parameters
     ----------
     rows : SignedRows
-    w : array of shape (width,)
-        Where to look first: at the rows that lie lowest.
     clock : Clock
     augmented : bool
         Whether the bias counts in the length of the weights, as in the perceptron's mistake bound; otherwise the
         margin is the distance of the rows from the hyperplane.
+    w : array of shape (width,), optional
+        A separator, if there is one at hand: the rows that lie lowest above it are looked at first.
     """
-    features = rows.features
-    if augmented:
-        centre, padding = np.zeros(features), 1.0
-        radius = spread = math.sqrt(rows.table.largest + 1.0)
-    else:
-        sample = np.arange(0, rows.n, -(-rows.n // SAMPLE))
-        X = rows.gather(sample, np.arange(features)) * (2.0 * rows.label[sample, None] - 1.0)
-        centre = X.mean(axis=0)
-        spread = math.sqrt(float(((X - centre) ** 2).sum(axis=1).max())) or 1.0
-        radius = padding = PADDING * spread
-    heights = rows.heights(w)[0]
     if is_wide(rows):
-        return _widest_wide(rows, spread, padding, clock)
-    view = Framed(rows, centre, np.full(features, 1.0 / radius), padding / radius, unit=False)
-    _, working = nearest(view, lowest(heights, rows.width), clock, widest=True)
+        return _widest_wide(rows, clock, augmented=augmented)
+    index = sample(rows)
+    part = rows if index.size == rows.n else rows.take(index)
+    centre, spread, padding = _frame(part, augmented)
+    radius = max(spread, padding)
+    view = Framed(rows, centre, np.full(rows.features, 1.0 / radius), padding / radius, unit=False)
+    support, shares = index[:0], np.empty(0)
+    if w is None and part is rows:
+        easy = standardised(rows)
+        w = tidy(easy.back(descend(easy, EPOCHS)[0]))
+    elif w is None:
+        # Above the best weights for m of n rows only about width n / m lie lower than those do (Clarkson 1995).
+        best = widest(part, clock, augmented=augmented)
+        w, support, shares = best.w, index[best.ids], best.weights
+    low = lowest(rows.heights(w)[0], rows.width)
+    working = WorkingSet(view, np.concatenate([support, np.setdiff1d(low, support)]))
+    working.start(np.arange(support.size), shares)
+    go_on(working, clock, widest=True)
     w = tidy(view.back(working.point))
     return Widest(w if augmented else _centred(rows, w), working.support, working.shares)
+
+
+def _frame(rows: SignedRows, augmented: bool) -> tuple[Array, float, float]:
+    """Give the centre of the rows, how far they are from it, and the constant that the bias is a weight on."""
+    centre = np.zeros(rows.features)
+    if augmented:
+        return centre, math.sqrt(rows.table.largest + 1.0), 1.0
+    spread = math.sqrt(rows.table.largest)
+    if isinstance(rows.table.rows, Dense):
+        X = rows.table.rows.X[:: -(-rows.n // SAMPLE)].astype(float)
+        centre = X.mean(axis=0)
+        spread = math.sqrt(float(((X - centre) ** 2).sum(axis=1).max()))
+    return centre, spread or 1.0, PADDING * (spread or 1.0)
 
 
 def _centred(rows: SignedRows, w: Array) -> Array:
@@ -502,8 +533,9 @@ def _centred(rows: SignedRows, w: Array) -> Array:
     return w
 
 
-def _widest_wide(rows: SignedRows, spread: float, padding: float, clock: Clock) -> Widest:
+def _widest_wide(rows: SignedRows, clock: Clock, *, augmented: bool) -> Widest:
     """Do the same for rows that are longer than they are many, from those that coordinate descent leans on."""
+    _, spread, padding = _frame(rows, augmented)
     view = Framed(rows, np.zeros(rows.features), np.full(rows.features, 1.0 / spread), 1.0, unit=False)
     _, alpha = descend(view, LONG, on=True)
     ids = np.flatnonzero(alpha)
@@ -518,7 +550,7 @@ def _widest_wide(rows: SignedRows, spread: float, padding: float, clock: Clock) 
         heights = rows.heights(w)[0]
         low = np.setdiff1d(np.flatnonzero(heights < heights[support].min() * (1 - 1e-7)), ids)
         if not low.size or ids.size >= MOST:
-            return Widest(_centred(rows, tidy(w)) if padding > 1.0 else tidy(w), support, working.shares)
+            return Widest(tidy(w) if augmented else _centred(rows, tidy(w)), support, working.shares)
         ids = np.union1d(support, low[np.argsort(heights[low])[:EXTRA]])
         share = np.zeros(ids.size)
         share[np.searchsorted(ids, support)] = working.shares

@@ -24,6 +24,7 @@ from rosenblatt.certificates import ARITHMETICS, Bracket, Certificate, augmented
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.lattice import Face, Grid, Proof, as_floats, solving_time
 from rosenblatt.nearest import (
+    EPOCHS,
     EXTRA,
     MOST,
     Clock,
@@ -39,6 +40,7 @@ from rosenblatt.nearest import (
     lowest,
     nearest,
     reciprocal,
+    sample,
     standardised,
     tidy,
     whitened,
@@ -52,7 +54,7 @@ Array = npt.NDArray[Any]
 
 KERNELS = ("linear", "quadratic", "poly", "rbf")
 # Epochs of coordinate descent before the search, and of several classes or of wide rows.
-EPOCHS, LONG = 3, 100
+LONG = 100
 
 
 def certify(
@@ -260,12 +262,12 @@ def _margins(rows: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[st
     w = np.array(vector) if isinstance(vector[0], float) else as_floats([int(v) for v in vector])
     claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # of one class alone
     if rows.label.min() == 0:
-        best = widest(rows, w, clock, augmented=False)
+        best = widest(rows, clock, augmented=False, w=w)
         if _separates(rows, best.w):
             w = best.w
             claims["vector"] = _vector(w)
         claims["margin"] = margin_bracket(rows, w, best.ids.tolist(), best.weights.tolist())
-    best = widest(rows, w, clock, augmented=True)
+    best = widest(rows, clock, augmented=True, w=w)
     # Rows of very different sizes may leave nothing of the margin in floats; what is known to separate may have some.
     found = best.w if _separates(rows, best.w) else w
     claims["augmented"] = augmented_bracket(rows, found, best.ids.tolist(), best.weights.tolist())
@@ -308,11 +310,15 @@ def decide(rows: SignedRows, clock: Clock) -> tuple[Proof | None, View]:
     view = standardised(rows)
     wide = is_wide(rows)
     alpha = np.ones(rows.n)
-    if rows.classes == 2:
+    if rows.classes > 2:
+        w = tidy(advance(rows, LONG))
+    elif (index := sample(rows)).size < rows.n:
+        proof, w = _look(rows.take(index), clock)
+        if proof is not None:  # what no weights separate, they do not with more rows
+            return proof._replace(support=index[proof.support].tolist()), view
+    else:
         u, alpha = descend(view, LONG if wide else EPOCHS)
         w = tidy(view.back(u))
-    else:
-        w = tidy(advance(rows, LONG))
     heights = rows.heights(w)[0]
     if heights.min() > 0 and _separates(rows, w):
         return Proof(w, [], []), view
@@ -328,6 +334,15 @@ def decide(rows: SignedRows, clock: Clock) -> tuple[Proof | None, View]:
     support = [int(i) for i in working.support] or [0]
     exact = Grid(rows, view).nearest(support, np.arange(rows.n), clock)
     return _vanishing(rows, exact.support, clock) if exact and exact.support else exact, view
+
+
+def _look(rows: SignedRows, clock: Clock) -> tuple[Proof | None, Array]:
+    """Look for the best weights of rows in coordinates that suit floats, and prove it if nothing separates them."""
+    view = standardised(rows)
+    first = lowest(view.heights(descend(view, EPOCHS)[0]), view.width)
+    end, working = nearest(view, first, clock, widest=True)
+    proof = _vanishing(rows, working.support.tolist(), clock) if end == ORIGIN else None
+    return proof, tidy(view.back(working.point))
 
 
 def _checked(rows: SignedRows, view: View, end: int, working: WorkingSet, clock: Clock) -> Proof | None:
@@ -546,14 +561,14 @@ class Hyperplane(NamedTuple):
 def widest_margin(rows: SignedRows, clock: Clock) -> Hyperplane | None:
     """Give the hyperplane with the largest distance from the rows of two classes; None if they cannot be separated."""
     with np.errstate(all="ignore"):
-        view = standardised(rows)
-        best = widest(rows, tidy(view.back(descend(view, EPOCHS)[0])), clock, augmented=False)
+        best = widest(rows, clock, augmented=False)
         bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
         if not bracket.lower > 0:
             proof, _ = decide(rows, clock)
             if proof is None or proof.w is None:
                 return None
-            best = widest(rows, as_floats(proof.w) if isinstance(proof.w, list) else proof.w, clock, augmented=False)
+            w = as_floats(proof.w) if isinstance(proof.w, list) else proof.w
+            best = widest(rows, clock, augmented=False, w=w)
             bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
     scale = 1.0 / max(rows.heights(best.w)[0].min(), np.finfo(float).tiny)
     return Hyperplane(scale * best.w[:-1], float(scale * best.w[-1]), bracket, np.sort(best.ids))
