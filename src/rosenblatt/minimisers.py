@@ -232,7 +232,8 @@ class MaximumMargin(LinearClassifier):
     References
     ----------
     Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
-    polytope, Mathematical Programming 11, 128-149.
+    polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
+    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
 
     See Also
     --------

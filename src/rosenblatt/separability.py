@@ -53,7 +53,7 @@ from rosenblatt.signed import SignedRows
 Array = npt.NDArray[Any]
 
 KERNELS = ("linear", "quadratic", "poly", "rbf")
-# Epochs of coordinate descent before the search, and of several classes or of wide rows.
+# Epochs before the search where there are several classes or wide rows.
 LONG = 100
 
 
