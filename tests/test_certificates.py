@@ -44,6 +44,8 @@ SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 
 
 def exact(value, decimal=False):
+    if isinstance(value, Fraction):
+        return value
     return Fraction(repr(float(value))) if decimal else Fraction(float(value))
 
 
@@ -490,9 +492,11 @@ def two_clouds(draw):
     return X, y, np.append(w, -cut), rows, rng.random(rows.size) + 0.01, draw(st.booleans())
 
 
-@given(two_clouds())
-def test_brackets_are_true_and_tight(clouds):
+@given(two_clouds(), st.booleans())
+def test_brackets_are_true_and_tight(clouds, in_fractions):
     X, y, w, rows, weights, decimal = clouds
+    if in_fractions:  # that no floats are
+        w, weights = (np.array([Fraction(v) / 3 for v in part]) for part in (w, weights))
     signed, _ = prepare(X, y, decimal)
     Z = list(signed_rows_of(X, y.astype(int), 2, decimal))
     exact_w = [exact(v) for v in w]

@@ -208,6 +208,9 @@ def test_nasty_floats_are_decided(kind):
             undecided += 1
             continue
         assert verify(certificate, X, y), k
+        for bracket in (certificate.margin, certificate.augmented):
+            if certificate.verdict == "separable" and bracket.upper > sys.float_info.min:
+                assert bracket.upper <= bracket.lower * (1 + 1e-6), k
         if X.size < 40:
             assert certificate.verdict == exact_lp.verdict(X.tolist(), y.tolist()), k
             compared += 1
@@ -306,6 +309,13 @@ def times(text, factor):
     return (float.fromhex(text) * factor).hex()
 
 
+def negated(texts):
+    fractions = [-number(text) for text in texts]
+    if "/" in texts[0]:
+        return [f"{v.numerator}/{v.denominator}" for v in fractions]
+    return [times(text, -1.0) for text in texts]
+
+
 def bound(radius, lower):
     return str(math.floor((number(radius) / number(lower)) ** 2))
 
@@ -328,11 +338,10 @@ def lies(rng, document, X, y):
             yield {"radius": radius, "mistake_bound": lower and bound(radius, lower)}
     if document["vector"]:
         vector = document["vector"]
+        yield {"vector": negated(vector)}
         if "/" in vector[0]:
-            yield {"vector": [str(-number(v)) if "/" in str(-number(v)) else f"{-number(v)}/1" for v in vector]}
             yield {"vector": ["0/1"] * len(vector), "boundary": list(range(len(y)))}
         else:
-            yield {"vector": [times(v, -1.0) for v in vector]}
             yield {"vector": [(0.0).hex()] * len(vector)}
     if document["support"]:
         t = int(rng.integers(len(document["support"])))
@@ -368,8 +377,9 @@ def lies(rng, document, X, y):
             follow = {"mistake_bound": bound(document["radius"], raised)} if name == "augmented" else {}
             yield {name: bracket | {"lower": raised, "upper": times(raised, 2.0)}} | follow
             yield {name: bracket | {"upper": lowered}}
-            yield {name: bracket | {"weights": [(0.0).hex(), *bracket["weights"][1:]]}}
-            yield {name: bracket | {"w": [times(v, -1.0) for v in bracket["w"]]}}
+            nothing = "0/1" if "/" in bracket["weights"][0] else (0.0).hex()
+            yield {name: bracket | {"weights": [nothing, *bracket["weights"][1:]]}}
+            yield {name: bracket | {"w": negated(bracket["w"])}}
     if document["mistake_bound"]:
         yield {"mistake_bound": str(int(document["mistake_bound"]) - 1)}
         yield {"mistake_bound": None}
@@ -379,6 +389,7 @@ def test_a_thousand_tampered_certificates_are_rejected():
     pool = list(proved_sets())
     assert {document["verdict"] for _, _, document in pool} == set(VERDICTS)
     assert any(document["null_basis"] for _, _, document in pool)
+    assert any(document["margin"] and "/" in str(document["margin"]["w"]) for _, _, document in pool)
     for X, y, document in pool:
         assert sealed(document) == document
         assert verify_accepts(document, X, y)

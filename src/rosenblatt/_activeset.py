@@ -281,15 +281,15 @@ def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations,
         for a in range(k):
             within[support[a]] = True
         norm = _norm(r)
+        enough = (tol - 1.0) * r[width] + ROUNDING * norm  # rows with no larger gain do not improve the point
         # Most steps look at a short list only; the search ends when all rows were looked at.
         best, entering = _price(A, r, listed, count, within, barred)
-        least = max((tol - 1.0) * r[width] + ROUNDING * norm, 0.0 if any_separator and k > 0 else -np.inf)
-        if entering < 0 or best <= least:
+        if entering < 0 or best <= enough or (any_separator and k > 0 and best < 0.0):
             count, highest = _list(A, size, r, within, barred, gain, listed, max(width, LISTED))
             if any_separator and k > 0 and highest < 0.0:
                 return k, APART, iteration
             best, entering = _price(A, r, listed, count, within, barred)
-            if entering < 0 or best + r[width] <= tol * r[width] + ROUNDING * norm:
+            if entering < 0 or best <= enough:
                 return k, NEAREST, iteration
         if k > width:
             return k, ORIGIN, iteration

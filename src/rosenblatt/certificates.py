@@ -30,6 +30,7 @@ from rosenblatt.measures import (
     augmented,
     augmented_bracket,
     combine,
+    direction,
     geometric,
     margin_bracket,
     mistake_bound,
@@ -241,7 +242,7 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
         kind = float if any(isinstance(v, float) for v in claims["vector"]) else Fraction
         claims["vector"] = tuple(kind(v) for v in claims["vector"])
     if claims["verdict"] == "quasi-separable":
-        zero = np.flatnonzero(signed.signs(_weights(claims["vector"])) == 0)
+        zero = np.flatnonzero(signed.signs(direction(claims["vector"])) == 0)
         claims["boundary"] = tuple(np.unique(signed.split(zero)[0]).tolist())
     augmented = claims.get("augmented")
     if augmented is not None:
@@ -412,7 +413,7 @@ def _read(data: Any) -> Certificate:
         layout=read.choice("layout", LAYOUTS),
         digest=read.text("digest", HASH),
         radius=radius,
-        vector=read.vector("vector", width),
+        vector=None if data["vector"] is None else read.vector("vector", (width,)),
         boundary=boundary,
         support=support,
         rivals=read.numbers("rivals", len(classes), (len(support),)),
@@ -471,25 +472,17 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
     )
 
 
-def _weights(vector: Sequence[Any]) -> Array | list[int]:
-    """Give a separator as floats, or as integers in the same direction."""
-    if isinstance(vector[0], float):
-        return np.array(vector)
-    common = math.lcm(*(Fraction(v).denominator for v in vector))
-    return [int(v * common) for v in vector]
-
-
 def _proves_separable(certificate: Certificate, signed: SignedRows) -> bool:
     """Whether the separator is positive on all signed rows, and nothing contradicts it."""
     clear = not (certificate.support or certificate.boundary or certificate.null_basis or certificate.point)
-    return clear and certificate.vector is not None and bool((signed.signs(_weights(certificate.vector)) > 0).all())
+    return clear and certificate.vector is not None and bool((signed.signs(direction(certificate.vector)) > 0).all())
 
 
 def _proves_quasi(certificate: Certificate, signed: SignedRows) -> bool:
     """Whether the weak separator is one, vanishes where it is said to, and no strict one exists."""
     if certificate.vector is None or certificate.null_basis:
         return False
-    signs = signed.signs(_weights(certificate.vector))
+    signs = signed.signs(direction(certificate.vector))
     boundary = np.unique(signed.split(np.flatnonzero(signs == 0))[0])
     weak = bool((signs >= 0).all() and (signs > 0).any())
     return weak and tuple(boundary.tolist()) == certificate.boundary and _vanishes(certificate, signed)

@@ -103,13 +103,11 @@ class Reader:
             raise self.refuse(name, "finite")
         return values
 
-    def vector(self, name: str, size: int) -> tuple[float, ...] | tuple[Fraction, ...] | None:
-        """Read floats or fractions, or null."""
-        if self.data[name] is None:
-            return None
-        texts = self.items(name, (size,))
-        if not all(isinstance(text, str) and text.count("/") == 1 for text in texts):
-            return self.reals(name, (size,))
+    def vector(self, name: str, sizes: Iterable[int]) -> tuple[float, ...] | tuple[Fraction, ...]:
+        """Read floats, or fractions."""
+        texts = self.items(name, sizes)
+        if not texts or not all(isinstance(text, str) and text.count("/") == 1 for text in texts):
+            return self.reals(name)
         pairs = [[self.integer(name, part) for part in text.split("/")] for text in texts]
         if not all(below > 0 and math.gcd(above, below) == 1 for above, below in pairs):
             raise self.refuse(name, "written in fractions in lowest terms")
@@ -124,8 +122,8 @@ class Reader:
             raise self.refuse(name, "null, or have the entries " + ", ".join(sorted(names)))
         inner = Reader(self.data[name], f"{name}.")
         rows = inner.numbers("rows", samples)
-        weights = inner.reals("weights", (len(rows),))
+        weights = inner.vector("weights", (len(rows),))
         if not all(weight > 0 for weight in weights):
             raise inner.refuse("weights", "positive")
         lower, upper = (inner.real(key, inner.data[key]) for key in ("lower", "upper"))
-        return Bracket(lower, upper, inner.reals("w", (0, width)), rows, weights)
+        return Bracket(lower, upper, inner.vector("w", (0, width)), rows, weights)

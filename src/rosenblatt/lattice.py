@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from operator import mul
 from typing import Any, NamedTuple
@@ -16,6 +17,9 @@ from rosenblatt.signed import SignedRows
 
 Array = npt.NDArray[Any]
 
+# Share of the largest margin that may be missing.
+CLOSE = Fraction(1, 10**9)
+
 
 class Proof(NamedTuple):
     """What decides: a separator, or signed rows with positive integers for which their sum vanishes."""
@@ -25,12 +29,21 @@ class Proof(NamedTuple):
     counts: list[int]  # of the rows as `SignedRows.integers` gives them
 
 
+class Nearest(NamedTuple):
+    """A point of the hull, up to a positive factor, and the shares of the rows that it is a mean of."""
+
+    point: list[int]
+    support: list[int]
+    shares: list[Fraction]
+
+
 class Lattice:
     """Signed rows as integers, in coordinates of which a subclass knows the way back."""
 
     def __init__(self, rows: SignedRows) -> None:
         self.rows = rows
         self.known: dict[int, list[int]] = {}
+        self.products: dict[tuple[int, int], int] = {}
 
     def _row(self, entries: dict[int, int]) -> list[int]:
         raise NotImplementedError
@@ -50,9 +63,29 @@ class Lattice:
 
         The counts of the support are left to be found. None if a system without a solution shows an earlier fault.
         """
+
+        def lower(point: list[int], support: list[int]) -> int | None:
+            w = self.back(point)
+            low = ids[self.rows.signs(w)[ids] <= 0]
+            return int(low[np.argmin(self.rows.heights(as_floats(w))[0][low])]) if low.size else None
+
+        found = self._wolfe(support, [1.0] * len(support), lower, clock)
+        if found is None:
+            return None
+        return Proof(self.back(found.point), [], []) if any(found.point) else Proof(None, found.support, [])
+
+    def _wolfe(
+        self,
+        support: list[int],
+        share: Sequence[float],
+        lower: Callable[[list[int], list[int]], int | None],
+        clock: Clock,
+    ) -> Nearest | None:
+        """Go from a support to the nearest point, or until no row is `lower`."""
         independent, _ = pivots([[*self.row(i), 1] for i in support])
         support = [support[a] for a in independent]
-        share = [Fraction(1, len(support))] * len(support)
+        total = sum(Fraction(share[a]) for a in independent)
+        shares = [Fraction(share[a]) / total for a in independent]
         while True:
             while True:
                 clock.look(solving_time(len(support)))
@@ -60,29 +93,29 @@ class Lattice:
                 if goal is None:
                     return None
                 if min(goal) > 0:
-                    share = goal
+                    shares = goal
                     break
-                theta = min(s / (s - g) for s, g in zip(share, goal, strict=True) if g <= 0)
-                share = [s + theta * (g - s) for s, g in zip(share, goal, strict=True)]
-                kept = [a for a, s in enumerate(share) if s > 0]
-                support, share = [support[a] for a in kept], [share[a] for a in kept]
-            point = self._combine(support, share)
-            if not any(point):
-                return Proof(None, support, [])
-            w = self.back(point)
-            low = ids[self.rows.signs(w)[ids] <= 0]
-            if not low.size:
-                return Proof(w, [], [])
-            lowest = low[np.argmin(self.rows.heights(as_floats(w))[0][low])]
-            support, share = [*support, int(lowest)], [*share, Fraction(0)]
+                theta = min(s / (s - g) for s, g in zip(shares, goal, strict=True) if g <= 0)
+                shares = [s + theta * (g - s) for s, g in zip(shares, goal, strict=True)]
+                kept = [a for a, s in enumerate(shares) if s > 0]
+                support, shares = [support[a] for a in kept], [shares[a] for a in kept]
+            point = self._combine(support, shares)
+            entering = lower(point, support) if any(point) else None
+            if entering is None:
+                return Nearest(point, support, shares)
+            support, shares = [*support, entering], [*shares, Fraction(0)]
 
     def _affine_shares(self, support: list[int]) -> list[Fraction] | None:
         """Give the shares of the point nearest to the origin in the affine hull of independent rows."""
-        Z = [self.row(i) for i in support]
-        border = [0, *([1] * len(Z))]
-        gram = [[1, *(sum(map(mul, a, b)) for b in Z)] for a in Z]
-        solution = solve([border, *gram], [1, *([0] * len(Z))])
+        border = [0, *([1] * len(support))]
+        gram = [[1, *(self._product(*sorted((i, j))) for j in support)] for i in support]
+        solution = solve([border, *gram], [1, *([0] * len(support))])
         return None if solution is None else [Fraction(v, solution[1]) for v in solution[0][1:]]
+
+    def _product(self, i: int, j: int) -> int:
+        if (i, j) not in self.products:
+            self.products[i, j] = sum(map(mul, self.row(i), self.row(j)))
+        return self.products[i, j]
 
     def _combine(self, support: list[int], share: list[Fraction]) -> list[int]:
         """Add up rows times their shares, without the denominator."""
@@ -137,10 +170,49 @@ class Face(Lattice):
         return primitive([sum(map(mul, u, column)) for column in zip(*self.basis, strict=True)])
 
 
+class Whole(Lattice):
+    """The rows themselves, on one scale and with the constant `padding`: distances are the true ones.
+
+    With padding 1 the nearest point has the largest augmented margin; the larger, the closer to the largest distance.
+    """
+
+    def __init__(self, rows: SignedRows, padding: int) -> None:
+        super().__init__(rows)
+        self.padding = padding
+        made = [rows.integers(i) for i in range(rows.n)]
+        unit = math.lcm(*(scale.denominator for _, scale in made))
+        for i, (entries, scale) in enumerate(made):
+            times = int(scale * unit)
+            values = [times * entries.get(j, 0) for j in range(rows.width)]
+            self.known[i] = [*values[:-1], padding * values[-1]]
+
+    def back(self, u: list[int]) -> list[int]:
+        """Give the weights of the signed rows."""
+        return [*u[:-1], self.padding * u[-1]]
+
+    def widest(self, support: list[int], share: Sequence[float], clock: Clock) -> Nearest | None:
+        """Find the nearest point, up to CLOSE of its distance."""
+        every = np.arange(self.rows.n)
+
+        def lower(point: list[int], support: list[int]) -> int | None:
+            near = self.rows.near(self.back(point), every).tolist()
+            height = {i: sum(map(mul, self.row(i), point)) for i in (*near, support[0])}
+            lowest = min(near, key=height.__getitem__)
+            return lowest if height[lowest] < (1 - CLOSE) * height[support[0]] else None
+
+        return self._wolfe(support, share, lower, clock)
+
+
 def as_floats(w: list[int]) -> Array:
     """Round integers, divided by a power of two that makes the largest about one."""
     size = max(v.bit_length() for v in w)
     return np.array([float(Fraction(v, 1 << size)) for v in w])
+
+
+def as_fractions(w: list[int]) -> tuple[Fraction, ...]:
+    """Divide integers by a power of two if they are too large for floats to come near them."""
+    below = 1 << max(0, max(v.bit_length() for v in w) - 1000)
+    return tuple(Fraction(v, below) for v in w)
 
 
 def solving_time(size: int) -> float:

@@ -19,6 +19,7 @@ from rosenblatt.rational import as_integers
 from rosenblatt.signed import SignedRows
 
 Array = npt.NDArray[Any]
+Real = float | Fraction
 
 # A radius is loose beyond this; brackets keep this much away from what rounding could make of them elsewhere.
 LOOSE, GUARD = 1e-9, 2.0**-46
@@ -33,19 +34,19 @@ class Bracket:
     ----------
     lower, upper : float
         The margin of the best separator lies between them, exactly. Infinite where there is one class only.
-    w : tuple of float
-        A separator, its bias last, that has at least the margin `lower`.
+    w : tuple of float or Fraction
+        A separator, its bias last, that has at least the margin `lower`. In fractions where floats would not do.
     rows : tuple of int
         Samples of which a weighted mean is so close that no margin exceeds `upper`.
-    weights : tuple of float
+    weights : tuple of float or Fraction
         Their weights, positive.
     """
 
     lower: float
     upper: float
-    w: tuple[float, ...] = ()
+    w: tuple[Real, ...] = ()
     rows: tuple[int, ...] = ()
-    weights: tuple[float, ...] = ()
+    weights: tuple[Real, ...] = ()
 
 
 def root_below(square: Fraction) -> float:
@@ -162,17 +163,17 @@ def mistake_bound(radius: float, margin: float) -> int | None:
     return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
 
 
-def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[float]) -> Bracket:
+def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
     """Bound the geometric margin of two classes: half the distance of their hulls.
 
     Parameters
     ----------
     signed : SignedRows
-    w : float array of shape (n_features + 1,)
+    w : float array of shape (n_features + 1,), or as many Fractions
         A separator, its bias last; the closer to the best, the better `lower`.
     rows : ints
         Samples; None of them, or some of both classes.
-    weights : positive floats
+    weights : positive floats or Fractions
         Their weights; half the distance of the weighted means of the two classes is `upper`.
 
     Returns
@@ -183,7 +184,7 @@ def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Seq
     return _bracket(signed, w, rows, weights, *geometric(signed, w, rows, weights))
 
 
-def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[float]) -> Bracket:
+def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
     """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias part of w.
 
     Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
@@ -198,7 +199,15 @@ def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, 
     # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
     lower *= 1 - math.copysign(GUARD, lower)
     rows, weights = _witnesses(signed, rows, weights)
-    return Bracket(lower, upper, tuple(np.asarray(w, np.float64).tolist()), tuple(rows), tuple(weights))
+    return Bracket(lower, upper, tuple(w.tolist() if isinstance(w, np.ndarray) else w), tuple(rows), tuple(weights))
+
+
+def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
+    """Give weights as floats, or fractions as integers in the same direction."""
+    if not any(isinstance(v, Fraction) for v in vector):
+        return np.asarray(vector, np.float64)
+    common = math.lcm(*(v.denominator for v in vector))
+    return [int(v * common) for v in vector]
 
 
 def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
@@ -207,7 +216,7 @@ def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[floa
     sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
     if not sides[0].size or not sides[1].size:
         return math.inf, math.inf
-    w = np.asarray(w, np.float64)
+    w = direction(w)
     lower = _quotient((signed.lowest(w, sides[0]) + signed.lowest(w, sides[1])) / 2, w[:-1])
     return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
 
@@ -215,7 +224,7 @@ def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[floa
 def augmented(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
     """Give the lower and upper bound of the augmented margin that these witnesses prove."""
     rows, weights = _witnesses(signed, rows, weights)
-    w = np.asarray(w, np.float64)
+    w = direction(w)
     lower = _quotient(signed.lowest(w, np.arange(signed.n)), w)
     if not rows:
         return lower, math.inf
@@ -224,19 +233,20 @@ def augmented(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[floa
     return lower, root_above(sum(v * v for v in sums.values()) * scale**2 / Fraction(sum(factors)) ** 2)
 
 
-def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[float]]:
+def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
     """Refuse brackets of more than two classes and weights that are not positive."""
     if signed.classes != 2:
         raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
-    rows, weights = np.asarray(rows, np.int64).tolist(), np.asarray(weights, np.float64).tolist()
+    rows = np.asarray(rows, np.int64).tolist()
+    weights = [weight if isinstance(weight, Fraction) else float(weight) for weight in weights]
     if len(rows) != len(weights) or not all(0 < weight < math.inf for weight in weights):
         raise InvalidInput(f"{len(rows)} rows have weights {weights[:6]}. Pass a positive one for each row.")
     return rows, weights
 
 
-def _quotient(height: Fraction, w: Array) -> float:
+def _quotient(height: Fraction, w: Array | list[int]) -> float:
     """Divide by |w|, rounded down."""
-    square = sum((Fraction(v) ** 2 for v in w.tolist()), Fraction(0))
+    square = sum((Fraction(v) ** 2 for v in w), Fraction(0))
     if square == 0:
         raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
     if height < 0:
@@ -244,14 +254,14 @@ def _quotient(height: Fraction, w: Array) -> float:
     return root_below(height**2 / square)
 
 
-def _whole(weights: Iterable[float]) -> list[int]:
-    """Give positive floats times the power of two that makes them integers."""
+def _whole(weights: Iterable[Real]) -> list[int]:
+    """Give positive numbers times what makes them integers."""
     ratios = [weight.as_integer_ratio() for weight in weights]
-    common = max(bottom for _, bottom in ratios)
+    common = math.lcm(*(bottom for _, bottom in ratios))
     return [top * (common // bottom) for top, bottom in ratios]
 
 
-def _hull_distance(signed: SignedRows, rows: list[int], weights: list[float]) -> Fraction:
+def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> Fraction:
     """Squared distance of the weighted means of the two classes."""
     factors = _whole(weights)
     totals, sums, scales = [], [], []

@@ -508,7 +508,7 @@ def widest(rows: SignedRows, clock: Clock, *, augmented: bool, w: Array | None =
     working.start(np.arange(support.size), shares)
     go_on(working, clock, widest=True)
     w = tidy(view.back(working.point))
-    return Widest(w if augmented else _centred(rows, w), working.support, working.shares)
+    return Widest(w if augmented else centred(rows, w), working.support, working.shares)
 
 
 def _frame(rows: SignedRows, augmented: bool) -> tuple[Array, float, float]:
@@ -524,7 +524,7 @@ def _frame(rows: SignedRows, augmented: bool) -> tuple[Array, float, float]:
     return centre, spread or 1.0, PADDING * (spread or 1.0)
 
 
-def _centred(rows: SignedRows, w: Array) -> Array:
+def centred(rows: SignedRows, w: Array) -> Array:
     """Move the hyperplane half-way between the closest rows of two classes."""
     sign = 2.0 * rows.label - 1.0
     heights = rows.heights(w)[0] * sign
@@ -550,7 +550,7 @@ def _widest_wide(rows: SignedRows, clock: Clock, *, augmented: bool) -> Widest:
         heights = rows.heights(w)[0]
         low = np.setdiff1d(np.flatnonzero(heights < heights[support].min() * (1 - 1e-7)), ids)
         if not low.size or ids.size >= MOST:
-            return Widest(tidy(w) if augmented else _centred(rows, tidy(w)), support, working.shares)
+            return Widest(tidy(w) if augmented else centred(rows, tidy(w)), support, working.shares)
         ids = np.union1d(support, low[np.argsort(heights[low])[:EXTRA]])
         share = np.zeros(ids.size)
         share[np.searchsorted(ids, support)] = working.shares

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from rosenblatt._activeset import ORIGIN
 from rosenblatt._kernels import Dense, gather
 from rosenblatt.certificates import ARITHMETICS, Bracket, Certificate, augmented_bracket, issue, margin_bracket, prepare
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.lattice import Face, Grid, Proof, as_floats, solving_time
+from rosenblatt.lattice import Face, Grid, Proof, Whole, as_floats, as_fractions, solving_time
 from rosenblatt.nearest import (
     EPOCHS,
     EXTRA,
@@ -33,8 +32,10 @@ from rosenblatt.nearest import (
     Projected,
     Rotated,
     View,
+    Widest,
     WorkingSet,
     advance,
+    centred,
     descend,
     is_wide,
     lowest,
@@ -55,6 +56,8 @@ Array = npt.NDArray[Any]
 KERNELS = ("linear", "quadratic", "poly", "rbf")
 # Epochs before the search where there are several classes or wide rows.
 LONG = 100
+# Features and entries up to which a margin that floats cannot see is sought on integers: some seconds at most.
+SHORT, SMALL = 24, 100_000
 
 
 def certify(
@@ -98,8 +101,9 @@ def certify(
     -----
     Without a time limit the verdict is "undecided" only for more than 6,000 rows of more than 1,500 features that are
     not separable, where some tie between them is too large for the exact solver. The bracket of the margin is closed to
-    1e-6 of it, mostly to 1e-10, unless the data are so ill-conditioned that no weights in floats come closer: columns
-    of sizes that differ by many powers of ten, or a margin that is tiny next to the rows. It is true all the same.
+    1e-6 of it, mostly to 1e-10. Where data are so ill-conditioned that no weights in floats come that close (columns of
+    sizes that differ by many powers of ten, a margin that is tiny next to the rows), they are sought on integers, for
+    up to 24 features and 100,000 values; beyond that the bracket may stay wider, and is true all the same.
 
     References
     ----------
@@ -247,7 +251,7 @@ def _present(rows: SignedRows) -> Array:
 
 
 def _vector(w: Any) -> tuple[Any, ...]:
-    return tuple(w.tolist()) if isinstance(w, np.ndarray) else tuple(Fraction(v) for v in w)
+    return tuple(w.tolist()) if isinstance(w, np.ndarray) else as_fractions(w)
 
 
 def multipliers_of(rows: SignedRows, proof: Proof) -> list[int]:
@@ -266,15 +270,42 @@ def _margins(rows: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[st
         if _separates(rows, best.w):
             w = best.w
             claims["vector"] = _vector(w)
-        claims["margin"] = margin_bracket(rows, w, best.ids.tolist(), best.weights.tolist())
+        claims["margin"] = _bracket(rows, w, best, clock, augmented=False)
     best = widest(rows, clock, augmented=True, w=w)
     # Rows of very different sizes may leave nothing of the margin in floats; what is known to separate may have some.
     found = best.w if _separates(rows, best.w) else w
-    claims["augmented"] = augmented_bracket(rows, found, best.ids.tolist(), best.weights.tolist())
+    claims["augmented"] = _bracket(rows, found, best, clock, augmented=True)
     for name in ("margin", "augmented"):
         if not claims[name].lower > 0:
             claims[name] = None
     return claims
+
+
+def _bracket(rows: SignedRows, w: Array, best: Widest, clock: Clock, *, augmented: bool) -> Bracket:
+    """Bracket a margin by weights and by the support of the best ones; where floats see too little, on integers."""
+    bracket_of = augmented_bracket if augmented else margin_bracket
+    bracket = Bracket(0.0, math.inf)
+    if augmented or w[:-1].any():  # else floats of one scale hold nothing of the weights but the bias
+        bracket = bracket_of(rows, w, best.ids.tolist(), best.weights.tolist())
+    if _narrow(bracket) or rows.features > SHORT or rows.n * rows.width > SMALL:
+        return bracket
+    # The bias then has less than this share squared of the length of the weights.
+    padding = 1 if augmented else 1 << max(0, math.frexp(math.sqrt(rows.table.largest))[1] + 20)
+    with suppress(OutOfTime):
+        lattice = Whole(rows, padding)
+        found = lattice.widest(best.ids.tolist() or [0], best.weights.tolist() or [1.0], clock)
+        if found is not None and any(found.point):
+            whole, rounded = lattice.back(found.point), [float(share) for share in found.shares]
+            if min(rounded) > 0:
+                bracket = bracket_of(rows, as_floats(whole), found.support, rounded)
+            if not _narrow(bracket):
+                bracket = bracket_of(rows, as_fractions(whole), found.support, found.shares)
+    return bracket
+
+
+def _narrow(bracket: Bracket) -> bool:
+    """Tell whether a bracket says what the margin is."""
+    return bracket.lower > 0 and bracket.upper <= bracket.lower * (1 + 1e-7)
 
 
 # ------------------------------------------------------------------------------------------------------- exact proofs
@@ -562,13 +593,17 @@ def widest_margin(rows: SignedRows, clock: Clock) -> Hyperplane | None:
     """Give the hyperplane with the largest distance from the rows of two classes; None if they cannot be separated."""
     with np.errstate(all="ignore"):
         best = widest(rows, clock, augmented=False)
-        bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
-        if not bracket.lower > 0:
+        if not _separates(rows, best.w):
             proof, _ = decide(rows, clock)
             if proof is None or proof.w is None:
                 return None
             w = as_floats(proof.w) if isinstance(proof.w, list) else proof.w
             best = widest(rows, clock, augmented=False, w=w)
-            bracket = margin_bracket(rows, best.w, best.ids.tolist(), best.weights.tolist())
-    scale = 1.0 / max(rows.heights(best.w)[0].min(), np.finfo(float).tiny)
-    return Hyperplane(scale * best.w[:-1], float(scale * best.w[-1]), bracket, np.sort(best.ids))
+            best = best if _separates(rows, best.w) else best._replace(w=w)
+        bracket = _bracket(rows, best.w, best, clock, augmented=False)
+        w = best.w
+        if bracket.w != tuple(w.tolist()):  # it was found on integers, and floats may come less close
+            w = centred(rows, np.array(bracket.w, np.float64))
+            bracket = margin_bracket(rows, w, bracket.rows, bracket.weights)
+    scale = 1.0 / max(rows.heights(w)[0].min(), np.finfo(float).tiny)
+    return Hyperplane(scale * w[:-1], float(scale * w[-1]), bracket, np.sort(bracket.rows))

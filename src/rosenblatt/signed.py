@@ -185,6 +185,22 @@ class SignedRows:
             absolute += TINY * float(np.abs(w).sum())
         return relative, absolute
 
+    def _slack(self, w: Array, exact: bool) -> tuple[float, float]:
+        """Do the same for weights that are the rounded ones of integers, unless they are exact."""
+        relative, absolute = self.slack(w)
+        if exact:
+            return relative, absolute
+        # Each weight is within 2u of the integer it stands for, or of zero where that underflowed.
+        return relative + 2.02 * UNIT, absolute + self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
+
+    def _rounded(self, w: Array | Sequence[int]) -> tuple[Array, list[int] | None, bool]:
+        """Give weights as floats, up to a power of two; as integers, if they came so; and whether nothing was lost."""
+        if isinstance(w, np.ndarray) and w.dtype.kind == "f":
+            return self._vector(w), None, True
+        whole = [int(v) for v in w]
+        vector, exact = _rounded(whole)
+        return self._vector(vector), whole, exact
+
     def signs(self, w: Array | Sequence[int]) -> Array:
         """Compute the exact signs of z.w over the rationals.
 
@@ -199,18 +215,12 @@ class SignedRows:
         -------
         int8 array of shape (n,)
         """
-        whole = None if isinstance(w, np.ndarray) and w.dtype.kind == "f" else primitive([int(v) for v in w])
-        vector, exact = (self._vector(w), True) if whole is None else _rounded(whole)
-        vector = self._vector(vector)
+        vector, whole, exact = self._rounded(w)
         if not np.isfinite(vector).all():
             raise InvalidInput("w has values that are not finite; they have no sign. Pass finite weights.")
         with np.errstate(over="ignore", invalid="ignore"):  # compiled code does not warn; plain Python would
             s, a = self.heights(vector)
-            relative, absolute = self.slack(vector)
-            if not exact:
-                # Each weight is within 2u of the integer it stands for, or of zero where that underflowed.
-                relative += 2.02 * UNIT
-                absolute += self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
+            relative, absolute = self._slack(vector, exact)
             out = np.empty(self.n, np.int8)
             left = compiled.decide(s, a, relative, absolute, out)
         left_open = np.flatnonzero(out == compiled.OPEN) if left else np.empty(0, np.int64)
@@ -220,18 +230,28 @@ class SignedRows:
             out[left_open[known]] = np.sign(value[known])
             left_open = left_open[~known]
         if left_open.size:
-            whole = as_integers(vector)[0] if whole is None else whole
+            whole = as_integers(vector)[0] if whole is None else primitive(whole)
             out[left_open] = self._short(whole, left_open)
             left_open = left_open[out[left_open] == compiled.OPEN]
             out[left_open] = [(total > 0) - (total < 0) for total, _ in self._exact(whole, left_open)]
         return out
 
-    def lowest(self, w: Array, ids: Array) -> Fraction:
+    def near(self, w: Array | Sequence[int], ids: Array) -> Array:
+        """Choose those of some rows of which one is the lowest above w, as far as floats can tell."""
+        vector, _, exact = self._rounded(w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            s, a = (part[ids] for part in self.heights(vector))
+            relative, absolute = self._slack(vector, exact)
+            error = relative * a + absolute
+            chosen: Array = ids[~(s - error > (s + error).min())]  # all, where a height overflowed
+        return chosen
+
+    def lowest(self, w: Array | Sequence[int], ids: Array) -> Fraction:
         """Bound the least of some heights from below, within 2**-49 of its size.
 
         Parameters
         ----------
-        w : float64 array of shape (width,)
+        w : float64 array of shape (width,), or as many Python integers, for which it is exact
         ids : int array
             Numbers of signed rows, at least one.
 
@@ -240,18 +260,17 @@ class SignedRows:
         Fraction
             At most z.w for each of these rows.
         """
-        w = self._vector(w)
+        near = self.near(w, ids)
+        vector, whole, _ = self._rounded(w)
+        if whole is not None:
+            return min(total * scale for total, scale in self._exact(whole, near))
         with np.errstate(over="ignore", invalid="ignore"):
-            s, a = (part[ids] for part in self.heights(w))
-            relative, absolute = self.slack(w)
-            error = relative * a + absolute
-            near = ids[~(s - error > (s + error).min())]  # all, where a height overflowed
-            value, lost = self._doubled(w, near)
+            value, lost = self._doubled(vector, near)
         sure = 1.1 * lost <= 2.0**-51 * np.abs(value)
         least = [Fraction(value[sure].min())] if sure.any() else []
         bounds = [v - abs(v) / 2**50 for v in least]
         if not sure.all():
-            whole, unit = as_integers(w)
+            whole, unit = as_integers(vector)
             bounds += [total * scale * unit for total, scale in self._exact(whole, near[~sure])]
         return min(bounds)
 

@@ -178,7 +178,9 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
     if len(certificate.classes) > 2 or certificate.classes[0] is None:
         raise InvalidInput(f"y has the classes {list(certificate.classes)}; the theorems are about telling two apart.")
     margin = certificate.augmented
-    separator = None if margin is None else np.array(margin.w) / np.linalg.norm(margin.w)
+    separator = None if margin is None else np.array(margin.w, np.float64)
+    if separator is not None:
+        separator /= np.linalg.norm(separator)
     eta = float(model.eta0)
     start = np.zeros(certificate.shape[1] + 1)
     if model.init is not None:
