@@ -632,10 +632,10 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)
 
 
-@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}])
+@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}])
 def test_a_stream_does_not_go_on_with_another_budget(later):
     X = np.random.default_rng(0).standard_normal((40, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = KernelPerceptron(budget=5).partial_fit(X, y)
+    model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y)
     with pytest.raises(InvalidInput, match="not those that the model was trained with"):
         model.set_params(**later).partial_fit(X, y)

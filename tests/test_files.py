@@ -409,9 +409,10 @@ def test_a_budget_is_saved_only_with_what_it_remembers(tmp_path):
         model = KernelPerceptron(budget=before).partial_fit(X, y).set_params(budget=after)
         with pytest.raises(InvalidInput, match=r"Set that, or fit again|born of the memory"):
             save(model, tmp_path / "x")
-    model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y).set_params(budget_rule="random")
-    with pytest.raises(InvalidInput, match="gram of the memory has shape"):
-        save(model, tmp_path / "x")
+    for rule in ("random", "projectron"):
+        model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y).set_params(budget_rule=rule)
+        with pytest.raises(InvalidInput, match="the memory is one of the rule 'forgetron'"):
+            save(model, tmp_path / "x")
 
 
 class Own(Perceptron):
@@ -870,10 +871,11 @@ def test_memories_that_do_not_fit_are_refused(model, forged):
     assert "errors of the memory has dtype" in forged(
         edit(*memory, "errors", to={"tensor": "_memory.born"}), stream, prune=True
     )
-    if model.budget_rule == "random":
-        assert "gram of the memory" in forged(edit("parameters", "budget_rule", to="projectron"), stream)
-    else:
-        assert "gram of the memory" in forged(edit("parameters", "budget_rule", to="random"), stream)
+    assert "the memory.rule is not of type" in forged(edit(*memory, "rule", to=1), stream)
+    for rule in {"random", "forgetron", "projectron"} - {model.budget_rule}:
+        assert "one of the rule" in forged(edit("parameters", "budget_rule", to=rule), stream)
+        assert "one of the rule" in forged(edit(*memory, "rule", to=rule), stream)
+    if model.budget_rule != "random":
         assert "gram of the memory has values" in forged(replace("_memory.gram", np.nan), stream)
         assert "gram of the memory has shape" in forged(entry("_memory.gram", shape=[25, 1]), stream)
 

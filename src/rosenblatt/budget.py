@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class Memory:
 
     Attributes
     ----------
+    rule : {"random", "forgetron", "projectron"}
+        Whose memory it is: another rule would take it for something else.
     gram : array of shape (size, size) or (0, 0)
         Similarities among the vectors for the Forgetron; their inverse for the Projectron.
     born : int array of shape (size,)
@@ -56,6 +59,7 @@ class Memory:
         Damage by removals, and mistakes, for the Forgetron.
     """
 
+    rule: str
     gram: Array
     born: Array
     count: Array
@@ -67,7 +71,7 @@ class Memory:
         """Give the memory of nothing."""
         side = 0 if budget.rule == "random" else budget.size
         born, count = np.zeros(budget.size, np.int64), np.zeros(2, np.int64)
-        return cls(np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
+        return cls(budget.rule, np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
 
     def grow(self, change: Array) -> Memory:
         """Give the memory for more problems, each an old one, an old one with its sign changed, or a new one."""
@@ -82,7 +86,7 @@ class _Frugal(Epochs):
         super().__init__(job, crew)
         self.budget, start = budget, job.start
         self.block = DEAR_BLOCK if job.kernel.dear else BLOCK
-        self.memory = Memory(*(getattr(memory, part.name).copy() for part in fields(memory)))
+        self.memory = deepcopy(memory)
         self.coef = np.zeros((self.trials.size, budget.size))
         self.coef[:, : start.rows.size] = start.coef
         self.member = np.zeros(budget.size, np.int64)  # numbers in the pool

@@ -280,6 +280,18 @@ class EpochLearner(BaseEstimator):  # type: ignore[misc]
             return as_table(checked), None
         return as_table(checked[0]), checked[1]
 
+    def _more_labels(self, y: Any, n_samples: int, expected: Any, first: bool) -> tuple[Array, Array]:
+        """Give the classes of a stream so far, with those expected, and the number of each row's class."""
+        if isinstance(self.class_weight, str):
+            raise InvalidInput(
+                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
+                "Compute the weights yourself and pass them as a dict."
+            )
+        given, number = as_labels(y, n_samples)
+        others = [] if expected is None else [np.unique(np.asarray(expected))]
+        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *others, given]))
+        return seen, np.searchsorted(seen, given).astype(np.int32)[number]
+
 
 class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     """What the linear classifiers of the family share.
@@ -475,20 +487,12 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         self
         """
         self._check_parameters()
-        if isinstance(self.class_weight, str):
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
         first = not hasattr(self, "coef_")
         table, y = self._check_rows(X, y, reset=first)
-        given, number = as_labels(y, table.shape[0])
-        expected = [] if classes is None else [np.unique(np.asarray(classes))]
-        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, given]))
+        seen, label = self._more_labels(y, table.shape[0], classes, first)
         method = self._method()
         sign = self._open_code(seen.size)
         state = self._meet(first, method, seen, sign.shape[1], table)
-        label = np.searchsorted(seen, given).astype(np.int32)[number]
         weight = as_weights(sample_weight, table.shape[0])
         index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
         task = self._task(label, sign, seen, seen, weight)

@@ -483,7 +483,8 @@ def _check_log(learned: Expansion) -> None:
 def _check_memory(model: Any, problems: int, count: int) -> None:
     memory, size = model._memory, int(model.budget)
     _check_record("the memory", memory, Memory)
-    side = 0 if model.budget_rule == "random" else size
+    expect(memory.rule == model.budget_rule, f"the memory is one of the rule {memory.rule!r}")
+    side = 0 if memory.rule == "random" else size
     _check_array("gram of the memory", memory.gram, "d", (side, side))
     _check_array("born of the memory", memory.born, "l", (size,))
     _check_array("count of the memory", memory.count, "l", (2,))

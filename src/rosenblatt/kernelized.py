@@ -375,22 +375,14 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         self
         """
         self._check_parameters()
-        if isinstance(self.class_weight, str):
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
         first = not hasattr(self, "_expansion")
         objects, y, _ = self._objects(X, y, reset=first)
-        given, number = as_labels(y, objects.shape[0])
-        expected = [] if classes is None else [np.unique(np.asarray(classes))]
-        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, given]))
+        seen, label = self._more_labels(y, objects.shape[0], classes, first)
         if first:
             self._settle_kernel(objects)
         # On a budget a stranger would take room: a class that appears then starts from zero.
         sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
         weight = as_weights(sample_weight, objects.shape[0])
-        label = np.searchsorted(seen, given).astype(np.int32)[number]
         job = DualJob(
             kernel=self._similarity(objects, None),
             objects=objects,
@@ -448,7 +440,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if not start.rows.size:
             return fresh
         left: Memory | None = self.__dict__.get("_memory")
-        if left is None or left.gram.shape != fresh.gram.shape or left.born.shape != fresh.born.shape:
+        if left is None or left.rule != budget.rule or left.born.shape != fresh.born.shape:
             raise self._other_budget()
         return left
 
