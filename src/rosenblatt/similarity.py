@@ -125,10 +125,13 @@ class Polynomial(Similarity):
         if self.degree == 0:
             K[...] = 1.0
         elif self.degree > 1:
-            base = K.copy() if self.degree > 2 else K
+            bits = f"{self.degree:b}"[1:]
+            base = K.copy() if "1" in bits else K
             with np.errstate(over="ignore"):  # scores that are not finite are refused later, by name
-                for _ in range(self.degree - 1):
-                    K *= base
+                for bit in bits:
+                    K *= K
+                    if bit == "1":
+                        K *= base
         return K
 
 
