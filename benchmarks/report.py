@@ -139,7 +139,7 @@ def draw(path: Path, results: list[Result], bench: Bench, machine: dict[str, Any
     with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 10}):
         # Bars are equally high in all panels; beside them there is room for titles and axes.
         bars = [len(chosen) for _, chosen in panels]
-        canvas = Canvas(figsize=(10, 0.3 * sum(bars) + 0.75 * len(panels) + 1.1), layout="constrained")
+        canvas = Canvas(figsize=(12, 0.3 * sum(bars) + 0.75 * len(panels) + 1.1), layout="constrained")
         canvas.get_layout_engine().set(h_pad=0.1, w_pad=0.1)
         grid = canvas.subplots(len(panels), 1, squeeze=False, height_ratios=bars)[:, 0]
         for axes, (_, chosen) in zip(grid, panels, strict=True):
@@ -170,7 +170,8 @@ def _panel(axes: Any, chosen: list[tuple[str, Figure]]) -> None:
     quantity = chosen[0][1].quantity
     values = [figure.value for _, figure in chosen]
     reach = max(values + [figure.target for _, figure in chosen if figure.target is not None])
-    if quantity is RATE:  # from a few times to hundreds
+    wide = reach > 50 * min(values) > 0  # from a few times to hundreds
+    if wide:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set_xlim(min(1.0, 0.5 * min(values)), reach * 2)
@@ -182,7 +183,7 @@ def _panel(axes: Any, chosen: list[tuple[str, Figure]]) -> None:
         if figure.target is not None:
             axes.plot([figure.target] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2)
             # A line just beyond the end of the bar would cross the number there.
-            if end < figure.target < end + 0.1 * reach:
+            if end < figure.target < (2 * end if wide else end + 0.1 * reach):
                 end = figure.target
         axes.annotate(
             ratio(figure.value, quantity.unit),
@@ -192,11 +193,12 @@ def _panel(axes: Any, chosen: list[tuple[str, Figure]]) -> None:
             va="center",
             fontsize=9,
         )
-    labels = [
-        f"{figure.what}, against {figure.peer}" if quantity is RATE else f"{name}: {figure.what}"
-        for name, figure in chosen
+    labels = [figure.what if quantity is RATE else f"{name}: {figure.what}" for name, figure in chosen]
+    named = [
+        f"{label}, against {figure.peer}" if quantity is RATE or labels.count(label) > 1 else label
+        for label, (_, figure) in zip(labels, chosen, strict=True)
     ]
-    axes.set_yticks(range(len(chosen)), labels)
+    axes.set_yticks(range(len(chosen)), named)
     axes.set_ylim(len(chosen) - 0.4, -0.6)
     direction = "more" if quantity.more_is_better else "less"
     axes.set_title(f"{quantity.meaning} ({direction} is better)", loc="left", fontsize=10.5, weight="bold")
