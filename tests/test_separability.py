@@ -712,6 +712,14 @@ def test_a_planted_margin_is_found(d, power):
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_a_margin_does_not_depend_on_where_the_origin_is(store):
+    X, y = planted_margin(300, 30, 2.0**-3)
+    moved = X + 2.0**30
+    assert (moved - 2.0**30 == X).all()
+    assert brackets(certify(store(moved), y).margin, Fraction(1, 64))
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("offset", [0.0625, 1.375])  # the latter leaves a few rows of one class
 def test_many_rows_are_seen_through_a_sample_of_them(store, offset):
     X, y = planted_margin(20_000, 5, 2.0**-10, offset)

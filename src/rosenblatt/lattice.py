@@ -210,8 +210,8 @@ def as_floats(w: list[int]) -> Array:
 
 
 def as_fractions(w: list[int]) -> tuple[Fraction, ...]:
-    """Divide integers by a power of two if they are too large for floats to come near them."""
-    below = 1 << max(0, max(v.bit_length() for v in w) - 1000)
+    """Divide integers by a power of two if floats could not hold them and their squares."""
+    below = 1 << max(0, max(v.bit_length() for v in w) - 500)
     return tuple(Fraction(v, below) for v in w)
 
 

@@ -83,13 +83,12 @@ def _root(square: Fraction, up: bool) -> float:
 
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
     """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
-    ids, factors = list(ids), list(factors)
+    pairs = list(zip(ids, factors, strict=True))
     if isinstance(signed.table.rows, Dense) and signed.classes == 2:
         count = max(1, BLOCK // signed.width)
-        blocks = [slice(first, first + count) for first in range(0, len(ids), count)]
-        parts = [_combine_dense(signed, ids[block], factors[block]) for block in blocks]
+        parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
     else:
-        terms = [(*signed.integers(k), factor) for k, factor in zip(ids, factors, strict=True)]
+        terms = [(*signed.integers(k), factor) for k, factor in pairs]
         parts = [({j: factor * v for j, v in entries.items()}, scale) for entries, scale, factor in terms]
     common = Fraction(1, math.lcm(*(scale.denominator for _, scale in parts)))
     sums: dict[int, int] = {}
@@ -100,8 +99,9 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
     return {j: value for j, value in sums.items() if value}, common
 
 
-def _combine_dense(signed: SignedRows, ids: list[int], factors: list[int]) -> tuple[dict[int, int], Fraction]:
-    """Add up some rows with one scale for all: a tenth of the time that a scale for each takes."""
+def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
+    """Add up some rows with one scale for all, in less than half the time that a scale for each takes."""
+    ids, factors = zip(*pairs, strict=True)
     integers, scale = as_integers(signed.gather(ids).ravel(), signed.decimal)
     width = signed.width
     return {j: sum(map(mul, factors, integers[j::width])) for j in range(width)}, scale
@@ -203,11 +203,12 @@ def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, 
 
 
 def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
-    """Give weights as floats, or fractions as integers in the same direction."""
-    if not any(isinstance(v, Fraction) for v in vector):
+    """Give weights as floats if they are, else as integers in the same direction."""
+    if all(isinstance(v, float | np.floating) for v in vector):
         return np.asarray(vector, np.float64)
-    common = math.lcm(*(v.denominator for v in vector))
-    return [int(v * common) for v in vector]
+    exact = [Fraction(v) for v in vector]
+    common = math.lcm(*(v.denominator for v in exact))
+    return [int(v * common) for v in exact]
 
 
 def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:

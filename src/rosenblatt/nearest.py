@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
+import scipy.sparse as sp
 
 from rosenblatt import _activeset as activeset
 from rosenblatt._activeset import LIMIT, NEAREST, ORIGIN
@@ -513,14 +514,19 @@ def widest(rows: SignedRows, clock: Clock, *, augmented: bool, w: Array | None =
 
 def _frame(rows: SignedRows, augmented: bool) -> tuple[Array, float, float]:
     """Give the centre of the rows, how far they are from it, and the constant that the bias is a weight on."""
-    centre = np.zeros(rows.features)
     if augmented:
-        return centre, math.sqrt(rows.table.largest + 1.0), 1.0
-    spread = math.sqrt(rows.table.largest)
-    if isinstance(rows.table.rows, Dense):
-        X = rows.table.rows.X[:: -(-rows.n // SAMPLE)].astype(float)
+        return np.zeros(rows.features), math.sqrt(rows.table.largest + 1.0), 1.0
+    table, step = rows.table.rows, -(-rows.n // SAMPLE)
+    if isinstance(table, Dense):
+        X = table.X[::step].astype(float)
         centre = X.mean(axis=0)
-        spread = math.sqrt(float(((X - centre) ** 2).sum(axis=1).max()))
+        squares = ((X - centre) ** 2).sum(axis=1)
+    else:  # not moved: that would fill it
+        whole = sp.csr_array((table.data, table.indices, table.indptr), shape=(rows.n, rows.features))
+        few = whole[::step].astype(float)
+        centre = few.mean(axis=0)
+        squares = few.multiply(few).sum(axis=1) - 2.0 * (few @ centre) + centre @ centre
+    spread = math.sqrt(max(float(squares.max()), 0.0))
     return centre, spread or 1.0, PADDING * (spread or 1.0)
 
 
