@@ -35,6 +35,7 @@ from rosenblatt.certificates import (
 )
 from rosenblatt.data import as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.measures import direction
 from rosenblatt.signed import SignedRows
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
@@ -523,6 +524,13 @@ def test_brackets_are_true_and_tight(clouds, in_fractions):
         lower = exact(bracket.lower) * abs(exact(bracket.lower))
         assert lower <= truth <= lower + abs(lower) * Fraction(1, 10**12)
         assert exact(bracket.upper) ** 2 >= upper >= exact(bracket.upper) ** 2 * (1 - Fraction(1, 10**12))
+
+
+def test_integers_are_not_rounded_on_the_way():
+    assert direction((2**60 + 1, Fraction(1, 2))) == [2**61 + 2, 1]
+    assert direction((0.5, np.float32(2.0))).tolist() == [0.5, 2.0]
+    signed, _ = prepare([[1.0, 1.0], [-1.0, -1.0]], [1, 0])
+    assert augmented_bracket(signed, (2**60 + 1, -(2**60), 0), [], []).lower > 0  # in floats the height is zero
 
 
 @given(two_clouds())

@@ -24,6 +24,7 @@ from rosenblatt import MaximumMargin, certify, certify_pairs, rational, train, v
 from rosenblatt.certificates import Bracket, Certificate
 from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput
+from rosenblatt.nearest import Stored, WorkingSet
 from strategies import integer_sets, separable_sets, small
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
@@ -675,6 +676,25 @@ def test_two_points_are_half_their_distance_from_the_plane(data):
     X, label = X[:2], np.array([0, 1])
     assume((X[0] != X[1]).any())
     assert brackets(certify(X, label).margin, Fraction(int(((X[0] - X[1]) ** 2).sum()), 4))
+
+
+def test_a_search_ends_where_heights_overflow():
+    working = WorkingSet(Stored(np.eye(3)), np.arange(2))
+    for heights in (np.full(3, np.nan), np.array([-1.0, -1.0, np.nan]), np.full(3, np.inf)):
+        assert not working.extend(heights)
+    assert working.extend(np.array([np.nan, np.nan, 0.5]))
+    assert working.ids.tolist() == [0, 1, 2]
+    assert not working.extend(np.zeros(3))  # nothing is left
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150])
+def test_many_rows_of_any_size_are_decided(store, scale):
+    X, y = planted_margin(20_000, 4, 2.0**-3)
+    for label, told in ((y, "separable"), (np.where(np.arange(y.size) < 9, -y, y), "overlapping")):
+        certificate = certify(store(X * scale), label)
+        assert certificate.verdict == told
+        assert verify(certificate, X * scale, label)
 
 
 def test_one_class_alone_is_separable():

@@ -365,7 +365,7 @@ class WorkingSet:
     def extend(self, heights: Array) -> bool:
         """If any row lies lower than the support, take in those that lie lowest; tell whether there was one."""
         heights = np.where(self.member, np.inf, heights)
-        if heights.min(initial=np.inf) >= self.r[-1] * (1 - 1e-9):
+        if not (heights < self.r[-1] * (1 - 1e-9)).any():  # nor where they overflowed, which would never end
             return False
         low = lowest(heights, self.view.width)
         self.add(low[heights[low] < np.inf])
