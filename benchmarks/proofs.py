@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.harness import COST, SPEED, Bench, Figure, Table, Yield, case
 from rosenblatt import MaximumMargin, certify
-from rosenblatt.certificates import prepare
 from rosenblatt.datasets import separable
+from rosenblatt.proof.certificate import prepare
 
 Array = npt.NDArray[Any]
 

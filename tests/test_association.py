@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import AdalineRegressor, AssociationUnits, Perceptron
-from rosenblatt.association import UNITS
 from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.association import UNITS
 
 XOR = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float), np.array([0, 1, 1, 0])
 

@@ -16,10 +16,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rosenblatt.signed
-from rosenblatt import certificates
-from rosenblatt._heights import OPEN
-from rosenblatt.certificates import (
+import rosenblatt.exact.signed_rows
+from rosenblatt.compiled.signs import OPEN
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.proof import certificate as certificates
+from rosenblatt.proof.brackets import direction
+from rosenblatt.proof.certificate import (
     Bracket,
     Certificate,
     augmented_bracket,
@@ -33,10 +37,6 @@ from rosenblatt.certificates import (
     root_below,
     verify,
 )
-from rosenblatt.data import as_table
-from rosenblatt.errors import InvalidInput
-from rosenblatt.measures import direction
-from rosenblatt.signed import SignedRows
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
@@ -185,7 +185,7 @@ def test_rows_of_few_bits_need_no_python():
 
 
 def test_rows_made_whole_are_kept_within_bounds(monkeypatch):
-    monkeypatch.setattr(rosenblatt.signed, "KEPT", 10)
+    monkeypatch.setattr(rosenblatt.exact.signed_rows, "KEPT", 10)
     X = np.arange(40.0).reshape(10, 4) + 0.5
     signed, fresh = (SignedRows(as_table(X), np.ones(10, int), 2) for _ in range(2))
     for k in [0, 1, 0, 5, 6, 7, 5, 0]:

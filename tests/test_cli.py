@@ -9,14 +9,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rosenblatt.cli import Commands, main
+from rosenblatt.cli.main import Commands, main
 from rosenblatt.errors import InvalidInput
 
 compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 
 
 def rosenblatt(*arguments, **options):
-    command = [sys.executable, "-m", "rosenblatt.cli", *arguments]
+    command = [sys.executable, "-m", "rosenblatt.cli.main", *arguments]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", **options)
 
 
@@ -37,7 +37,7 @@ def test_help_names_every_command(flag):
 def test_help_imports_nothing_heavy(arguments):
     code = (
         "import sys\n"
-        "from rosenblatt.cli import main\n"
+        "from rosenblatt.cli.main import main\n"
         f"main({arguments}, standalone_mode=False)\n"
         "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'matplotlib', 'rich'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
@@ -91,9 +91,8 @@ def test_demo_saves_its_picture_in_the_current_folder(tmp_path):
 
 @compiled
 def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; from rosenblatt.cli import main; main(['demo', *sys.argv[1:]])"
-    )
+    start = "import sys; sys.modules['matplotlib'] = None; from rosenblatt.cli.main import main"
+    code = f"{start}; main(['demo', *sys.argv[1:]])"
     command = [sys.executable, "-c", code]
     done = subprocess.run([*command, "--no-picture"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Perceptron, trace, train
-from rosenblatt.data import as_table
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput, RosenblattError
 
 GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from rosenblatt import Perceptron
-from rosenblatt.demo import _check_output, _ends, _planted, _sparkline, _tumour_data, run_demo
+from rosenblatt.cli.demo import _check_output, _ends, _planted, _sparkline, _tumour_data, run_demo
 from rosenblatt.errors import InvalidInput
-from rosenblatt.stopping import Stop
+from rosenblatt.learn.stopping import Stop
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 

@@ -17,8 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import reference
-from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron, budget, dual, similarity
+from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.datasets import load_mnist
+from rosenblatt.dual import blocks as dual
+from rosenblatt.dual import budget
+from rosenblatt.dual import kernels as similarity
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets
 

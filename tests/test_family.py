@@ -272,13 +272,13 @@ def test_a_rule_is_added_in_a_few_lines():
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
 from typing import NamedTuple
-from rosenblatt import _kernels as k
+from rosenblatt.compiled import epochs as k
 class UnitStep(NamedTuple):
     none: float = 0.0
 k.RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
     (0.0, 0.0) if margin > 0 else (k.square(rows, i) ** -0.5, -margin))
-from rosenblatt.classifier import LinearClassifier, learner
-from rosenblatt.methods import FirstOrder
+from rosenblatt.estimators.base import LinearClassifier, learner
+from rosenblatt.learn.methods import FirstOrder
 @learner()
 class UnitPerceptron(LinearClassifier):
     def _method(self):

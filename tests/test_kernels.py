@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import reference
 from rosenblatt import train
-from rosenblatt._kernels import interleave, shuffle
-from rosenblatt.nearest import probe
+from rosenblatt.compiled.epochs import interleave, shuffle
+from rosenblatt.separability.search import probe
 from strategies import integer_sets, small
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.model import EVERY_ROW
-from rosenblatt.order import BLOCK, MANY_ROWS, Order, step_decay
+from rosenblatt.learn.model import EVERY_ROW
+from rosenblatt.learn.order import BLOCK, MANY_ROWS, Order, step_decay
 
 
 def drawn(kind, label, index=EVERY_ROW, seed=0, epochs=2):

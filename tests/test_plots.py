@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.errors import InvalidInput
-from rosenblatt.plots import COLOURS, INK, plot_boundary, plot_errors, plot_mistakes, plot_trace
+from rosenblatt.plots.plane import COLOURS, INK, plot_boundary, plot_errors, plot_mistakes, plot_trace
 
 OR = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([-1, 1, 1, 1])
 XOR = OR[0], np.array([-1, 1, 1, -1])

@@ -14,7 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.polynomials import monomials
+from rosenblatt.exact.monomials import monomials
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))

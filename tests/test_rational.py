@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from rosenblatt import rational
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact import rational
 
 # Zeros, repeated values and numbers of several limbs are all frequent.
 ENTRIES = st.one_of(

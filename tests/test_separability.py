@@ -20,11 +20,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exact_lp
-from rosenblatt import MaximumMargin, certify, certify_pairs, rational, train, verify
-from rosenblatt.certificates import Bracket, Certificate
+from rosenblatt import MaximumMargin, certify, certify_pairs, train, verify
 from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput
-from rosenblatt.nearest import Stored, WorkingSet
+from rosenblatt.exact import rational
+from rosenblatt.proof.certificate import Bracket, Certificate
+from rosenblatt.separability.search import Stored, WorkingSet
 from strategies import integer_sets, separable_sets, small
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"

@@ -71,11 +71,11 @@ def test_the_proof_holds_for_floats_in_any_order_and_storage(seed, eta, sparse):
 
 
 def test_long_runs_are_followed_by_epochs(monkeypatch):
-    import rosenblatt.theorems
+    import rosenblatt.report.theory
 
     model = Perceptron(shuffle=False)
     fine = theory(SQUARE, [-1, -1, -1, 1], model)
-    monkeypatch.setattr(rosenblatt.theorems, "TRIALS", 0)
+    monkeypatch.setattr(rosenblatt.report.theory, "TRIALS", 0)
     coarse = theory(SQUARE, [-1, -1, -1, 1], model)
     assert coarse.updates.tolist() == [0, *np.cumsum(coarse.run.mistakes)]
     assert coarse.mistakes == fine.mistakes == 18

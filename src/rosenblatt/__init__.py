@@ -8,54 +8,54 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.association import AssociationUnits as AssociationUnits
-    from rosenblatt.certificates import Certificate as Certificate
-    from rosenblatt.certificates import verify as verify
-    from rosenblatt.cycles import certify_cycle as certify_cycle
-    from rosenblatt.estimators import AROW as AROW
-    from rosenblatt.estimators import AveragedPerceptron as AveragedPerceptron
-    from rosenblatt.estimators import PassiveAggressive as PassiveAggressive
-    from rosenblatt.estimators import Perceptron as Perceptron
-    from rosenblatt.estimators import PocketPerceptron as PocketPerceptron
-    from rosenblatt.estimators import VotedPerceptron as VotedPerceptron
-    from rosenblatt.estimators import Winnow as Winnow
-    from rosenblatt.files import load as load
-    from rosenblatt.files import save as save
-    from rosenblatt.kernelized import KernelPerceptron as KernelPerceptron
-    from rosenblatt.minimisers import Adaline as Adaline
-    from rosenblatt.minimisers import AdalineRegressor as AdalineRegressor
-    from rosenblatt.minimisers import MaximumMargin as MaximumMargin
-    from rosenblatt.minimisers import SoftMargin as SoftMargin
-    from rosenblatt.online import trace as trace
-    from rosenblatt.separability import certify as certify
-    from rosenblatt.separability import certify_pairs as certify_pairs
-    from rosenblatt.theorems import theory as theory
-    from rosenblatt.training import train as train
+    from rosenblatt.estimators.adaline import Adaline as Adaline
+    from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
+    from rosenblatt.estimators.adaline import MaximumMargin as MaximumMargin
+    from rosenblatt.estimators.adaline import SoftMargin as SoftMargin
+    from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
+    from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
+    from rosenblatt.estimators.perceptron import AROW as AROW
+    from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
+    from rosenblatt.estimators.perceptron import PassiveAggressive as PassiveAggressive
+    from rosenblatt.estimators.perceptron import Perceptron as Perceptron
+    from rosenblatt.estimators.perceptron import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.perceptron import VotedPerceptron as VotedPerceptron
+    from rosenblatt.estimators.perceptron import Winnow as Winnow
+    from rosenblatt.estimators.saving import load as load
+    from rosenblatt.estimators.saving import save as save
+    from rosenblatt.learn.trace import trace as trace
+    from rosenblatt.learn.trainer import train as train
+    from rosenblatt.proof.certificate import Certificate as Certificate
+    from rosenblatt.proof.certificate import verify as verify
+    from rosenblatt.report.theory import theory as theory
+    from rosenblatt.separability.certify import certify as certify
+    from rosenblatt.separability.certify import certify_pairs as certify_pairs
+    from rosenblatt.separability.cycles import certify_cycle as certify_cycle
 
 _HOME = {
-    "AROW": "estimators",
-    "Adaline": "minimisers",
-    "AdalineRegressor": "minimisers",
-    "AssociationUnits": "association",
-    "AveragedPerceptron": "estimators",
-    "Certificate": "certificates",
-    "KernelPerceptron": "kernelized",
-    "MaximumMargin": "minimisers",
-    "PassiveAggressive": "estimators",
-    "Perceptron": "estimators",
-    "PocketPerceptron": "estimators",
-    "SoftMargin": "minimisers",
-    "VotedPerceptron": "estimators",
-    "Winnow": "estimators",
-    "certify": "separability",
-    "certify_cycle": "cycles",
-    "certify_pairs": "separability",
-    "load": "files",
-    "save": "files",
-    "theory": "theorems",
-    "trace": "online",
-    "train": "training",
-    "verify": "certificates",
+    "AROW": "estimators.perceptron",
+    "Adaline": "estimators.adaline",
+    "AdalineRegressor": "estimators.adaline",
+    "AssociationUnits": "estimators.association",
+    "AveragedPerceptron": "estimators.perceptron",
+    "Certificate": "proof.certificate",
+    "KernelPerceptron": "estimators.kernel_perceptron",
+    "MaximumMargin": "estimators.adaline",
+    "PassiveAggressive": "estimators.perceptron",
+    "Perceptron": "estimators.perceptron",
+    "PocketPerceptron": "estimators.perceptron",
+    "SoftMargin": "estimators.adaline",
+    "VotedPerceptron": "estimators.perceptron",
+    "Winnow": "estimators.perceptron",
+    "certify": "separability.certify",
+    "certify_cycle": "separability.cycles",
+    "certify_pairs": "separability.certify",
+    "load": "estimators.saving",
+    "save": "estimators.saving",
+    "theory": "report.theory",
+    "trace": "learn.trace",
+    "train": "learn.trainer",
+    "verify": "proof.certificate",
 }
 
 __all__ = [

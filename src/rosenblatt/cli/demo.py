@@ -1,0 +1,299 @@
+"""The demonstration: two real tasks, a short report, one picture. Everything is seeded and comes with scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from rosenblatt.compiled import epochs as kernels
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.evaluation import accuracy
+from rosenblatt.learn.stopping import Stop
+from rosenblatt.learn.trace import trace
+from rosenblatt.learn.trainer import Epoch, Run
+from rosenblatt.plots.plane import INK, new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
+
+Array = npt.NDArray[Any]
+
+SEED = 0
+BLOCKS = "▁▂▃▄▅▆▇█"
+BARS = 40
+ENDS = {
+    Stop.SEPARATED: "separated",
+    Stop.EPOCHS: "out of epochs",
+    Stop.SECONDS: "out of time",
+    Stop.TRAINING: "gave up",
+    Stop.VALIDATION: "validation error rose",
+    Stop.CYCLE: "went in circles",
+    Stop.CALLBACK: "interrupted",
+}
+WAYS = {"ovr": "each against rest", "ovo": "every pair", "joint": "all ten at once"}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, and rows to be tested on."""
+
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+
+
+def run_demo(output: Path | None, console: Console) -> int:
+    """Train on two real data sets, report on the console, save a picture.
+
+    Parameters
+    ----------
+    output : Path or None
+        Where to save the picture; its ending chooses the format. None: no picture.
+    console : rich.console.Console
+        Where to report; a terminal sees the epochs pass, anything else gets plain lines.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the picture cannot be saved there.
+    MissingExtra
+        If a picture is asked for and matplotlib is not installed.
+    """
+    kind = "" if output is None else _check_output(output)
+    _compile(console)
+    run = _tumours(console)
+    _digits(console)
+    if output is not None:
+        _picture(run).savefig(output, format=kind)
+        _say(console, f"The picture of it all: [bold]{output.resolve()}[/]")
+    return 0
+
+
+def _say(console: Console, text: str = "") -> None:
+    # Soft: a line is broken by the terminal, not torn apart in a file or a pipe.
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+def _check_output(output: Path) -> str:
+    """Give the format of the picture; find out before the work whether it can be saved."""
+    folder = output.resolve().parent
+    if not folder.is_dir():
+        raise InvalidInput(f"The folder {folder} for the picture does not exist. Create it, or choose another.")
+    kinds = new_figure().canvas.get_supported_filetypes()
+    kind = output.suffix.lstrip(".").lower() or "png"
+    if kind not in kinds:
+        raise InvalidInput(
+            f"{output.name} ends in .{kind}, not a format of pictures. Choose one of {', '.join(kinds)}."
+        )
+    return kind
+
+
+# ------------------------------------------------------------------------------------------------------ compilation
+
+
+def _cold() -> bool:
+    """Whether the kernels are still to be compiled for this machine, as far as Numba's cache shows."""
+    stats = getattr(kernels.run_epoch, "stats", None)
+    if stats is None or stats.cache_path is None:
+        return False
+    changed = Path(kernels.__file__).stat().st_mtime
+    cached = Path(stats.cache_path).glob("_kernels.run_epoch-*.nbi")
+    return all(index.stat().st_mtime < changed for index in cached)
+
+
+def _compile(console: Console) -> None:
+    """Use every kernel once, so that the times in the report are those of training."""
+    if _cold():
+        _say(console, "Compiling the training loops for this machine; this takes some seconds, and happens once.")
+    square, mixed = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        Perceptron(n_iter_no_change=1, max_iter=20).fit(square, mixed)
+        Perceptron(multiclass="joint", max_iter=2).fit(square, [0, 1, 2, 0])
+
+
+# ---------------------------------------------------------------------------------------------------------- tumours
+
+
+def _tumour_data() -> Split:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=SEED)
+    scaler = StandardScaler().fit(X)
+    return Split(scaler.transform(X), y, scaler.transform(X_test), y_test)
+
+
+def _tumours(console: Console) -> Run:
+    data = _tumour_data()
+    _say(console, "[bold]1. Benign or malignant?[/] 569 tumours, 30 measurements each")
+    _say(console, "A perceptron weighs the measurements, and corrects its weights only when wrong.")
+    _say(console, "It goes through the tumours again and again; each pass is an epoch.")
+    model = _watched_fit(console, data)
+    run: Run = model.run_
+    _say(console, f"  mistakes per epoch   {_sparkline(run.mistakes, console)}")
+    for name, X, y in (("learned from", data.X, data.y), ("never seen", data.X_test, data.y_test)):
+        _say(console, f"  tumours {name:<12} [bold]{accuracy(y, model.predict(X)):.1%}[/] of {y.size} right")
+    _say(console, f"  It stopped because {model.stop_reason_}")
+    _geometry(console, model, data)
+    _say(console)
+    return run
+
+
+def _watched_fit(console: Console, data: Split) -> Any:
+    """Train, and let the epochs (passes over the data) be seen: live on a terminal, else a few lines."""
+    if console.is_terminal:
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn()
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task("learning", total=None)
+
+            def show(epoch: Epoch) -> None:
+                progress.update(task, description=f"epoch {epoch.number}: {epoch.mistakes} mistakes")
+
+            return Perceptron(random_state=SEED, callback=show).fit(data.X, data.y)
+
+    def tell(epoch: Epoch) -> None:
+        if epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
+            _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistakes")
+
+    return Perceptron(random_state=SEED, callback=tell).fit(data.X, data.y)
+
+
+def _sparkline(counts: tuple[int, ...], console: Console) -> str:
+    """Draw counts as a line of bars, each the mean of neighbours where there are too many."""
+    bars = np.array_split(np.asarray(counts), min(BARS, len(counts)))
+    heights = [float(bar.mean()) for bar in bars]
+    blocks = BLOCKS if console.encoding.lower().startswith("utf") else "_.:-=+*#"
+    top = max([*heights, 1.0])
+    line = "".join(blocks[min(7, int(8 * height / top))] for height in heights)
+    told = "" if len(bars) == len(counts) else f" (a bar: about {len(counts) / len(bars):.0f} epochs)"
+    return f"{line} {counts[0]} to {counts[-1]}{told}"
+
+
+def _geometry(console: Console, model: Any, data: Split) -> None:
+    """Tell how hard the task was: radius, margin, and the mistakes that the theorem allows."""
+    run: Run = model.run_
+    made = sum(run.mistakes)
+    length = float(np.hypot(np.linalg.norm(model.coef_), model.intercept_[0]))
+    margin = float((np.where(data.y > 0, 1, -1) * model.decision_function(data.X)).min()) / length
+    _say(
+        console,
+        "How hard was it? Tumours are points (the bias adds a coordinate, always 1), the weights a flat boundary.",
+    )
+    _say(console, f"  radius           {run.radius:9.4f}   distance of the farthest point from the origin")
+    if run.ceiling is not None:
+        _say(console, f"  margin, at most  {run.ceiling:9.4f}   no boundary keeps more distance: the run proves it")
+    if margin <= 0:
+        _say(console, "  Some points stayed on the wrong side: no margin, and no limit to the mistakes.")
+        return
+    limit = (run.radius / margin) ** 2
+    _say(console, f"  margin reached   {margin:9.4f}   distance that this boundary keeps from all points")
+    _say(console, f"  The theorem of Novikoff (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;")
+    _say(console, f"  the run made [bold]{made:,}[/].")
+
+
+# ----------------------------------------------------------------------------------------------------------- digits
+
+
+def _digit_data() -> Split:
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X / 16.0, y, test_size=0.3, stratify=y, random_state=SEED)
+    return Split(X, y, X_test, y_test)
+
+
+def _digits(console: Console) -> None:
+    data = _digit_data()
+    _say(console, "[bold]2. Which digit?[/] 1797 handwritten digits, 8 x 8 pixels each")
+    _say(
+        console,
+        f"One perceptron tells two kinds apart; for ten, three ways, tried on {data.y_test.size} digits never seen.",
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("way", "right", "epochs", "seconds", "why it stopped"):
+        table.add_column(name, justify="left" if name.startswith("w") else "right")
+    for mode, told in WAYS.items():
+        model = Perceptron(multiclass=mode, random_state=SEED)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the table says why it stopped
+            model.fit(data.X, data.y)
+        run = model.run_
+        right = f"{accuracy(data.y_test, model.predict(data.X_test)):.1%}"
+        table.add_row(f"{mode}: {told}", right, str(run.epochs), f"{run.seconds:.2f}", _ends(run.stops))
+    console.print(table)
+
+
+def _ends(stops: tuple[Stop, ...]) -> str:
+    """Say in a few words how the problems of a run ended."""
+    if len(set(stops)) == 1:
+        return ENDS[stops[0]] if len(stops) == 1 else f"all {len(stops)} {ENDS[stops[0]]}"
+    return ", ".join(f"{stops.count(stop)} {told}" for stop, told in ENDS.items() if stop in stops)
+
+
+# ---------------------------------------------------------------------------------------------------------- picture
+
+SEPARATOR = np.array([0.8, 0.6, -0.1])
+
+
+def _planted(n: int, margin: float, seed: int) -> tuple[Array, Array]:
+    """Give points of a square and their side of a line, none of them closer to it than the margin."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (10 * n, 2))
+    side = X @ SEPARATOR[:2] + SEPARATOR[2]
+    clear = np.abs(side) >= margin
+    return X[clear][:n], np.where(side[clear][:n] > 0, 1, -1)
+
+
+def _three_groups(n: int) -> tuple[Array, Array]:
+    random = np.random.default_rng(SEED)
+    y = np.arange(n) % 3
+    centres = np.array([[0.0, 1.2], [-1.1, -0.6], [1.1, -0.6]])
+    return centres[y] + 0.42 * random.normal(size=(n, 2)), y
+
+
+def _picture(run: Run) -> Any:
+    """Draw the learning curve, mistakes against the bound, a run in the plane, and regions of three classes."""
+    figure = new_figure(11, 9.6)
+    axes = figure.subplots(2, 2)
+    plot_errors(run, ax=axes[0, 0])
+    _margins(axes[0, 1])
+    X, y = _planted(60, 0.08, seed=7)
+    plot_trace(trace(X, y), X, y, ax=axes[1, 0])
+    Z, z = _three_groups(120)
+    plot_boundary(Perceptron(random_state=SEED).fit(Z, z), Z, z, ax=axes[1, 1])
+    titles = (
+        "Learning: tumours told apart, epoch by epoch",
+        "The wider the margin, the fewer the mistakes",
+        "One run, update by update",
+        "Three classes, each against the rest",
+    )
+    for ax, title in zip(axes.flat, titles, strict=True):
+        ax.set_title(title, loc="left", pad=24, fontsize=11, color=INK)
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.12)
+    return figure
+
+
+def _margins(ax: Any) -> None:
+    """Compare mistakes with their bound for three margins, on data made to have them."""
+    records, bounds, labels = [], [], []
+    for planted in (0.3, 0.1, 0.02):
+        X, y = _planted(200, planted, seed=1)
+        padded = y[:, None] * np.column_stack([X, np.ones(y.size)])
+        margin = float((padded @ SEPARATOR).min() / np.linalg.norm(SEPARATOR))
+        records.append(list(trace(X, y)))
+        bounds.append(float((padded**2).sum(axis=1).max()) / margin**2)
+        labels.append(f"margin {margin:.2f}")
+    plot_mistakes(*records, bound=bounds, labels=labels, ax=ax)

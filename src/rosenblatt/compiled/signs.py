@@ -1,0 +1,322 @@
+"""Compiled passes over signed rows: heights above a hyperplane, and their signs without rounding errors.
+
+A signed row is (e_y - e_r) (x) (x, 1); `rosenblatt.exact.signed_rows` says what that means. One file on purpose:
+Numba's disk cache does not notice an edit in a helper that lives in another file. Nothing here checks bounds;
+`rosenblatt.data.table` and `rosenblatt.exact.signed_rows` validate each array before it arrives.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+# Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
+# bit, `sum_dense` and `sum_csr`, are compiled without.
+FASTMATH = {"reassoc", "contract", "nsz"}
+
+OPEN = 2  # a sign that is not known yet
+
+
+# ------------------------------------------------------------------------------------------------------- heights
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def heights_dense(X, sign, w, s, a):
+    """Two classes: s = sign (x.w + b) and a = sum of |x_j w_j| + |b|, the bias b being the last of w."""
+    d = X.shape[1]
+    for i in range(X.shape[0]):
+        total, mass = 0.0, 0.0
+        for j in range(d):
+            term = np.float64(X[i, j]) * w[j]
+            total += term
+            mass += abs(term)
+        s[i] = sign[i] * (total + w[d])
+        a[i] = mass + abs(w[d])
+
+
+@njit(cache=True, nogil=True)
+def heights_csr(data, indices, indptr, sign, w, s, a):
+    """`heights_dense` for rows stored by their nonzeros."""
+    # Independent sums hide the latency of the additions; unsigned numbers spare the tests for negative indices.
+    one, two = np.uint64(1), np.uint64(2)
+    bias = w[w.size - 1]
+    for i in range(indptr.size - 1):
+        s0, s1, a0, a1 = 0.0, 0.0, 0.0, 0.0
+        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        while k + two <= end:
+            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
+            t1 = np.float64(data[k + one]) * w[np.uint64(indices[k + one])]
+            s0 += t0
+            s1 += t1
+            a0 += abs(t0)
+            a1 += abs(t1)
+            k += two
+        if k < end:
+            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
+            s0 += t0
+            a0 += abs(t0)
+        s[i] = sign[i] * ((s0 + s1) + bias)
+        a[i] = (a0 + a1) + abs(bias)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _compare(score, mass, own, i, s, a):
+    """Heights of row i's class above each of its rivals, from the scores of all classes."""
+    t = i * (score.size - 1)
+    for c in range(score.size):
+        if c != own:
+            s[t] = score[own] - score[c]
+            a[t] = mass[own] + mass[c]
+            t += 1
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def joint_heights_dense(X, label, W, s, a):
+    """Any number of classes: W (classes - 1, features + 1), the first class scoring zero."""
+    d = X.shape[1]
+    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
+    for i in range(X.shape[0]):
+        for c in range(W.shape[0]):
+            total, size = 0.0, 0.0
+            for j in range(d):
+                term = np.float64(X[i, j]) * W[c, j]
+                total += term
+                size += abs(term)
+            score[c + 1] = total + W[c, d]
+            mass[c + 1] = size + abs(W[c, d])
+        _compare(score, mass, label[i], i, s, a)
+
+
+@njit(cache=True, nogil=True)
+def joint_heights_csr(data, indices, indptr, label, W, s, a):
+    """`joint_heights_dense` for rows stored by their nonzeros."""
+    d = W.shape[1] - 1
+    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
+    for i in range(indptr.size - 1):
+        for c in range(W.shape[0]):
+            total, size = 0.0, 0.0
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                term = np.float64(data[k]) * W[c, np.uint64(indices[k])]
+                total += term
+                size += abs(term)
+            score[c + 1] = total + W[c, d]
+            mass[c + 1] = size + abs(W[c, d])
+        _compare(score, mass, label[i], i, s, a)
+
+
+# --------------------------------------------------------------------------------------------------------- signs
+
+
+@njit(cache=True, nogil=True)
+def decide(s, a, relative, absolute, out):
+    """Write the sign of each height that is surely farther from 0 than its error, OPEN otherwise; count the open."""
+    count = 0
+    for k in range(s.size):
+        error = relative * a[k] + absolute
+        if not abs(s[k]) < np.inf or not abs(s[k]) > error:
+            out[k] = OPEN
+            count += 1
+        else:
+            out[k] = 1 if s[k] > 0 else -1
+    return count
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _two_sum(x, y):
+    """Sum and its rounding error, exactly (Knuth)."""
+    total = x + y
+    virtual = total - x
+    return total, (x - (total - virtual)) + (y - virtual)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _add_product(x, v, total, rest, lost):
+    """Add x v to the unevaluated pair total + rest; `lost` grows by at least what the pair could not hold."""
+    if x == 0.0 or v == 0.0:
+        return total, rest, lost
+    product = x * v
+    # Within these limits neither the product's error nor the halves underflow or overflow.
+    if not (1e-250 < abs(product) < 1e290 and abs(x) < 1e290 and abs(v) < 1e290):
+        return total, rest, np.inf
+    t = 134217729.0 * x  # 2**27 + 1: Veltkamp's splitting, for the product's error after Dekker
+    x_high = t - (t - x)
+    x_low = x - x_high
+    t = 134217729.0 * v
+    v_high = t - (t - v)
+    v_low = v - v_high
+    error = ((x_high * v_high - product) + x_high * v_low + x_low * v_high) + x_low * v_low
+    total, below = _two_sum(total, product)
+    rest, lost_sum = _two_sum(rest, below)
+    rest, lost_error = _two_sum(rest, error)
+    return total, rest, lost + (abs(lost_sum) + abs(lost_error))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _plain(x):
+    """Whether the shortest decimal that rounds to x is x itself: at most 15 digits suffice for such numbers."""
+    return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
+
+
+@njit(cache=True, nogil=True)
+def sum_dense(X, row, own, rival, W, decimal, value, lost):
+    """Heights of signed rows in doubled precision, and at least what was lost of each: none means exact.
+
+    W (classes, features + 1) has a row for every class, the first being zero. With `decimal` rows are given up, their
+    loss infinite, whose values are not the decimals that round to them.
+    """
+    d = X.shape[1]
+    for t in range(row.size):
+        i, c, r = row[t], own[t], rival[t]
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
+        for j in range(d):
+            x = np.float64(X[i, j])
+            if decimal and not _plain(x):
+                loss = np.inf
+                break
+            total, rest, loss = _add_product(x, W[c, j], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, j], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
+
+
+@njit(cache=True, nogil=True)
+def sum_csr(data, indices, indptr, row, own, rival, W, decimal, value, lost):
+    """`sum_dense` for rows stored by their nonzeros."""
+    d = W.shape[1] - 1
+    for t in range(row.size):
+        i, c, r = row[t], own[t], rival[t]
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
+        for k in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[k])
+            if decimal and not _plain(x):
+                loss = np.inf
+                break
+            total, rest, loss = _add_product(x, W[c, indices[k]], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, indices[k]], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _sign_of(x, columns, count, c, r, W, limb):
+    """Sign of the integer that x[:count] makes with the weights of class c, less those of class r, limb by limb.
+
+    The weights are sums of W[l] 2**(limb l), so that their products are added up limb by limb, and what a limb cannot
+    hold is carried to the next. A carry is rounded down: what it leaves behind is never negative.
+    """
+    carry, left = np.int64(0), np.int64(0)
+    for t in range(W.shape[0]):
+        total = carry
+        for k in range(count):
+            total += x[k] * (W[t, c, columns[k]] - W[t, r, columns[k]])
+        carry = total >> limb
+        left |= total - (carry << limb)
+    return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _scale_of(top, bits):
+    """Power of two by which a row whose largest entry is `top`, at least 1, has integers of so many bits, if any."""
+    return math.ldexp(1.0, bits - math.frexp(top)[1])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _is_whole(x, scaled, decimal):
+    """Whether x times a power of two is the integer `scaled`, nothing having underflowed."""
+    return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
+
+
+@njit(cache=True, nogil=True)
+def sign_dense(X, row, own, rival, W, limb, bits, decimal, out):
+    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN.
+
+    W (limbs, classes, features + 1) has integers below 2**limb in size; a sum over a row must fit into 63 bits.
+    """
+    d = X.shape[1]
+    x, columns = np.empty(d + 1, np.int64), np.arange(d + 1)
+    for t in range(row.size):
+        i = row[t]
+        top = 1.0
+        for j in range(d):
+            top = max(top, abs(np.float64(X[i, j])))
+        scale = _scale_of(top, bits)
+        whole = scale >= 1.0
+        for j in range(d):
+            scaled = np.float64(X[i, j]) * scale
+            if not _is_whole(np.float64(X[i, j]), scaled, decimal):
+                whole = False
+                break
+            x[j] = np.int64(scaled)
+        x[d] = np.int64(scale)
+        out[t] = _sign_of(x, columns, d + 1, own[t], rival[t], W, limb) if whole else OPEN
+
+
+@njit(cache=True, nogil=True)
+def sign_csr(data, indices, indptr, longest, row, own, rival, W, limb, bits, decimal, out):
+    """`sign_dense` for rows stored by at most `longest` nonzeros each."""
+    x, columns = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
+    for t in range(row.size):
+        first, count = indptr[row[t]], indptr[row[t] + 1] - indptr[row[t]]
+        top = 1.0
+        for k in range(count):
+            top = max(top, abs(np.float64(data[first + k])))
+        scale = _scale_of(top, bits)
+        whole = scale >= 1.0
+        for k in range(count):
+            scaled = np.float64(data[first + k]) * scale
+            if not _is_whole(np.float64(data[first + k]), scaled, decimal):
+                whole = False
+                break
+            x[k], columns[k] = np.int64(scaled), indices[first + k]
+        x[count], columns[count] = np.int64(scale), W.shape[2] - 1
+        out[t] = _sign_of(x, columns, count + 1, own[t], rival[t], W, limb) if whole else OPEN
+
+
+# ------------------------------------------------------------------------------------------------------ gathering
+
+
+@njit(cache=True, nogil=True)
+def gather_dense(X, row, own, rival, columns, out):
+    """Copy signed rows, restricted to `columns` of their width, into the zeroed matrix out."""
+    d = X.shape[1]
+    for t in range(row.size):
+        i = row[t]
+        for m in range(columns.size):
+            c, j = columns[m] // (d + 1) + 1, columns[m] % (d + 1)
+            if c == own[t]:
+                out[t, m] = np.float64(X[i, j]) if j < d else 1.0
+            elif c == rival[t]:
+                out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _write(columns, column, value, out, t):
+    """Write at the place that `column` has among the sorted columns, if it has one; no columns means all."""
+    if columns.size == 0:
+        out[t, column] = value
+        return
+    low, high = 0, columns.size
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    if low < columns.size and columns[low] == column:
+        out[t, low] = value
+
+
+@njit(cache=True, nogil=True)
+def gather_csr(data, indices, indptr, row, own, rival, d, columns, out):
+    """`gather_dense` for rows stored by their nonzeros; columns empty: the whole width."""
+    for t in range(row.size):
+        i = row[t]
+        for side in range(2):
+            c = own[t] if side == 0 else rival[t]
+            if c == 0:
+                continue
+            sign = 1.0 if side == 0 else -1.0
+            start = (c - 1) * (d + 1)
+            for k in range(indptr[i], indptr[i + 1]):
+                _write(columns, start + indices[k], sign * np.float64(data[k]), out, t)
+            _write(columns, start + d, sign, out, t)

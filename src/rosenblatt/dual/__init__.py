@@ -1,0 +1,1 @@
+"""The perceptron in the dual: kernels, expansions, budgets."""

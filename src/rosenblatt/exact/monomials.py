@@ -1,0 +1,106 @@
+"""The explicit feature map of polynomial kernels, without rounding, so that proofs hold for it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import gather
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+
+# Entries of the largest matrix that is made.
+MOST = 1 << 27
+
+
+def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
+    """Give all products of up to `degree` features: x1, x2, ..., x1 x1, x1 x2, ..., each exactly.
+
+    A polynomial kernel (1 + x.z)^degree separates rows if and only if a hyperplane separates their monomials: the
+    two feature spaces differ by positive factors of the coordinates.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    degree : int
+        From 1.
+    decimal : bool
+        Multiply the shortest decimals that round to the values, as ``certify(..., exact="decimal")`` reads them, and
+        not the binary values.
+
+    Returns
+    -------
+    float64 array of shape (n_samples, n_monomials)
+
+    Raises
+    ------
+    InvalidInput
+        If a product does not fit a float, so that a proof about it would be one about other numbers.
+
+    Examples
+    --------
+    >>> from rosenblatt import certify
+    >>> from rosenblatt.exact.monomials import monomials
+    >>> monomials([[2, 3]]).tolist()
+    [[2.0, 3.0, 4.0, 6.0, 9.0]]
+    >>> certify(monomials([[0, 0], [1, 0], [0, 1], [1, 1]]), [0, 1, 1, 0]).verdict
+    'separable'
+    """
+    if not isinstance(degree, int) or degree < 1:
+        raise InvalidInput(f"degree={degree!r} is not a whole number from 1.")
+    table = as_table(X)
+    n, d = table.shape
+    count = math.comb(d + degree, degree) - 1
+    if n * count > MOST:
+        raise InvalidInput(
+            f"{d} features have {count} monomials up to degree {degree}: too many for {n} rows. Choose fewer features."
+        )
+    x = np.zeros((n, d))
+    gather(table.rows, np.arange(n), np.ones(n), x)
+    made: dict[tuple[int, ...], Array] = {(j,): x[:, j] for j in range(d)}
+    times = _decimal_product if decimal else _binary_product
+    for size in range(2, degree + 1):
+        for powers in combinations_with_replacement(range(d), size):
+            made[powers] = times(made[powers[:-1]], x[:, powers[-1]], powers)
+    return np.column_stack(list(made.values()))
+
+
+def _refuse(powers: tuple[int, ...], row: int, remedy: str) -> InvalidInput:
+    name = " ".join(f"x{j + 1}" for j in powers)
+    return InvalidInput(f"The product {name} of row {row} does not fit a float without rounding. {remedy}")
+
+
+def _bits(values: Array) -> Array:
+    """Give the length of each number from its first to its last binary digit that is not zero."""
+    whole = (np.abs(np.frexp(values)[0]) * 2.0**53).astype(np.int64)
+    last = np.where(whole == 0, 1, whole & -whole)
+    return np.where(whole == 0, 0, 53 - np.log2(last.astype(np.float64)).astype(np.int64))
+
+
+def _binary_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
+    with np.errstate(all="ignore"):
+        product: Array = a * b
+    zero = (a == 0) | (b == 0)
+    normal = np.isfinite(product) & (np.abs(product) >= np.finfo(float).tiny)
+    bad = np.flatnonzero(~zero & ((_bits(a) + _bits(b) > 53) | ~normal))
+    if bad.size:
+        remedy = "Round X to fewer binary digits, as in np.round(X * 1024) / 1024, or take decimals."
+        raise _refuse(powers, int(bad[0]), remedy)
+    return product
+
+
+def _decimal_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
+    out = np.empty(a.size)
+    for i, (p, q) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        exact = Fraction(repr(p)) * Fraction(repr(q))
+        out[i] = float(exact)
+        if Fraction(repr(out[i].item())) != exact:
+            raise _refuse(powers, i, "Round X to fewer decimals.")
+    return out

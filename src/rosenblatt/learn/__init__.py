@@ -1,0 +1,1 @@
+"""Learning in epochs and streams, without scikit-learn."""

@@ -1,0 +1,98 @@
+"""In which order the rows are presented, and with which learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs as kernels
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+Schedule = Callable[[int], float]
+
+# From so many rows on, blocks of neighbours are shuffled. The number of rows decides, not their size in bytes:
+# a dense matrix and its sparse copy must give the same orders.
+MANY_ROWS = 1 << 14
+BLOCK = 64
+STREAMS = 4
+
+
+def constant(epoch: int) -> float:
+    """Learning rate that stays."""
+    return 1.0
+
+
+def inverse(epoch: int) -> float:
+    """Learning rate 1/t in epoch t."""
+    return 1.0 / epoch
+
+
+def inverse_sqrt(epoch: int) -> float:
+    """Learning rate 1/sqrt(t) in epoch t."""
+    return float(epoch**-0.5)
+
+
+def step_decay(factor: float = 0.5, every: int = 10) -> Schedule:
+    """Learning rate that is multiplied by `factor` after each `every` epochs."""
+    if not 0.0 < factor <= 1.0 or every < 1:
+        raise InvalidInput(f"step_decay needs 0 < factor <= 1 and every >= 1, not factor={factor}, every={every}.")
+    return lambda epoch: float(factor ** ((epoch - 1) // every))
+
+
+SCHEDULES: dict[str, Schedule] = {
+    "constant": constant,
+    "1/t": inverse,
+    "1/sqrt(t)": inverse_sqrt,
+    "step": step_decay(),
+}
+ORDERS = ("cyclic", "shuffled", "random")
+
+
+def row_numbers(rows: Array) -> Array:
+    """Give row numbers in the type that the kernels are compiled for, half the size wherever it fits."""
+    largest = int(rows.max()) if rows.size else 0
+    return np.ascontiguousarray(rows, dtype=np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+
+
+class Order:
+    """Orders of presentation, one per epoch.
+
+    Reshuffling single rows of a matrix that does not fit the cache makes memory the limit, at a third of its
+    speed. Where the labels arrive mixed already, blocks of neighbours are shuffled instead and walked a few at
+    a time; where they come sorted, single rows are, as learning from runs of one class would suffer.
+    """
+
+    def __init__(self, kind: str, label: Array, index: Array, seed: int) -> None:
+        self.kind = kind
+        self.random = np.random.default_rng(seed)
+        self.rows = index if index.size or kind == "cyclic" else row_numbers(np.arange(label.size))
+        self.width = 1
+        if kind == "shuffled":
+            if self.rows.size >= MANY_ROWS and _mixed(label[index] if index.size else label):
+                self.width = BLOCK
+                self.blocks = row_numbers(np.arange(-(-self.rows.size // BLOCK)))
+            self.order = self.rows.copy()
+
+    def draw(self) -> Array:
+        """Give the next epoch's order; empty means all rows as they lie."""
+        if self.kind == "cyclic":
+            return self.rows
+        if self.kind == "random":
+            return self.rows[self.random.integers(0, self.rows.size, self.rows.size)]
+        shuffled = self.blocks if self.width > 1 else self.order
+        kernels.shuffle(shuffled, self.random.random(shuffled.size))
+        if self.width > 1:
+            kernels.interleave(self.blocks, self.width, STREAMS, self.rows, self.order)
+        return self.order
+
+
+def _mixed(label: Array) -> bool:
+    """Whether neighbours share a class hardly more often than strangers do."""
+    share = np.bincount(label) / label.size
+    alone = float(share @ share)
+    together = float(np.mean(label[1:] == label[:-1]))
+    return together - alone <= 0.1 * (1.0 - alone)

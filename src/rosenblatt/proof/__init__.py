@@ -1,0 +1,1 @@
+"""Certificates and their verification: the trusted base."""

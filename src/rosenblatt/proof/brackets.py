@@ -1,0 +1,282 @@
+"""Exact measures of signed rows: radius, margins between proved bounds, and the mistake bound that follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.data.table import Table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.rational import as_integers
+from rosenblatt.exact.signed_rows import SignedRows
+
+Array = npt.NDArray[Any]
+Real = float | Fraction
+
+# A radius is loose beyond this; brackets keep this much away from what rounding could make of them elsewhere.
+LOOSE, GUARD = 1e-9, 2.0**-46
+BLOCK = 1 << 18  # entries that are squared at a time: they stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Bounds of a margin, with the witnesses that prove them.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The margin of the best separator lies between them, exactly. Infinite where there is one class only.
+    w : tuple of float or Fraction
+        A separator, its bias last, that has at least the margin `lower`. In fractions where floats would not do.
+    rows : tuple of int
+        Samples of which a weighted mean is so close that no margin exceeds `upper`.
+    weights : tuple of float or Fraction
+        Their weights, positive.
+    """
+
+    lower: float
+    upper: float
+    w: tuple[Real, ...] = ()
+    rows: tuple[int, ...] = ()
+    weights: tuple[Real, ...] = ()
+
+
+def root_below(square: Fraction) -> float:
+    """Give the largest float whose square is at most a nonnegative rational."""
+    return _root(square, up=False)
+
+
+def root_above(square: Fraction) -> float:
+    """Give the least float whose square is at least a nonnegative rational; infinity where none is."""
+    return _root(square, up=True)
+
+
+def _root(square: Fraction, up: bool) -> float:
+    if square == 0:
+        return 0.0
+    # 128 bits of the square give 64 of the root, more than a float holds.
+    shift = (129 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
+    scaled = square * Fraction(4) ** shift
+    try:
+        value = math.ldexp(float(math.isqrt(scaled.numerator // scaled.denominator)), -shift)
+    except OverflowError:
+        value = math.inf
+    if up:
+        while value < math.inf and Fraction(value) ** 2 < square:
+            value = math.nextafter(value, math.inf)
+        below = math.nextafter(value, 0.0)
+        return below if Fraction(below) ** 2 >= square else value
+    value = min(value, math.nextafter(math.inf, 0.0))
+    while Fraction(value) ** 2 > square:
+        value = math.nextafter(value, 0.0)
+    above = math.nextafter(value, math.inf)
+    return above if above < math.inf and Fraction(above) ** 2 <= square else value
+
+
+def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
+    """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
+    pairs = list(zip(ids, factors, strict=True))
+    if isinstance(signed.table.rows, Dense) and signed.classes == 2:
+        count = max(1, BLOCK // signed.width)
+        parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
+    else:
+        terms = [(*signed.integers(k), factor) for k, factor in pairs]
+        parts = [({j: factor * v for j, v in entries.items()}, scale) for entries, scale, factor in terms]
+    common = Fraction(1, math.lcm(*(scale.denominator for _, scale in parts)))
+    sums: dict[int, int] = {}
+    for part, scale in parts:
+        times = int(scale / common)
+        for j, value in part.items():
+            sums[j] = sums.get(j, 0) + times * value
+    return {j: value for j, value in sums.items() if value}, common
+
+
+def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
+    """Add up some rows with one scale for all, in less than half the time that a scale for each takes."""
+    ids, factors = zip(*pairs, strict=True)
+    integers, scale = as_integers(signed.gather(ids).ravel(), signed.decimal)
+    width = signed.width
+    return {j: sum(map(mul, factors, integers[j::width])) for j in range(width)}, scale
+
+
+def _squares(table: Table) -> Array:
+    """Squared norms of the rows in floats."""
+    n, d = table.shape
+    rows = table.rows
+    if isinstance(rows, Csr):
+        row = np.repeat(np.arange(n), np.diff(rows.indptr))
+        return np.bincount(row, np.square(rows.data, dtype=np.float64), n).astype(np.float64)  # integers if empty
+    out, count = np.empty(n), max(1, BLOCK // d)
+    for start in range(0, n, count):
+        block = rows.X[start : start + count].astype(np.float64, copy=False)
+        out[start : start + count] = np.einsum("ij,ij->i", block, block)
+    return out
+
+
+def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
+    """Give the samples that may have the largest |(x, 1)|, and a bound of its square."""
+    with np.errstate(under="ignore"):
+        squares = _squares(signed.table)
+    # Rounded squares and sums, in any order; a decimal is within one more unit of its float, twice in a square. The
+    # last term is for squares that underflow.
+    error = (signed.terms + 8) * 1.01 * 2.0**-53
+    bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
+    return np.flatnonzero(squares >= squares.max() * (1 - 4 * error) - 2.0**-500), bound
+
+
+def _square(signed: SignedRows, row: int) -> Fraction:
+    """Exact |(x, 1)|^2 of a sample."""
+    rival = 1 if signed.label[row] == 0 else 0  # beside class 0 a signed row has one block
+    entries, scale = signed.integers(int(signed.number(row, rival)))
+    return sum(v * v for v in entries.values()) * scale**2
+
+
+def outer_radius(signed: SignedRows) -> float:
+    """Give the largest |(x, 1)|, rounded up."""
+    near, bound = _longest(signed)
+    if near.size <= 64:
+        return root_above(max(_square(signed, i) for i in near.tolist()))
+    return root_above(bound) * (1 + 2.0**-40)  # above what a bound by another order of summation would say
+
+
+def radius_holds(radius: float, signed: SignedRows) -> bool:
+    """Tell whether no |(x, 1)| is larger, and the largest is close."""
+    near, bound = _longest(signed)
+    square = Fraction(radius) ** 2
+    if square > bound * (1 + Fraction(LOOSE)):
+        return False
+    return square >= bound or all(_square(signed, i) <= square for i in near.tolist())
+
+
+def mistake_bound(radius: float, margin: float) -> int | None:
+    """Floor of (radius / margin)^2 for floats, exactly (Novikoff 1962); None without a positive margin."""
+    if not (0 < margin < math.inf and radius < math.inf):
+        return None
+    return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
+
+
+def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
+    """Bound the geometric margin of two classes: half the distance of their hulls.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    w : float array of shape (n_features + 1,), or as many Fractions
+        A separator, its bias last; the closer to the best, the better `lower`.
+    rows : ints
+        Samples; None of them, or some of both classes.
+    weights : positive floats or Fractions
+        Their weights; half the distance of the weighted means of the two classes is `upper`.
+
+    Returns
+    -------
+    Bracket
+        lower rounded down and upper rounded up, so that both hold exactly.
+    """
+    return _bracket(signed, w, rows, weights, *geometric(signed, w, rows, weights))
+
+
+def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
+    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias part of w.
+
+    Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
+    rows, which may all be of one class.
+    """
+    return _bracket(signed, w, rows, weights, *augmented(signed, w, rows, weights))
+
+
+def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
+    if lower == math.inf:
+        return Bracket(lower, upper)
+    # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
+    lower *= 1 - math.copysign(GUARD, lower)
+    rows, weights = _witnesses(signed, rows, weights)
+    return Bracket(lower, upper, tuple(w.tolist() if isinstance(w, np.ndarray) else w), tuple(rows), tuple(weights))
+
+
+def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
+    """Give weights as floats if they are, else as integers in the same direction."""
+    if all(isinstance(v, float | np.floating) for v in vector):
+        return np.asarray(vector, np.float64)
+    exact = [Fraction(v) for v in vector]
+    common = math.lcm(*(v.denominator for v in exact))
+    return [int(v * common) for v in exact]
+
+
+def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Give the lower and upper bound of the geometric margin that these witnesses prove."""
+    rows, weights = _witnesses(signed, rows, weights)
+    sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
+    if not sides[0].size or not sides[1].size:
+        return math.inf, math.inf
+    w = direction(w)
+    lower = _quotient((signed.lowest(w, sides[0]) + signed.lowest(w, sides[1])) / 2, w[:-1])
+    return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
+
+
+def augmented(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Give the lower and upper bound of the augmented margin that these witnesses prove."""
+    rows, weights = _witnesses(signed, rows, weights)
+    w = direction(w)
+    lower = _quotient(signed.lowest(w, np.arange(signed.n)), w)
+    if not rows:
+        return lower, math.inf
+    factors = _whole(weights)
+    sums, scale = combine(signed, rows, factors)
+    return lower, root_above(sum(v * v for v in sums.values()) * scale**2 / Fraction(sum(factors)) ** 2)
+
+
+def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
+    """Refuse brackets of more than two classes and weights that are not positive."""
+    if signed.classes != 2:
+        raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
+    rows = np.asarray(rows, np.int64).tolist()
+    weights = [weight if isinstance(weight, Fraction) else float(weight) for weight in weights]
+    if len(rows) != len(weights) or not all(0 < weight < math.inf for weight in weights):
+        raise InvalidInput(f"{len(rows)} rows have weights {weights[:6]}. Pass a positive one for each row.")
+    return rows, weights
+
+
+def _quotient(height: Fraction, w: Array | list[int]) -> float:
+    """Divide by |w|, rounded down."""
+    square = sum((Fraction(v) ** 2 for v in w), Fraction(0))
+    if square == 0:
+        raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
+    if height < 0:
+        return -root_above(height**2 / square)
+    return root_below(height**2 / square)
+
+
+def _whole(weights: Iterable[Real]) -> list[int]:
+    """Give positive numbers times what makes them integers."""
+    ratios = [weight.as_integer_ratio() for weight in weights]
+    common = math.lcm(*(bottom for _, bottom in ratios))
+    return [top * (common // bottom) for top, bottom in ratios]
+
+
+def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> Fraction:
+    """Squared distance of the weighted means of the two classes."""
+    factors = _whole(weights)
+    totals, sums, scales = [], [], []
+    for c in (0, 1):
+        own = [t for t, i in enumerate(rows) if signed.label[i] == c]
+        if not own:
+            raise InvalidInput(f"no row of class {c} is among the witnesses. Pass rows of both classes, or none.")
+        total, scale = combine(signed, [rows[t] for t in own], [factors[t] for t in own])
+        sums.append(total)
+        scales.append(scale)
+        totals.append(sum(factors[t] for t in own))
+    # Rows of class 0 are -(x, 1): the signed means add up to the difference. The bias cancels.
+    common = Fraction(1, math.lcm(scales[0].denominator, scales[1].denominator))
+    times = [int(scales[c] / common) * totals[1 - c] for c in (0, 1)]
+    columns = set(sums[0]) | set(sums[1])
+    difference = (sums[0].get(j, 0) * times[0] + sums[1].get(j, 0) * times[1] for j in columns)
+    return sum(v * v for v in difference) * common**2 / Fraction(totals[0] * totals[1]) ** 2

@@ -1,0 +1,1 @@
+"""What a run or a data set has to say, in words and tables."""

@@ -1,0 +1,234 @@
+"""What the theorems say of a fit: margin, radius, mistake bound, and the two quantities of the proof over time."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.bounds import from_start
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.learn.model import check_start
+from rosenblatt.learn.trace import trace
+from rosenblatt.learn.trainer import Epoch, Run
+from rosenblatt.proof.certificate import Bracket, Certificate
+from rosenblatt.separability.certify import certify
+
+Array = npt.NDArray[Any]
+
+# The plain rule: what its theorems assume of the parameters.
+PLAIN = {
+    "penalty": None,
+    "schedule": "constant",
+    "batch": False,
+    "margin": 0.0,
+    "class_weight": None,
+    "fit_intercept": True,
+    "early_stopping": False,
+}
+# Trials and entries up to which a run is followed update by update, in plain Python; beyond, by epochs.
+TRIALS, ENTRIES = 100_000, 20_000_000
+
+
+@dataclass(frozen=True)
+class Theory:
+    """A fit against its theorems.
+
+    All is said of rows (x, 1) and weights (w, b), divided by the learning rate. w* is the separator of unit length
+    that the certificate knows, and gamma the margin that it surely has.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        Whether the data are separable, and the proof.
+    run : Run
+        Record of the fit.
+    mistakes : int
+        Made in all epochs.
+    radius : float
+        R, the largest |(x, 1)|.
+    margin : Bracket or None
+        Of gamma; None where the data are not separable or no margin was found in time.
+    bound : int or None
+        Mistakes that no run from the same start exceeds: (R/gamma)^2 from zero, else |a - alpha w*|^2 / R^2 with the
+        start a and alpha = R^2/gamma.
+    ceiling : float
+        No separator has a larger margin, as the run's own mistakes prove: the least |w - a| / M. Infinite before the
+        first mistake.
+    updates : int array of shape (n_points,)
+        M at each point of time: at every update, or at the end of every epoch where there are too many.
+    alignment, floor : float arrays of shape (n_points,)
+        <w, w*>, and the least that it can be, <a, w*> + M gamma; empty without a margin.
+    square, cap : float arrays of shape (n_points,)
+        |w|^2, and the most that it can be, |a|^2 + M R^2.
+    """
+
+    certificate: Certificate
+    run: Run
+    mistakes: int
+    radius: float
+    margin: Bracket | None
+    bound: int | None
+    ceiling: float
+    updates: Array = field(repr=False)
+    alignment: Array = field(repr=False)
+    floor: Array = field(repr=False)
+    square: Array = field(repr=False)
+    cap: Array = field(repr=False)
+
+    @property
+    def share(self) -> float | None:
+        """Share of the bound that was used."""
+        return None if self.bound is None else self.mistakes / max(1, self.bound)
+
+    def __str__(self) -> str:
+        """Report the fit in a few lines."""
+        verdict = self.certificate.verdict
+        told = {"separable": "separable", "undecided": "undecided"}.get(verdict, f"not separable, {verdict}")
+        n, d = self.certificate.shape
+        lines = [
+            f"{n} samples, {d} features: {told}.",
+            f"The perceptron made {self.mistakes} mistakes in {self.run.epochs} epoch{'s' * (self.run.epochs > 1)}.",
+        ]
+        if self.margin is not None and self.share is not None:
+            low, high = self.margin.lower, self.margin.upper
+            lines += [
+                f"At most {self.bound} were possible: it used {100 * self.share:.2g} % of the bound.",
+                f"  R = {self.radius:.6g}, the longest row; gamma = {low:.6g}, the margin"
+                + (f" (at most {high:.6g})" if f"{low:.6g}" != f"{high:.6g}" else ""),
+                "The proof, after the last mistake:",
+                f"  <w, w*> = {self.alignment[-1]:.6g}, at least {self.floor[-1]:.6g}: each mistake adds gamma or more",
+                f"  |w|^2 = {self.square[-1]:.6g}, at most {self.cap[-1]:.6g}: each mistake adds R^2 or less",
+            ]
+        else:
+            lines.append(f"  |w|^2 = {self.square[-1]:.6g}, at most {self.cap[-1]:.6g}: each mistake adds R^2 or less")
+        if math.isfinite(self.ceiling):
+            lines.append(f"Its mistakes alone prove that no margin exceeds {self.ceiling:.6g}.")
+        return "\n".join(lines)
+
+
+class _Record:
+    """The quantities of the proof, as weights go by."""
+
+    def __init__(self, start: Array, separator: Array | None) -> None:
+        self.start, self.separator = start, separator
+        self.points: list[tuple[int, float, float, float]] = []
+        self.add(0, start)
+
+    def add(self, updates: int, w: Array) -> None:
+        """Take in the weights after some updates."""
+        along = math.nan if self.separator is None else float(w @ self.separator)
+        self.points.append((updates, along, float(w @ w), float(np.linalg.norm(w - self.start))))
+
+    @property
+    def columns(self) -> tuple[Array, Array, Array, Array]:
+        """Updates, alignments, squares and distances from the start."""
+        updates, along, square, moved = (np.array(column) for column in zip(*self.points, strict=True))
+        return updates, along, square, moved
+
+
+def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = None) -> Theory:
+    """Fit a perceptron and hold the fit against its theorems.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Two classes.
+    model : Perceptron or None
+        Whose parameters to fit with; it is left alone. The theorems are those of the plain rule: a constant learning
+        rate, a bias, no penalty, margin, weights, batches or held-out rows. Its `init` is the start.
+    time_limit : float or None
+        Seconds for the certificate.
+
+    Returns
+    -------
+    Theory
+        Print it for a report; `rosenblatt.plots.plot_theory` draws it.
+
+    Raises
+    ------
+    InvalidInput
+        If the model does not follow the plain rule, or there are more than two classes.
+
+    References
+    ----------
+    Novikoff (1962), On convergence proofs on perceptrons. R. O. Duda et al. (2001), Pattern classification, chapter
+    5, for any start.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, theory
+    >>> report = theory([[0, 0], [1, 0], [0, 1], [1, 1]], [-1, 1, 1, 1], Perceptron(shuffle=False))
+    >>> report.mistakes, report.bound
+    (9, 27)
+    >>> report.square.tolist()
+    [0.0, 1.0, 1.0, 3.0, 2.0, 3.0, 5.0, 6.0, 8.0, 9.0]
+    """
+    model = Perceptron() if model is None else model
+    _check_plain(model)
+    certificate = certify(X, y, time_limit=time_limit)
+    if len(certificate.classes) > 2 or certificate.classes[0] is None:
+        raise InvalidInput(f"y has the classes {list(certificate.classes)}; the theorems are about telling two apart.")
+    margin = certificate.augmented
+    separator = None if margin is None else np.array(margin.w, np.float64)
+    if separator is not None:
+        separator /= np.linalg.norm(separator)
+    eta = float(model.eta0)
+    start = np.zeros(certificate.shape[1] + 1)
+    if model.init is not None:
+        W0, b0 = check_start(model.init, 1, certificate.shape[1])
+        start = np.append(W0[0], b0[0]) / eta
+    record, run = _follow(X, y, model, _Record(start, separator))
+    updates, along, square, moved = record.columns
+    cap = start @ start + updates * certificate.radius**2
+    mistakes = int(updates[-1])
+    ceiling = float((moved[updates > 0] / updates[updates > 0]).min()) if mistakes else math.inf
+    known = (certificate, run, mistakes, certificate.radius, margin)
+    if margin is None or separator is None:
+        return Theory(*known, None, ceiling, updates, np.empty(0), np.empty(0), square, cap)
+    bound = certificate.mistake_bound
+    if start.any():
+        bound = math.floor(from_start(start, separator, certificate.radius, margin.lower))
+    floor = start @ separator + updates * margin.lower
+    return Theory(*known, bound, ceiling, updates, along, floor, square, cap)
+
+
+def _check_plain(model: Perceptron) -> None:
+    """Refuse a model that does not follow the rule that the theorems are about."""
+    if type(model) is not Perceptron:
+        raise InvalidInput(f"{type(model).__name__} is not a Perceptron, whose theorems these are. Pass one, or None.")
+    for name, plain in PLAIN.items():
+        value = getattr(model, name)
+        if np.any(value) if name == "margin" else value != plain:  # a margin may be a pair
+            raise InvalidInput(f"{name}={value!r} is not the plain perceptron of the theorems. Set {name}={plain!r}.")
+
+
+def _follow(X: Any, y: Any, model: Perceptron, record: _Record) -> tuple[_Record, Run]:
+    """Fit, and record every update; only the ends of epochs where a run is long, or rounding makes two runs differ."""
+    eta = float(model.eta0)
+    plan = model._plan()
+    ends = _Record(record.start, record.separator)
+
+    def watch(epoch: Epoch) -> Any:
+        ends.add(ends.points[-1][0] + epoch.mistakes, np.append(epoch.coef[0], epoch.intercept[0]) / eta)
+        return None if model.callback is None else model.callback(epoch)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
+        run = clone(model).set_params(callback=watch, random_state=plan.seed).fit(X, y).run_
+    if run.trials > TRIALS or run.trials * record.start.size > ENTRIES:
+        return ends, run
+    given = {"order": plan.order, "eta": eta, "init": model.init, "seed": plan.seed}
+    for trial in trace(X, y, epochs=run.epochs, **given):
+        if trial.mistake:
+            record.add(trial.mistakes, np.append(trial.w, trial.b) / eta)
+    same = record.points[-1][0] == ends.points[-1][0]
+    return (record if same and np.allclose(record.points[-1][1:], ends.points[-1][1:], equal_nan=True) else ends), run
