@@ -15,7 +15,7 @@ test: $(VENV)/.test
 # The same kernels as plain Python: slow, but every line can be covered and stepped through.
 nojit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered \
-		tests/test_worked_examples.py tests/test_kernels.py tests/test_laws.py tests/test_data.py tests/test_order.py
+		tests/laws/test_worked_examples.py tests/compiled tests/laws/test_perceptron_laws.py tests/data tests/learn/test_order.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

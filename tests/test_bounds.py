@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import family
-import reference
+from oracles import family
+from oracles import reference
 from rosenblatt import bounds
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets, separable_sets, small

@@ -38,7 +38,7 @@ from rosenblatt.proof.certificate import (
     verify,
 )
 
-CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
+CHECKER = Path(__file__).parents[2] / "tools" / "check_certificate.py"
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 
 # ----------------------------------------------------------------------------------------------- signed rows, exactly

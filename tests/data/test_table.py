@@ -126,8 +126,8 @@ def test_every_refusal_is_a_rosenblatt_error_and_a_value_error():
 
 
 def test_thousands_of_corrupt_matrices_never_crash():
-    script = Path(__file__).with_name("corrupt_csr.py")
-    result = subprocess.run([sys.executable, script, "2500"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "attacks.corrupt_csr", "2500"]
+    result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-2000:]
     refused, accepted = map(int, result.stdout.split())
     assert refused + accepted == 2500

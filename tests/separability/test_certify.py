@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import exact_lp
+from oracles import exact_lp
 from rosenblatt import MaximumMargin, certify, certify_pairs, train, verify
 from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput
@@ -28,7 +28,7 @@ from rosenblatt.proof.certificate import Bracket, Certificate
 from rosenblatt.separability.search import Stored, WorkingSet
 from strategies import integer_sets, separable_sets, small
 
-CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
+CHECKER = Path(__file__).parents[2] / "tools" / "check_certificate.py"
 SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
 VERDICTS = ("separable", "quasi-separable", "overlapping")
 

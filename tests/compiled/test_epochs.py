@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
+from oracles import reference
 from rosenblatt import train
 from rosenblatt.compiled.epochs import interleave, shuffle
 from rosenblatt.separability.search import probe

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
-import family
+from members import STREAMS
+from oracles import family
 import rosenblatt
 from rosenblatt import (
     AROW,
@@ -101,23 +102,6 @@ def test_one_fit_of_the_voted_perceptron_gives_three_predictions(data, sparse):
     plain, average = Perceptron(**THREE).fit(X, label), AveragedPerceptron(**THREE).fit(X, label)
     assert model.coef_.tolist() == plain.coef_.tolist()
     np.testing.assert_allclose(model.decision_function(X, method="average"), average.decision_function(X), atol=1e-9)
-
-
-STREAMS = [
-    Perceptron(),
-    Perceptron(margin=1.0),
-    AveragedPerceptron(),
-    VotedPerceptron(),
-    PassiveAggressive(),
-    PassiveAggressive(loss="squared_hinge", average=True),
-    AROW(),
-    AROW(covariance="full"),
-    Winnow(factor=1.25),
-    Adaline(),
-    SoftMargin(alpha=0.01),
-    SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
-    SoftMargin(alpha=0.01, loss="logistic", schedule="pegasos"),
-]
 
 
 @pytest.mark.parametrize("model", STREAMS, ids=str)

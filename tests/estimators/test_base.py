@@ -24,7 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import reference
+from members import FAMILY
+from oracles import reference
 from rosenblatt import (
     AROW,
     Adaline,
@@ -42,27 +43,6 @@ from rosenblatt.errors import InvalidInput
 from strategies import integer_sets
 
 IRIS = load_iris(return_X_y=True)
-
-FAMILY = [
-    Perceptron(),
-    Perceptron(multiclass="ovo"),
-    Perceptron(multiclass="joint"),
-    Perceptron(batch=True),
-    AveragedPerceptron(),
-    VotedPerceptron(),
-    PocketPerceptron(),
-    PassiveAggressive(),
-    PassiveAggressive(loss="squared_hinge"),
-    AROW(),
-    AROW(covariance="full"),
-    Winnow(),
-    Winnow(balanced=False),
-    Adaline(),
-    AdalineRegressor(),
-    SoftMargin(),
-    SoftMargin(loss="logistic", average=True),
-    MaximumMargin(),
-]
 
 ORDER_MATTERS = (
     "an online learner sees a row of weight two once, with a step of two; the row twice is two trials, of which "
@@ -96,7 +76,7 @@ def test_scikit_learn_accepts_the_estimator(estimator, check):
 
 
 def test_scikit_learns_own_tests_pass_with_our_perceptron():
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": here}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "swap_perceptron", "-p", "no:cacheprovider"]
     target = Path(inspect.getfile(sklearn.linear_model)).parent / "tests" / "test_perceptron.py"

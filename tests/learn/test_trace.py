@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
+from oracles import reference
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import perceptron_loss

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import rosenblatt
-from forge import content, join, split
+from attacks.forge import content, join, split
 from rosenblatt.errors import InvalidInput
 
 RNG = np.random.default_rng(0)

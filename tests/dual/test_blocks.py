@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-import reference
+from oracles import reference
 from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.datasets import load_mnist
 from rosenblatt.dual import blocks as dual

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
+from oracles import reference
 from rosenblatt import Perceptron, trace, train
 from strategies import integer_sets, separable_sets, small
 

@@ -25,7 +25,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from forge import content, join, split
+from attacks.forge import content, join, split
+from members import FAMILY, STREAMS
 from rosenblatt import (
     AROW,
     AdalineRegressor,
@@ -44,10 +45,8 @@ from rosenblatt import (
 )
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets
-from test_estimators import FAMILY
-from test_family import STREAMS
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 MORE = [
     Perceptron(penalty="l1", alpha=0.01, multiclass="ovo-vote"),
     Perceptron(penalty="elasticnet", early_stopping=True, n_jobs=2),
@@ -558,8 +557,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
 
 
 def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
-    command = [sys.executable, str(HERE / "corrupt_files.py"), "1200"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [sys.executable, "-m", "attacks.corrupt_files", "1200"]
+    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stderr
     refused, accepted = map(int, result.stdout.split())
     assert refused > 800

@@ -1,0 +1,1 @@
+"""From files to rows: formats and their readers."""

@@ -1,0 +1,54 @@
+"""The family, once: every estimator in the configurations that tests run over."""
+
+from rosenblatt import (
+    AROW,
+    Adaline,
+    AdalineRegressor,
+    AveragedPerceptron,
+    MaximumMargin,
+    PassiveAggressive,
+    Perceptron,
+    PocketPerceptron,
+    SoftMargin,
+    VotedPerceptron,
+    Winnow,
+)
+
+# Under scikit-learn's estimator checks.
+FAMILY = [
+    Perceptron(),
+    Perceptron(multiclass="ovo"),
+    Perceptron(multiclass="joint"),
+    Perceptron(batch=True),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+    PocketPerceptron(),
+    PassiveAggressive(),
+    PassiveAggressive(loss="squared_hinge"),
+    AROW(),
+    AROW(covariance="full"),
+    Winnow(),
+    Winnow(balanced=False),
+    Adaline(),
+    AdalineRegressor(),
+    SoftMargin(),
+    SoftMargin(loss="logistic", average=True),
+    MaximumMargin(),
+]
+
+# Whatever learns row by row.
+STREAMS = [
+    Perceptron(),
+    Perceptron(margin=1.0),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+    PassiveAggressive(),
+    PassiveAggressive(loss="squared_hinge", average=True),
+    AROW(),
+    AROW(covariance="full"),
+    Winnow(factor=1.25),
+    Adaline(),
+    SoftMargin(alpha=0.01),
+    SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
+    SoftMargin(alpha=0.01, loss="logistic", schedule="pegasos"),
+]
