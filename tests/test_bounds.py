@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import family
-from oracles import reference
+from oracles import family, reference
 from rosenblatt import bounds
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets, separable_sets, small

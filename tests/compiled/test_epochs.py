@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import reference
 from rosenblatt import train
-from rosenblatt.compiled.epochs import interleave, shuffle
+from rosenblatt.compiled.shuffles import interleave, shuffle
 from rosenblatt.separability.search import probe
 from strategies import integer_sets, small
 

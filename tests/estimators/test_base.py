@@ -27,17 +27,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from members import FAMILY
 from oracles import reference
 from rosenblatt import (
-    AROW,
-    Adaline,
-    AdalineRegressor,
-    AveragedPerceptron,
     MaximumMargin,
-    PassiveAggressive,
     Perceptron,
-    PocketPerceptron,
-    SoftMargin,
-    VotedPerceptron,
-    Winnow,
 )
 from rosenblatt.errors import InvalidInput
 from strategies import integer_sets

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
+import rosenblatt
 from members import STREAMS
 from oracles import family
-import rosenblatt
 from rosenblatt import (
     AROW,
     Adaline,

@@ -16,12 +16,12 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True)
-def run_block(label, importance, sign, cost, active, column, K, scores, start, t, change, size, tally):
+def run_block(label, importance, sign, cost, active, column, K, scores, start, t, change, size, counts):
     """Present the rows of a block from `start` on to the active problems; give the row where a column is missing.
 
     label (n,), importance (n,), sign and cost (classes, problems), active problems; column (n,) where a row has its
     similarities in K, or -1; scores (problems, n); t (problems,) trials; change (4, capacity): row, problem, signed
-    step, trial; size (1,); tally (2, problems): mistakes, loss.
+    step, trial; size (1,); counts (2, problems): mistakes, loss.
     """
     n = label.size
     for i in range(start, n):
@@ -40,32 +40,32 @@ def run_block(label, importance, sign, cost, active, column, K, scores, start, t
             step = importance[i] * cost[c, p]
             if not margin > 0.0 and step != 0.0:
                 _update(i, p, sign[c, p] * step, k, K, scores, t, change, size)
-                tally[0, p] += 1.0
-                tally[1, p] -= margin
+                counts[0, p] += 1.0
+                counts[1, p] -= margin
             t[p] += 1
     return n
 
 
 @njit(cache=True, nogil=True)
-def run_joint_block(label, importance, stake, column, K, scores, start, t, change, size, tally):
+def run_joint_block(label, importance, class_cost, column, K, scores, start, t, change, size, counts):
     """Present the rows to all classes at once: towards the true one, away from the best wrong one.
 
-    As `run_block`; stake (classes,) is the factor of the step. A mistake counts for problem 0.
+    As `run_block`; class_cost (classes,) is the factor of the step. A mistake counts for problem 0.
     """
     n = label.size
     for i in range(start, n):
         c = label[i]
         wrong = best_wrong(c, i, scores)
         margin = scores[c, i] - scores[wrong, i]
-        step = importance[i] * stake[c]
+        step = importance[i] * class_cost[c]
         if not margin > 0.0 and step != 0.0:
             k = column[i]
             if k < 0:
                 return i
             _update(i, c, step, k, K, scores, t, change, size)
             _update(i, wrong, -step, k, K, scores, t, change, size)
-            tally[0, 0] += 1.0
-            tally[1, 0] -= margin
+            counts[0, 0] += 1.0
+            counts[1, 0] -= margin
         for p in range(t.size):
             t[p] += 1
     return n
@@ -172,7 +172,7 @@ def _draw(seed, count, size):
 
 
 @njit(cache=True, nogil=True)
-def _mistaken(i, label, importance, sign, cost, stake, active, joint, scores, t, tally, step):
+def _mistaken(i, label, importance, sign, cost, class_cost, active, joint, scores, t, counts, step):
     """Write the signed step of each problem on row i; tell whether there is any."""
     c = label[i]
     found = False
@@ -180,11 +180,11 @@ def _mistaken(i, label, importance, sign, cost, stake, active, joint, scores, t,
     if joint:
         wrong = best_wrong(c, i, scores)
         margin = scores[c, i] - scores[wrong, i]
-        if not margin > 0.0 and importance[i] * stake[c] != 0.0:
-            step[c] = importance[i] * stake[c]
+        if not margin > 0.0 and importance[i] * class_cost[c] != 0.0:
+            step[c] = importance[i] * class_cost[c]
             step[wrong] = -step[c]
-            tally[0, 0] += 1.0
-            tally[1, 0] -= margin
+            counts[0, 0] += 1.0
+            counts[1, 0] -= margin
             found = True
         for p in range(t.size):
             t[p] += 1
@@ -196,8 +196,8 @@ def _mistaken(i, label, importance, sign, cost, stake, active, joint, scores, t,
         margin = sign[c, p] * scores[p, i]
         if not margin > 0.0 and importance[i] * cost[c, p] != 0.0:
             step[p] = sign[c, p] * importance[i] * cost[c, p]
-            tally[0, p] += 1.0
-            tally[1, p] -= margin
+            counts[0, p] += 1.0
+            counts[1, p] -= margin
             found = True
         t[p] += 1
     return found
@@ -226,7 +226,7 @@ def run_evicting_block(
     importance,
     sign,
     cost,
-    stake,
+    class_cost,
     active,
     joint,
     K,
@@ -240,7 +240,7 @@ def run_evicting_block(
     t,
     damage,
     errors,
-    tally,
+    counts,
 ):
     """Present a block to a memory of fixed size: where it is full, a new vector takes the place of an old one.
 
@@ -255,7 +255,7 @@ def run_evicting_block(
     n, problems, budget = label.size, coef.shape[0], coef.shape[1]
     step = np.empty(problems)
     for i in range(n):
-        if not _mistaken(i, label, importance, sign, cost, stake, active, joint, scores, t, tally, step):
+        if not _mistaken(i, label, importance, sign, cost, class_cost, active, joint, scores, t, counts, step):
             continue
         for p in range(problems):
             errors[p] += step[p] != 0.0
@@ -315,7 +315,7 @@ def run_projecting_block(
     importance,
     sign,
     cost,
-    stake,
+    class_cost,
     active,
     joint,
     K,
@@ -326,7 +326,7 @@ def run_projecting_block(
     member,
     count,
     t,
-    tally,
+    counts,
 ):
     """Present a block; what hardly leaves the span of the vectors is projected onto it: the Projectron.
 
@@ -337,7 +337,7 @@ def run_projecting_block(
     n, problems, budget = label.size, coef.shape[0], coef.shape[1]
     step, share = np.empty(problems), np.empty(budget)
     for i in range(n):
-        if not _mistaken(i, label, importance, sign, cost, stake, active, joint, scores, t, tally, step):
+        if not _mistaken(i, label, importance, sign, cost, class_cost, active, joint, scores, t, counts, step):
             continue
         m = count[0]
         left = K[i, i] + 0.0

@@ -3,7 +3,7 @@
 One file on purpose: Numba's disk cache does not notice an edit in a helper that lives in another file.
 Nothing here checks bounds; `rosenblatt.data.table` validates each array before it arrives.
 
-A row store (`Dense`, `Csr`), a rule (`PerceptronRule` and its kin), a penalty, a pace and a memory are NamedTuples;
+A row store (`Dense`, `Csr`), a rule (`PerceptronRule` and its kin), a penalty, a rate and a memory are NamedTuples;
 the body of each verb is chosen by their type when the loop is compiled, so one epoch loop serves every combination
 at the speed of a loop written for it. With the JIT off the same bodies run as Python.
 
@@ -116,32 +116,32 @@ class ElasticNet(NamedTuple):
     l2: float
 
 
-class Steady(NamedTuple):
+class ConstantRate(NamedTuple):
     """Learning rate that stays for an epoch."""
 
     eta: float
 
 
-class Harmonic(NamedTuple):
+class HarmonicRate(NamedTuple):
     """Learning rate 1 / (strength (start + t)) in trial t. Shalev-Shwartz et al. (2007) with start 0."""
 
     strength: float
     start: float
 
 
-class Last(NamedTuple):
+class NoAverage(NamedTuple):
     """Nothing is remembered of earlier weights."""
 
     none: float = 0.0
 
 
-class Mean(NamedTuple):
+class Average(NamedTuple):
     """The average of the weights after each trial can be told at any time, and training goes on undisturbed."""
 
     none: float = 0.0
 
 
-class Ballot(NamedTuple):
+class UpdateLog(NamedTuple):
     """Every update is written down: which row, which problem, by how much, in which trial."""
 
     row: np.ndarray  # (capacity,)
@@ -161,8 +161,8 @@ class Task(NamedTuple):
     label: np.ndarray  # (n,) class of each row
     sign: np.ndarray  # (classes, problems) int8
     cost: np.ndarray  # (classes, problems) factor of the step
-    stake: np.ndarray  # (classes,) what an error on a row of the class counts
-    weight: np.ndarray  # (n,) factor of the step and of an error, or empty: all one
+    class_cost: np.ndarray  # (classes,) what an error on a row of the class counts
+    sample_weight: np.ndarray  # (n,) factor of the step and of an error, or empty: all one
     target: np.ndarray  # (n,) for regression, else empty
     bias: float  # square of the constant that pads each row: 1, or 0 for no bias
 
@@ -176,8 +176,8 @@ class Weights(NamedTuple):
     scale: np.ndarray  # (problems,)
     owed: np.ndarray  # (problems,) truncation that every weight should have received
     paid: np.ndarray  # (problems, features) truncation it did receive; (problems, 0) without an L1 penalty
-    # For the average over the trials, which is (weight W - lag) / t, and (t b - lag_b) / t for the bias:
-    weight: np.ndarray  # (problems,) scales summed over the trials
+    # For the average over the trials, which is (scale_sum W - lag) / t, and (t b - lag_b) / t for the bias:
+    scale_sum: np.ndarray  # (problems,) scales summed over the trials
     lag: np.ndarray  # (problems, features) what updates came too late to add; (problems, 0) without an average
     lag_b: np.ndarray  # (problems,)
 
@@ -190,8 +190,8 @@ class Model(NamedTuple):
     scale: np.ndarray  # (problems,) ones
 
 
-class Gaussian(NamedTuple):
-    """Weights with their uncertainty: a variance for each weight, or a covariance matrix with the bias last."""
+class GaussianWeights(NamedTuple):
+    """Weights with their uncertainty: a variance for each scale_sum, or a covariance matrix with the bias last."""
 
     W: np.ndarray  # (problems, features)
     b: np.ndarray  # (problems,)
@@ -236,7 +236,7 @@ class BalancedWinnowRule(NamedTuple):
     factor: float
 
 
-class Trial(NamedTuple):
+class RuleInput(NamedTuple):
     """What a rule needs to know of a trial beside the row."""
 
     eta: float  # learning rate
@@ -245,7 +245,7 @@ class Trial(NamedTuple):
     bias: float  # square of the constant that pads each row
 
 
-class Tally(NamedTuple):
+class Counts(NamedTuple):
     """What an epoch counts, per problem."""
 
     mistakes: np.ndarray  # trials with y f(x) <= 0
@@ -521,34 +521,34 @@ def respond(rule, sign, margin, rows, i, trial):
 overload(respond)(lambda rule, sign, margin, rows, i, trial: _by_type(RULES, rule))
 
 
-# ------------------------------------------------------------------------------------------ pace: the learning rate
+# ------------------------------------------------------------------------------------------ rate: the learning rate
 
 _RATE = {
-    Steady: lambda pace, t: pace.eta,
-    Harmonic: lambda pace, t: 1.0 / (pace.strength * (pace.start + t)),
+    ConstantRate: lambda rate, t: rate.eta,
+    HarmonicRate: lambda rate, t: 1.0 / (rate.strength * (rate.start + t)),
 }
 
 
-def rate(pace, t):
+def rate_at(rate, t):
     """Learning rate of a problem's trial t, from 1."""
-    return _by_type(_RATE, pace)(pace, t)
+    return _by_type(_RATE, rate)(rate, t)
 
 
-overload(rate)(lambda pace, t: _by_type(_RATE, pace))
+overload(rate_at)(lambda rate, t: _by_type(_RATE, rate))
 
 
 # -------------------------------------------------------------------------------- penalties: before and after a step
 
 
 @njit(cache=True, nogil=True)
-def _fold(W, scale, weight, lag, p):
-    """Multiply the scale of vector p into it; the sum over the trials, weight W - lag, stays what it is."""
+def _fold(W, scale, scale_sum, lag, p):
+    """Multiply the scale of vector p into it; the sum over the trials, scale_sum W - lag, stays what it is."""
     if scale[p] > 0.0:
-        weight[p] /= scale[p]
+        scale_sum[p] /= scale[p]
     else:
         for j in range(lag.shape[1]):
-            lag[p, j] -= weight[p] * W[p, j]
-        weight[p] = 0.0
+            lag[p, j] -= scale_sum[p] * W[p, j]
+        scale_sum[p] = 0.0
     for j in range(W.shape[1]):
         W[p, j] *= scale[p]
     scale[p] = 1.0
@@ -567,7 +567,7 @@ def _truncate(weights, p, j):
     if after != before:
         weights.paid[p, j] += after - before
         if weights.lag.shape[1]:
-            weights.lag[p, j] += weights.weight[p] * (after - before) / scale
+            weights.lag[p, j] += weights.scale_sum[p] * (after - before) / scale
         weights.W[p, j] = after / scale
 
 
@@ -620,60 +620,60 @@ def settle(weights):
     for p in range(weights.W.shape[0]):
         for j in range(weights.paid.shape[1]):
             _truncate(weights, p, j)
-        _fold(weights.W, weights.scale, weights.weight, weights.lag, p)
+        _fold(weights.W, weights.scale, weights.scale_sum, weights.lag, p)
 
 
-# --------------------------------------------------------------------------------- memory: what is kept of the past
+# --------------------------------------------------------------------------------- averaging: what is kept of the past
 
 
 # The verbs take arrays, not the structure that holds them, whose reference counts cost more than a short row.
 
 
-def _note_last(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
+def _note_last(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
     pass
 
 
-def _note_mean(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
+def _note_mean(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
     # An update after t trials is missing from t of the vectors that the average adds up.
-    add(rows, i, weight[p] * factor, lag, p)
+    add(rows, i, scale_sum[p] * factor, lag, p)
     lag_b[p] += t[p] * bias
 
 
-def _note_ballot(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
-    k = memory.size[0]
-    memory.row[k] = i
-    memory.problem[k] = p
-    memory.factor[k] = factor
-    memory.trial[k] = t[p]
-    memory.size[0] = k + 1
+def _note_log(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
+    k = averaging.size[0]
+    averaging.row[k] = i
+    averaging.problem[k] = p
+    averaging.factor[k] = factor
+    averaging.trial[k] = t[p]
+    averaging.size[0] = k + 1
 
 
-def _pass_none(memory, weight, scale, p):
+def _pass_none(averaging, scale_sum, scale, p):
     pass
 
 
-def _pass_mean(memory, weight, scale, p):
-    weight[p] += scale[p]
+def _pass_mean(averaging, scale_sum, scale, p):
+    scale_sum[p] += scale[p]
 
 
-_NOTE = {Last: _note_last, Mean: _note_mean, Ballot: _note_ballot}
-_PASS = {Last: _pass_none, Mean: _pass_mean, Ballot: _pass_none}
+_NOTE = {NoAverage: _note_last, Average: _note_mean, UpdateLog: _note_log}
+_PASS = {NoAverage: _pass_none, Average: _pass_mean, UpdateLog: _pass_none}
 
 
-def note_step(memory, rows, i, factor, bias, weight, lag, lag_b, t, p):
+def note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
     """Remember that vector p is moved by `factor` times row i, and its bias by `bias`."""
-    return _by_type(_NOTE, memory)(memory, rows, i, factor, bias, weight, lag, lag_b, t, p)
+    return _by_type(_NOTE, averaging)(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p)
 
 
-def pass_trial(memory, weight, scale, p):
+def pass_trial(averaging, scale_sum, scale, p):
     """Remember that vector p has lived through a trial."""
-    return _by_type(_PASS, memory)(memory, weight, scale, p)
+    return _by_type(_PASS, averaging)(averaging, scale_sum, scale, p)
 
 
 overload(note_step, jit_options=INLINED)(
-    lambda memory, rows, i, factor, bias, weight, lag, lag_b, t, p: _by_type(_NOTE, memory)
+    lambda averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p: _by_type(_NOTE, averaging)
 )
-overload(pass_trial, jit_options=INLINED)(lambda memory, weight, scale, p: _by_type(_PASS, memory))
+overload(pass_trial, jit_options=INLINED)(lambda averaging, scale_sum, scale, p: _by_type(_PASS, averaging))
 
 
 # ------------------------------------------------------------------------------------------------------------ epochs
@@ -684,7 +684,7 @@ overload(pass_trial, jit_options=INLINED)(lambda memory, weight, scale, p: _by_t
 
 
 @njit(cache=True, nogil=True)
-def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, into, tally):
+def run_epoch(rule, penalty, rate, averaging, rows, task, order, active, weights, into, counts):
     """Present the rows in `order` (empty: all of them as they lie) to the `active` problems.
 
     Scores are read from `weights` and corrections written `into`: the same arrays for the single-sample
@@ -692,7 +692,7 @@ def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, i
     """
     jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size
-    W, b, seen, scale, weight, lag, lag_b = into.W, into.b, into.t, into.scale, into.weight, into.lag, into.lag_b
+    W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
@@ -706,23 +706,23 @@ def run_epoch(rule, penalty, pace, memory, rows, task, order, active, weights, i
             score = weights.scale[p] * dot(rows, i, weights.W, p) + weights.b[p]
             # A rule that steps by 1 - margin then steps by target - score.
             margin = sign * score if classifies else 1.0 + score - task.target[i]
-            eta = rate(pace, seen[p] + 1)
-            importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
-            step, loss = respond(rule, sign, margin, rows, i, Trial(eta, importance, 1.0, task.bias))
+            eta = rate_at(rate, seen[p] + 1)
+            importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
+            step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias))
             if before_step(penalty, eta, scale, p):
-                _fold(W, scale, weight, lag, p)
+                _fold(W, scale, scale_sum, lag, p)
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias
-                note_step(memory, rows, i, factor, bias, weight, lag, lag_b, seen, p)
+                note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, seen, p)
                 add(rows, i, factor, W, p)
                 b[p] += bias
-                tally.mistakes[p] += classifies and not margin > 0.0
-                tally.updates[p] += 1
-                tally.loss[p] += loss
-                tally.step[p] += step
+                counts.mistakes[p] += classifies and not margin > 0.0
+                counts.updates[p] += 1
+                counts.loss[p] += loss
+                counts.step[p] += step
             after_step(penalty, eta, rows, i, into, p)
             seen[p] += 1
-            pass_trial(memory, weight, scale, p)
+            pass_trial(averaging, scale_sum, scale, p)
 
 
 @njit(cache=True, nogil=True)
@@ -735,7 +735,7 @@ def learn_row(rule, X, sign, bias, W, b):
     margin = sign * (_dot_dense(X, 0, W, 0) + b[0])
     if not np.isfinite(margin):
         return -1
-    step, _ = respond(rule, sign, margin, rows, 0, Trial(1.0, 1.0, 1.0, bias))
+    step, _ = respond(rule, sign, margin, rows, 0, RuleInput(1.0, 1.0, 1.0, bias))
     if step != 0.0:
         _add_dense(X, 0, sign * step, W, 0)
         b[0] += sign * step * bias
@@ -756,7 +756,7 @@ def _best_wrong(rows, i, c, W, b, scale):
 
 
 @njit(cache=True, nogil=True)
-def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, into, tally):
+def run_joint_epoch(rule, penalty, rate, averaging, rows, task, order, weights, into, counts):
     """Present the rows to all classes at once: towards the true one, away from the best wrong one.
 
     The max-score ultraconservative update, Crammer and Singer (2003), Figure 3. The margin of a row is the
@@ -764,7 +764,7 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
     """
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
-    W, b, seen, scale, weight, lag, lag_b = into.W, into.b, into.t, into.scale, into.weight, into.lag, into.lag_b
+    W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
@@ -772,31 +772,31 @@ def run_joint_epoch(rule, penalty, pace, memory, rows, task, order, weights, int
         c = task.label[i]
         own, best, wrong = _best_wrong(rows, i, c, weights.W, weights.b, weights.scale)
         margin = own - best
-        eta = rate(pace, seen[0] + 1)
-        importance = task.stake[c] * task.weight[i] if task.weight.size else task.stake[c]
-        step, loss = respond(rule, 1, margin, rows, i, Trial(eta, importance, 2.0, task.bias))
+        eta = rate_at(rate, seen[0] + 1)
+        importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
+        step, loss = respond(rule, 1, margin, rows, i, RuleInput(eta, importance, 2.0, task.bias))
         for k in range(weights.W.shape[0]):
             if before_step(penalty, eta, scale, k):
-                _fold(W, scale, weight, lag, k)
+                _fold(W, scale, scale_sum, lag, k)
         if step != 0.0:
             for sign in (1, -1):
                 k = c if sign > 0 else wrong
                 factor, bias = sign * step / scale[k], sign * step * task.bias
-                note_step(memory, rows, i, factor, bias, weight, lag, lag_b, seen, k)
+                note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, seen, k)
                 add(rows, i, factor, W, k)
                 b[k] += bias
-            tally.mistakes[0] += not margin > 0.0
-            tally.updates[0] += 1
-            tally.loss[0] += loss
-            tally.step[0] += step
+            counts.mistakes[0] += not margin > 0.0
+            counts.updates[0] += 1
+            counts.loss[0] += loss
+            counts.step[0] += step
         for k in range(weights.W.shape[0]):
             after_step(penalty, eta, rows, i, into, k)
             seen[k] += 1
-            pass_trial(memory, weight, scale, k)
+            pass_trial(averaging, scale_sum, scale, k)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_gaussian_epoch(noise, rows, task, order, active, state, tally):
+def run_gaussian_epoch(noise, rows, task, order, active, state, counts):
     """Adaptive regularisation of weights (AROW), Crammer, Kulesza and Dredze (2009), Figure 1.
 
     When m = y f(x) < 1: with v = x'Vx and beta = 1 / (v + noise), w += (1 - m) beta y V x and V -= beta V x x'V,
@@ -818,17 +818,17 @@ def run_gaussian_epoch(noise, rows, task, order, active, state, tally):
             margin = sign * (score + state.b[p])
             state.t[p] += 1
             if not margin >= 1.0:
-                importance = task.cost[c, p] * task.weight[i] if task.weight.size else task.cost[c, p]
+                importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
                 error, r = (1.0 - margin) * sign, noise / importance
                 pull(rows, i, error, r, variance, task.bias, state.W, state.b, state.V, state.v, p)
-                tally.mistakes[p] += not margin > 0.0
-                tally.updates[p] += 1
-                tally.loss[p] += 1.0 - margin
-                tally.step[p] += importance
+                counts.mistakes[p] += not margin > 0.0
+                counts.updates[p] += 1
+                counts.loss[p] += 1.0 - margin
+                counts.step[p] += importance
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run_joint_gaussian_epoch(noise, rows, task, order, state, tally):
+def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
     """AROW for all classes at once: towards the true one, away from the best wrong one, by a diagonal V.
 
     As `run_gaussian_epoch` with the margin of `run_joint_epoch`. Variances follow the diagonal of the precision,
@@ -853,7 +853,7 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, tally):
         margin = own - best
         if margin >= 1.0:
             continue
-        importance = task.stake[c] * task.weight[i] if task.weight.size else task.stake[c]
+        importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
         r = noise / importance
         start, end = entries(rows, i)
         variance = (state.v[c] + state.v[wrong]) * task.bias
@@ -871,10 +871,10 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, tally):
         state.b[wrong] -= alpha * state.v[wrong] * task.bias
         state.v[c] /= 1.0 + state.v[c] * task.bias / r
         state.v[wrong] /= 1.0 + state.v[wrong] * task.bias / r
-        tally.mistakes[0] += not margin > 0.0
-        tally.updates[0] += 1
-        tally.loss[0] += 1.0 - margin
-        tally.step[0] += importance
+        counts.mistakes[0] += not margin > 0.0
+        counts.updates[0] += 1
+        counts.loss[0] += 1.0 - margin
+        counts.step[0] += importance
 
 
 # A diagonal V gives the variance of a score in the pass that adds up the score: most rows need both.
@@ -1050,7 +1050,7 @@ overload(move)(lambda rule, theta, change: _by_type(_MOVE, rule))
 
 
 @njit(cache=True, nogil=True)
-def run_multiplicative_epoch(rule, rows, task, order, active, state, tally):
+def run_multiplicative_epoch(rule, rows, task, order, active, state, counts):
     """Winnow: on a mistake multiply the weight of each feature of the row by factor^(y x)."""
     trials = order.size if order.size else task.label.size
     for t in range(trials):
@@ -1066,8 +1066,8 @@ def run_multiplicative_epoch(rule, rows, task, order, active, state, tally):
             if margin > 0.0:
                 continue
             step = task.cost[c, p]
-            if task.weight.size:
-                step *= task.weight[i]
+            if task.sample_weight.size:
+                step *= task.sample_weight[i]
             start, end = entries(rows, i)
             for k in range(start, end):
                 j, value = entry(rows, i, k)
@@ -1077,14 +1077,14 @@ def run_multiplicative_epoch(rule, rows, task, order, active, state, tally):
             if task.bias > 0.0:
                 state.theta_b[p] += sign * step
                 state.b[p] = link(rule, state.theta_b[p])
-            tally.mistakes[p] += 1
-            tally.updates[p] += 1
-            tally.loss[p] += max(0.0, -margin)
-            tally.step[p] += step
+            counts.mistakes[p] += 1
+            counts.updates[p] += 1
+            counts.loss[p] += max(0.0, -margin)
+            counts.step[p] += step
 
 
 @njit(cache=True, nogil=True)
-def run_pocket_epoch(rows, task, order, index, active, state, tally):
+def run_pocket_epoch(rows, task, order, index, active, state, counts):
     """Run the perceptron with the best weights in the pocket, and a ratchet. Gallant (1990).
 
     Weights that were right more often in a row than those in the pocket take their place, if they also make fewer
@@ -1106,15 +1106,15 @@ def run_pocket_epoch(rows, task, order, index, active, state, tally):
                 continue
             consider(rows, task, index, p, state)
             step = task.cost[c, p]
-            if task.weight.size:
-                step *= task.weight[i]
+            if task.sample_weight.size:
+                step *= task.sample_weight[i]
             add(rows, i, sign * step, state.W, p)
             state.b[p] += sign * step * task.bias
             state.run[p] = 0
-            tally.mistakes[p] += 1
-            tally.updates[p] += 1
-            tally.loss[p] += max(0.0, -margin)
-            tally.step[p] += step
+            counts.mistakes[p] += 1
+            counts.updates[p] += 1
+            counts.loss[p] += max(0.0, -margin)
+            counts.step[p] += step
 
 
 @njit(cache=True, nogil=True)
@@ -1127,7 +1127,7 @@ def consider(rows, task, index, p, state):
             c = task.label[i]
             sign = task.sign[c, p]
             if sign != 0 and not sign * (dot(rows, i, state.W, p) + state.b[p]) > 0.0:
-                errors += task.cost[c, p] * (task.weight[i] if task.weight.size else 1.0)
+                errors += task.cost[c, p] * (task.sample_weight[i] if task.sample_weight.size else 1.0)
                 if errors >= state.errors[p]:
                     return
         state.errors[p] = errors
@@ -1173,19 +1173,19 @@ def weigh_errors(rows, task, index, model):
     for t in range(index.size if index.size else task.label.size):
         i = index[t] if index.size else t
         c = task.label[i]
-        stake = task.stake[c] if c >= 0 else 1.0
-        if task.weight.size:
-            stake *= task.weight[i]
-        total += stake
+        cost = task.class_cost[c] if c >= 0 else 1.0
+        if task.sample_weight.size:
+            cost *= task.sample_weight[i]
+        total += cost
         if c < 0:
-            wrong += stake
+            wrong += cost
         elif model.b.size == 1:
             if not task.sign[c, 0] * (dot(rows, i, model.W, 0) + model.b[0]) > 0.0:
-                wrong += stake
+                wrong += cost
         else:
             own, best, _ = _best_wrong(rows, i, c, model.W, model.b, model.scale)
             if not own > best:
-                wrong += stake
+                wrong += cost
     return wrong, total
 
 
@@ -1203,87 +1203,3 @@ def gather(rows, index, factor, out):
     """Copy the rows of `index`, each times its `factor`, into the zeroed matrix out."""
     for t in range(index.size):
         add(rows, index[t], factor[t], out, t)
-
-
-# ------------------------------------------------------------------------------------------------------------ orders
-
-
-@njit(cache=True, nogil=True)
-def shuffle(order, uniform):
-    """Permute `order` in place by Fisher and Yates; `uniform` holds a number in [0, 1) for each element."""
-    for k in range(order.size - 1, 0, -1):
-        j = min(k, int(uniform[k] * (k + 1)))  # the product may round up to k + 1
-        order[k], order[j] = order[j], order[k]
-
-
-@njit(cache=True, nogil=True)
-def interleave(blocks, width, streams, rows, order):
-    """Order the n = rows.size positions by walking `streams` blocks of `width` neighbours side by side.
-
-    `blocks` is a permutation of the block numbers. Memory then sees a few forward streams, which it serves
-    at full speed, instead of single rows at random.
-    """
-    n = rows.size
-    t = 0
-    for first in range(0, blocks.size, streams):
-        last = min(first + streams, blocks.size)
-        for offset in range(width):
-            for k in range(first, last):
-                position = blocks[k] * width + offset
-                if position < n:
-                    order[t] = rows[position]
-                    t += 1
-
-
-# -------------------------------------------------------------------------------------------------------- inspection
-
-
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
-def inspect_dense(X):
-    """Largest squared row norm, and the first row whose norm is not finite or -1."""
-    largest, fault = 0.0, -1
-    for i in range(X.shape[0]):
-        total = 0.0
-        for j in range(X.shape[1]):
-            value = np.float64(X[i, j])
-            total += value * value
-        if not total < np.inf:
-            if fault < 0:
-                fault = i
-        elif total > largest:
-            largest = total
-    return largest, fault
-
-
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
-def inspect_csr(data, indices, indptr, n_features):
-    """Largest squared row norm, first row out of bounds, first not finite, first not ascending; -1 for none.
-
-    `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
-    """
-    largest, outside, infinite, disorder = 0.0, -1, -1, -1
-    for i in range(indptr.size - 1):
-        # Three short loops over a row in cache, each simple enough to be vectorised.
-        x = data[indptr[i] : indptr[i + 1]]
-        column = indices[indptr[i] : indptr[i + 1]]
-        total = 0.0
-        for k in range(x.size):
-            value = np.float64(x[k])
-            total += value * value
-        if not total < np.inf:
-            if infinite < 0:
-                infinite = i
-        elif total > largest:
-            largest = total
-        low, high = 0, 0
-        for k in range(column.size):
-            low = min(low, column[k])
-            high = max(high, column[k])
-        if (low < 0 or high >= n_features) and outside < 0:
-            outside = i
-        falls = 0
-        for k in range(1, column.size):
-            falls += column[k] <= column[k - 1]
-        if falls > 0 and disorder < 0:
-            disorder = i
-    return largest, outside, infinite, disorder

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Csr, Dense, inspect_csr, inspect_dense
+from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]

@@ -361,11 +361,11 @@ class Epochs:
         self.active = np.arange(self.units)
         self.stops: dict[int, Stop] = {}
         self.trials = job.start.trials.copy()
-        self.importance = job.task.weight if job.task.weight.size else np.ones(self.rows)
+        self.importance = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.rows)
         self.order = Order(job.plan.order, job.task.label, job.index, job.plan.seed)
         self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
-        self.tally = np.zeros((2, self.units))
+        self.counts = np.zeros((2, self.units))
         self.mistakes: list[int] = []
         self.losses: list[float] = []
         self.presented = 0
@@ -410,7 +410,7 @@ class Epochs:
     def epoch(self) -> None:
         """Present every row once, then decide which units go on."""
         self.begin()
-        self.tally[:] = 0.0
+        self.counts[:] = 0.0
         order = self.order.draw()
         order = np.asarray(order if order.size else np.arange(self.rows), dtype=np.int64)
         whole = True
@@ -422,8 +422,8 @@ class Epochs:
                 whole = not rest.size
                 self.skip(rest)
                 break
-        self.mistakes.append(int(self.tally[0, : self.known].sum()))
-        self.losses.append(float(self.tally[1, : self.known].sum()) / self.every.size)
+        self.mistakes.append(int(self.counts[0, : self.known].sum()))
+        self.losses.append(float(self.counts[1, : self.known].sum()) / self.every.size)
         self._judge(whole and self.plan.order != "random")
 
     def refuse_overflow(self, scores: Array) -> None:
@@ -435,12 +435,12 @@ class Epochs:
             )
 
     def _judge(self, all_seen: bool) -> None:
-        clean = self.active[self.tally[0, self.active] == 0]
+        clean = self.active[self.counts[0, self.active] == 0]
         if clean.size and not all_seen:
             clean = clean[self._fits(clean)]
         self._end(clean, Stop.SEPARATED)
         if self.patience is not None:
-            lost = np.array(self.patience.lost((self.tally[1] / self.every.size).tolist()))
+            lost = np.array(self.patience.lost((self.counts[1] / self.every.size).tolist()))
             tired = self.active[lost[self.active]]
             if tired.size:
                 ceilings = self.ceilings()
@@ -643,9 +643,9 @@ class _Unbounded(Epochs):
         if self.K.shape[1] != row.size:
             self.K = np.empty((row.size, row.size), self.dtype)
         while True:
-            after = (column, self.K, scores, at, self.trials, change, size, self.tally)
+            after = (column, self.K, scores, at, self.trials, change, size, self.counts)
             if self.joint:
-                at = duals.run_joint_block(label, importance, self.task.stake, *after)
+                at = duals.run_joint_block(label, importance, self.task.class_cost, *after)
             else:
                 at = duals.run_block(label, importance, self.task.sign, self.task.cost, problems, *after)
             if at == row.size:

@@ -103,7 +103,7 @@ class _Frugal(Epochs):
         K = self.pool.columns(row + self.pool.offset, row)
         problems = self.active if not self.joint else np.arange(self.trials.size)
         task, memory = self.task, self.memory
-        given = (row + self.pool.offset, task.label[row], self.importance[row], task.sign, task.cost, task.stake)
+        given = (row + self.pool.offset, task.label[row], self.importance[row], task.sign, task.cost, task.class_cost)
         state = (scores, self.coef, self.member)
         if self.budget.rule == "projectron":
             duals.run_projecting_block(
@@ -117,7 +117,7 @@ class _Frugal(Epochs):
                 *state,
                 memory.count,
                 self.trials,
-                self.tally,
+                self.counts,
             )
         else:
             shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
@@ -136,7 +136,7 @@ class _Frugal(Epochs):
                 self.trials,
                 memory.damage,
                 memory.errors,
-                self.tally,
+                self.counts,
             )
 
     def scores_now(self) -> Array:

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import (
-    Harmonic,
+    HarmonicRate,
     HingeRule,
     LmsRule,
     LogisticRule,
@@ -160,14 +160,14 @@ class SoftMargin(LinearClassifier):
         rule = {"hinge": HingeRule(), "squared_hinge": SquaredHingeRule(), "logistic": LogisticRule()}[self.loss]
         return FirstOrder(rule, penalty_of(self), self._pace(), bool(self.average))
 
-    def _pace(self) -> Harmonic | None:
+    def _pace(self) -> HarmonicRate | None:
         if self.schedule == "pegasos":
-            return Harmonic(float(self.alpha), 0.0)
+            return HarmonicRate(float(self.alpha), 0.0)
         if self.schedule == "optimal":
             # Bottou's choice: the first step is no longer than a weight of typical size.
             typical = (1.0 / self.alpha**0.5) ** 0.5
             steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
-            return Harmonic(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
+            return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
         return None
 
     def _is_logistic(self) -> bool:

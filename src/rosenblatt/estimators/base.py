@@ -37,7 +37,7 @@ from rosenblatt.learn.model import (
 from rosenblatt.learn.order import row_numbers
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trace import growth, open_code
-from rosenblatt.learn.trainer import Epoch, Held, Job, Plan, Run, run
+from rosenblatt.learn.trainer import Epoch, Job, Plan, Run, Validation, run
 from rosenblatt.proof.certificate import as_names
 
 Array = npt.NDArray[Any]
@@ -450,7 +450,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             state.b[:known] = np.asarray(self.intercept_) / unit
         return state
 
-    def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Held | None]:
+    def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
         """Give the rows to train on, and those held out if training is to stop early."""
         used = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
         if not self.early_stopping:
@@ -458,7 +458,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         rows = used if used.size else row_numbers(np.arange(table.shape[0]))
         splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
         inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
-        return np.sort(rows[inside]), Held(table, np.sort(rows[outside]), label, weight)
+        return np.sort(rows[inside]), Validation(table, np.sort(rows[outside]), label, weight)
 
     def _finish(self, state: Any, method: Method, table: Table, task: Task) -> None:
         """Store what was learned."""
@@ -578,7 +578,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
 
     def _is_simple(self, method: Method) -> bool:
         """Whether one kernel call on coef_ itself is all there is to a trial."""
-        if type(method) is not FirstOrder or method.penalised or method.averaged or method.pace is not None:
+        if type(method) is not FirstOrder or method.penalised or method.averaged or method.rate is not None:
             return False
         unweighted = self._plan().eta == 1.0 and self.class_weight is None
         plain = all(part.dtype == np.float64 and part.flags.carray for part in (self.coef_, self.intercept_))

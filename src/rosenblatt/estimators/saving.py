@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Exponents, Gaussian, Pocket, Weights
+from rosenblatt.compiled.epochs import Exponents, GaussianWeights, Pocket, Weights
 from rosenblatt.dual.blocks import Expansion, Log
 from rosenblatt.dual.budget import Memory
 from rosenblatt.errors import InvalidInput
@@ -43,7 +43,7 @@ _TYPES: dict[str, type] = {
     "Run": Run,
     "Stop": Stop,
     "Weights": Weights,
-    "Gaussian": Gaussian,
+    "Gaussian": GaussianWeights,
     "Exponents": Exponents,
     "Pocket": Pocket,
     "Expansion": Expansion,
@@ -323,11 +323,11 @@ _LAYOUTS: dict[type, dict[str, str]] = {
         "scale": "d p",
         "owed": "d p",
         "paid": "d pd p0",
-        "weight": "d p",
+        "scale_sum": "d p",
         "lag": "d pd p0",
         "lag_b": "d p",
     },
-    Gaussian: {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"},
+    GaussianWeights: {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"},
     Exponents: {"W": "f pd", "b": "f p", "t": "l p", "theta": "d pd", "theta_b": "d p"},
     Pocket: {
         "W": "f pd",
@@ -369,7 +369,7 @@ def _check_classifier(model: Any, state: type) -> None:
     # A stream also trains strangers, at most one for each class.
     known = len(model.coef_)
     _check_state(trained[0], state, range(known, known + model.classes_.size + 1), features)
-    # Held against coef_ and intercept_, to see whether these were changed by hand.
+    # Validation against coef_ and intercept_, to see whether these were changed by hand.
     _check_array("the trained coef_", trained[1], "f", (known, features))
     _check_array("the trained intercept_", trained[2], "f", (known,))
 
@@ -531,7 +531,7 @@ _KINDS: dict[str, _Kind] = {
         *(_Kind(cls, _CLASSIFIER, partial(_check_classifier, state=Weights)) for cls in _FIRST_ORDER),
         _Kind(estimators.VotedPerceptron, (*_CLASSIFIER, "_ballots"), _check_voted),
         _Kind(estimators.PocketPerceptron, _CLASSIFIER, partial(_check_classifier, state=Pocket)),
-        _Kind(estimators.AROW, _CLASSIFIER, partial(_check_classifier, state=Gaussian)),
+        _Kind(estimators.AROW, _CLASSIFIER, partial(_check_classifier, state=GaussianWeights)),
         _Kind(estimators.Winnow, _CLASSIFIER, partial(_check_classifier, state=Exponents)),
         _Kind(minimisers.AdalineRegressor, _RUN, _check_regressor),
         _Kind(minimisers.MaximumMargin, _WIDEST, _check_widest),

@@ -14,22 +14,22 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs as kernels
 from rosenblatt.compiled.epochs import (
+    Average,
     BalancedWinnowRule,
-    Ballot,
+    ConstantRate,
+    Counts,
     ElasticNet,
     Exponents,
-    Gaussian,
-    Harmonic,
-    Last,
-    Mean,
+    GaussianWeights,
+    HarmonicRate,
     Model,
+    NoAverage,
     NoPenalty,
     PerceptronRule,
     Pocket,
     Ridge,
-    Steady,
-    Tally,
     Task,
+    UpdateLog,
     Weights,
     WinnowRule,
 )
@@ -44,7 +44,7 @@ NO_PENALTY = NoPenalty()
 _SIGNED = frozenset({"W", "b", "lag", "lag_b", "paid", "theta", "theta_b", "best_w", "best_b"})
 
 
-class Sweep(NamedTuple):
+class Pass(NamedTuple):
     """One presentation of rows: everything a kernel needs beside the state."""
 
     rows: Any
@@ -53,7 +53,7 @@ class Sweep(NamedTuple):
     trained: Array  # all rows of the task that are trained on; empty: every one
     active: Array
     eta: float
-    tally: Tally
+    counts: Counts
     joint: bool
 
 
@@ -78,7 +78,7 @@ class Method:
         """Give the state before the first trial."""
         raise NotImplementedError
 
-    def sweep(self, sweep: Sweep, state: Any, into: Any) -> None:
+    def present(self, shown: Pass, state: Any, into: Any) -> None:
         """Present rows; read from `state`, write `into` (the same unless updates are batched)."""
         raise NotImplementedError
 
@@ -109,14 +109,14 @@ class Method:
 
 @dataclass
 class FirstOrder(Method):
-    """A rule that moves the weights along the row; with a penalty, a pace of its own, an average.
+    """A rule that moves the weights along the row; with a penalty, a rate of its own, an average.
 
     Attributes
     ----------
     rule : NamedTuple
         One of the rules of the kernels.
     penalty : NoPenalty, Ridge or ElasticNet
-    pace : Harmonic or None
+    rate : HarmonicRate or None
         None: the learning rate of the plan.
     averaged : bool
         Whether the model is the average of the weights over all trials.
@@ -124,7 +124,7 @@ class FirstOrder(Method):
 
     rule: Any
     penalty: Penalty = NO_PENALTY
-    pace: Harmonic | None = None
+    rate: HarmonicRate | None = None
     averaged: bool = False
 
     @property
@@ -157,22 +157,22 @@ class FirstOrder(Method):
             scale=np.ones(problems),
             owed=np.zeros(problems),
             paid=np.zeros((problems, features if truncated else 0)),
-            weight=np.zeros(problems),
+            scale_sum=np.zeros(problems),
             lag=np.zeros((problems, features if self.averaged else 0)),
             lag_b=np.zeros(problems),
         )
 
-    def sweep(self, sweep: Sweep, state: Weights, into: Weights) -> None:
+    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
         """Run the first-order kernel, or its joint form."""
-        self._present(sweep, state, into, Mean() if self.averaged else Last())
+        self._present(shown, state, into, Average() if self.averaged else NoAverage())
 
-    def _present(self, sweep: Sweep, state: Weights, into: Weights, memory: Any) -> None:
-        pace = Steady(sweep.eta) if self.pace is None else self.pace
-        given = (self.rule, self.penalty, pace, memory, sweep.rows, sweep.task, sweep.order)
-        if sweep.joint:
-            kernels.run_joint_epoch(*given, state, into, sweep.tally)
+    def _present(self, shown: Pass, state: Weights, into: Weights, averaging: Any) -> None:
+        rate = ConstantRate(shown.eta) if self.rate is None else self.rate
+        given = (self.rule, self.penalty, rate, averaging, shown.rows, shown.task, shown.order)
+        if shown.joint:
+            kernels.run_joint_epoch(*given, state, into, shown.counts)
         else:
-            kernels.run_epoch(*given, sweep.active, state, into, sweep.tally)
+            kernels.run_epoch(*given, shown.active, state, into, shown.counts)
 
     def model(self, state: Weights) -> Model:
         """Pay what a penalty still asks for, and take the average if there is one."""
@@ -183,7 +183,7 @@ class FirstOrder(Method):
         if not self.averaged:
             return as_model(state.W, state.b)
         trials = np.maximum(state.t, 1)
-        W = (state.weight[:, None] * state.W - state.lag) / trials[:, None]
+        W = (state.scale_sum[:, None] * state.W - state.lag) / trials[:, None]
         b = (state.t * state.b.astype(float) - state.lag_b) / trials
         return as_model(W.astype(state.W.dtype), b.astype(state.b.dtype))
 
@@ -205,7 +205,7 @@ class FirstOrder(Method):
         if self.penalised:
             state = state._replace(
                 W=state.W * state.scale[:, None],
-                weight=state.weight / state.scale,
+                scale_sum=state.scale_sum / state.scale,
                 scale=np.ones_like(state.scale),
             )
         grown: Weights = super().grow(state, change)
@@ -219,22 +219,22 @@ class Voted(FirstOrder):
     Attributes
     ----------
     ballots : list of tuples of arrays
-        Rows, problems, factors and trials of the updates, one entry per sweep.
+        Rows, problems, factors and trials of the updates, one entry per shown.
     """
 
     ballots: list[tuple[Array, ...]] = field(default_factory=list)
 
-    def sweep(self, sweep: Sweep, state: Weights, into: Weights) -> None:
+    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
         """Run the first-order kernel and keep its ballot."""
-        capacity = (sweep.order.size or sweep.task.label.size) * (2 if sweep.joint else sweep.active.size)
-        ballot = Ballot(
+        capacity = (shown.order.size or shown.task.label.size) * (2 if shown.joint else shown.active.size)
+        ballot = UpdateLog(
             row=np.empty(capacity, np.int32),
             problem=np.empty(capacity, np.int32),
             factor=np.empty(capacity),
             trial=np.empty(capacity, np.int64),
             size=np.zeros(1, np.int64),
         )
-        self._present(sweep, state, into, ballot)
+        self._present(shown, state, into, ballot)
         self.ballots.append(tuple(column[: ballot.size[0]].copy() for column in ballot[:-1]))
 
 
@@ -252,12 +252,12 @@ class Arow(Method):
     noise: float
     full: bool = False
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Gaussian:
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> GaussianWeights:
         """Give zero weights with unit variance."""
         V = np.ones((problems, features))
         if self.full:
             V = np.broadcast_to(np.eye(features + 1), (problems, features + 1, features + 1)).copy()
-        return Gaussian(
+        return GaussianWeights(
             W=np.zeros((problems, features), dtype),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
@@ -265,13 +265,13 @@ class Arow(Method):
             v=np.ones(problems),
         )
 
-    def sweep(self, sweep: Sweep, state: Gaussian, into: Gaussian) -> None:
+    def present(self, shown: Pass, state: GaussianWeights, into: GaussianWeights) -> None:
         """Run the covariance kernel, or its joint form."""
-        given = (self.noise, sweep.rows, sweep.task, sweep.order)
-        if sweep.joint:
-            kernels.run_joint_gaussian_epoch(*given, state, sweep.tally)
+        given = (self.noise, shown.rows, shown.task, shown.order)
+        if shown.joint:
+            kernels.run_joint_gaussian_epoch(*given, state, shown.counts)
         else:
-            kernels.run_gaussian_epoch(*given, sweep.active, state, sweep.tally)
+            kernels.run_gaussian_epoch(*given, shown.active, state, shown.counts)
 
 
 @dataclass
@@ -301,10 +301,10 @@ class Multiplicative(Method):
             theta_b=np.zeros(problems),
         )
 
-    def sweep(self, sweep: Sweep, state: Exponents, into: Exponents) -> None:
+    def present(self, shown: Pass, state: Exponents, into: Exponents) -> None:
         """Run the multiplicative kernel."""
         kernels.run_multiplicative_epoch(
-            self.rule, sweep.rows, sweep.task, sweep.order, sweep.active, state, sweep.tally
+            self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts
         )
 
 
@@ -326,13 +326,13 @@ class PocketMethod(Method):
             errors=np.full(problems, np.inf),
         )
 
-    def sweep(self, sweep: Sweep, state: Pocket, into: Pocket) -> None:
+    def present(self, shown: Pass, state: Pocket, into: Pocket) -> None:
         """Run the pocket kernel, and look at the weights that the epoch ended with."""
-        kernels.run_pocket_epoch(sweep.rows, sweep.task, sweep.order, sweep.trained, sweep.active, state, sweep.tally)
-        for p in sweep.active:
-            if not sweep.tally.updates[p]:
+        kernels.run_pocket_epoch(shown.rows, shown.task, shown.order, shown.trained, shown.active, state, shown.counts)
+        for p in shown.active:
+            if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
-            kernels.consider(sweep.rows, sweep.task, sweep.trained, p, state)
+            kernels.consider(shown.rows, shown.task, shown.trained, p, state)
 
     def model(self, state: Pocket) -> Model:
         """Give what is in the pocket."""

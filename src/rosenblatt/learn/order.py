@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs as kernels
+from rosenblatt.compiled.shuffles import interleave, shuffle
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
@@ -84,9 +84,9 @@ class Order:
         if self.kind == "random":
             return self.rows[self.random.integers(0, self.rows.size, self.rows.size)]
         shuffled = self.blocks if self.width > 1 else self.order
-        kernels.shuffle(shuffled, self.random.random(shuffled.size))
+        shuffle(shuffled, self.random.random(shuffled.size))
         if self.width > 1:
-            kernels.interleave(self.blocks, self.width, STREAMS, self.rows, self.order)
+            interleave(self.blocks, self.width, STREAMS, self.rows, self.order)
         return self.order
 
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.compiled import epochs as kernels
-from rosenblatt.compiled.epochs import PerceptronRule, Tally, Task
+from rosenblatt.compiled.epochs import Counts, PerceptronRule, Task
 from rosenblatt.data.table import Table, as_labels, as_table, as_weights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import FirstOrder, Method, Sweep
+from rosenblatt.learn.methods import FirstOrder, Method, Pass
 from rosenblatt.learn.model import EVERY_ROW, by_pairs, check_start, code, copy_state, decision, scores, winners
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
@@ -250,7 +250,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class Held:
+class Validation:
     """Rows kept out of training, to measure the error on."""
 
     table: Table
@@ -272,7 +272,7 @@ class Job:
     multiclass : {"ovr", "ovo", "joint"}
     index : int array
         The rows to train on, in the order of a cycle; empty for all.
-    held : Held or None
+    held : Validation or None
         Rows to measure the error on.
     strangers : int
         How many of the last problems the record leaves out of its counts.
@@ -286,7 +286,7 @@ class Job:
     plan: Plan
     multiclass: str = "ovr"
     index: Array = field(default_factory=lambda: EVERY_ROW)
-    held: Held | None = None
+    held: Validation | None = None
     strangers: int = 0
     names: tuple[Any, ...] = ()
 
@@ -305,8 +305,7 @@ class _Running:
         self.known = self.units - job.strangers
         self.active = list(range(self.units))
         self.stops: dict[int, Stop] = {}
-        self.counts, self.sums = np.zeros((2, self.units), np.int64), np.zeros((2, self.units))
-        self.tally = Tally(*self.counts, *self.sums)
+        self.counts = Counts(*np.zeros((2, self.units), np.int64), *np.zeros((2, self.units)))
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.unit = job.method.unit(self.plan.eta)
@@ -346,15 +345,16 @@ class _Running:
     def epoch(self) -> None:
         """Present every row once, then decide which units go on."""
         number = len(self.mistakes) + 1
-        self.counts[:], self.sums[:] = 0, 0.0
+        for column in self.counts:
+            column[:] = 0
         self._present(self.order.draw(), self.plan.rate(number) * self.plan.eta / self.unit)
         # Lists: there are few units as a rule, and a sum of NumPy's costs more than a hundred of them.
-        mistakes, updates, losses = (column[: self.known].tolist() for column in self.tally[:3])
+        mistakes, updates, losses = (column[: self.known].tolist() for column in self.counts[:3])
         self.mistakes.append(sum(mistakes))
         self.losses.append(sum(losses) * self.unit / self.n)
-        self.updates += int(np.count_nonzero(self.tally.updates)) if self.plan.batch else sum(updates)
+        self.updates += int(np.count_nonzero(self.counts.updates)) if self.plan.batch else sum(updates)
         if self.ceiling is not None:
-            self.ceiling.steps += self.tally.step
+            self.ceiling.steps += self.counts.step
         if self.model.W is not self.state.W:  # else it is the state itself, and up to date
             self.model = self.method.model(self.state)
         if not kernels.all_finite(self.model.W, self.model.b):
@@ -389,8 +389,8 @@ class _Running:
 
         def work(active: Array) -> None:
             rows = self.job.table.rows
-            sweep = Sweep(rows, self.task, order, self.job.index, active, eta, self.tally, self.joint)
-            self.method.sweep(sweep, self.state, into)
+            shown = Pass(rows, self.task, order, self.job.index, active, eta, self.counts, self.joint)
+            self.method.present(shown, self.state, into)
 
         active = np.array(self.active)
         if self.pool is None or self.joint or active.size == 1:
@@ -399,10 +399,10 @@ class _Running:
             list(self.pool.map(work, np.array_split(active, min(self.plan.threads, active.size))))
 
     @cached_property
-    def _measured(self) -> tuple[Held, Task]:
+    def _measured(self) -> tuple[Validation, Task]:
         """The rows to measure the error on: those held out if there are any, else the training rows."""
-        held = self.job.held or Held(self.job.table, self.job.index, self.task.label, self.task.weight)
-        return held, self.task._replace(label=held.label, weight=held.weight)
+        held = self.job.held or Validation(self.job.table, self.job.index, self.task.label, self.task.sample_weight)
+        return held, self.task._replace(label=held.label, sample_weight=held.weight)
 
     def _error(self) -> float:
         """Measure the share of wrong rows, by weight."""
@@ -411,7 +411,7 @@ class _Running:
             wrong, total = kernels.weigh_errors(held.table.rows, task, held.index, self.model)
             return float(wrong / total)
         index = held.index if held.index.size else row_numbers(np.arange(held.table.shape[0]))
-        stake = np.append(task.stake, 1.0)[held.label[index]] * (held.weight[index] if held.weight.size else 1.0)
+        stake = np.append(task.class_cost, 1.0)[held.label[index]] * (held.weight[index] if held.weight.size else 1.0)
         elected = winners(decision(scores(held.table, self.model, index), task.sign, self.job.multiclass))
         return float(stake[elected != held.label[index]].sum() / stake.sum())
 
@@ -426,7 +426,7 @@ class _Running:
 
     def _judge(self, number: int) -> None:
         if self.method.rests:
-            updates = self.tally.updates.tolist()
+            updates = self.counts.updates.tolist()
             clean = [unit for unit in self.active if not updates[unit]]
             if clean and (self.plan.order == "random" or self.late):
                 clean = [unit for unit in clean if self._fits(unit)]  # not every row need have been presented
@@ -469,7 +469,7 @@ class _Running:
             self._end([unit for unit in self.active if lost[unit]], Stop.VALIDATION)
             return
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
-        figure = self.tally.mistakes if self.plan.batch else self.tally.loss * self.unit
+        figure = self.counts.mistakes if self.plan.batch else self.counts.loss * self.unit
         objective = figure / self.n + self._penalty_value()
         lost = patience.lost(objective.tolist())
         tired = [unit for unit in self.active if lost[unit]]
@@ -493,7 +493,7 @@ class _Running:
 
     def _report(self, number: int) -> Epoch:
         error = self.errors[-1] if self.errors else None
-        updates = int(self.tally.updates.sum())
+        updates = int(self.counts.updates.sum())
         return Epoch(number, self.mistakes[-1], updates, self.losses[-1], error, self.seconds, *self._scaled())
 
     def record(self) -> Run:
@@ -659,7 +659,7 @@ def train(
     return run(Job(method, table, task, chosen, multiclass, index, held, names=as_names(classes)), state)
 
 
-def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Held:
+def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Validation:
     table = as_table(validation[0])
     if table.shape[1] != n_features:
         raise InvalidInput(f"The validation rows have {table.shape[1]} features, the training rows {n_features}.")
@@ -667,4 +667,4 @@ def _hold(validation: tuple[Any, Any], classes: Array, n_features: int) -> Held:
     place = np.searchsorted(classes, given)
     known = classes[np.minimum(place, classes.size - 1)] == given
     # A class that training never saw cannot be predicted: -1 counts as an error whatever is elected.
-    return Held(table, EVERY_ROW, np.where(known, place, -1).astype(np.int32)[number], np.empty(0))
+    return Validation(table, EVERY_ROW, np.where(known, place, -1).astype(np.int32)[number], np.empty(0))

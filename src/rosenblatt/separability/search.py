@@ -17,10 +17,10 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from rosenblatt.compiled import nearest as activeset
-from rosenblatt.compiled.epochs import Csr, Dense, PassiveAggressiveRule, Tally, Task
+from rosenblatt.compiled.epochs import Counts, Csr, Dense, PassiveAggressiveRule, Task
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.methods import FirstOrder, Sweep
+from rosenblatt.learn.methods import FirstOrder, Pass
 from rosenblatt.learn.model import EVERY_ROW, code
 from rosenblatt.learn.order import Order
 
@@ -456,10 +456,10 @@ def advance(rows: SignedRows, epochs: int) -> Array:
     task = Task(label, sign, np.ones(sign.shape), np.ones(rows.classes), none, none, 1.0)
     order = Order("shuffled", label, EVERY_ROW, 0)
     for _ in range(epochs):
-        tally = Tally(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
-        sweep = Sweep(rows.table.rows, task, order.draw(), EVERY_ROW, np.arange(1), 1.0, tally, joint=True)
-        method.sweep(sweep, state, state)
-        if tally.mistakes[0] == 0:
+        counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
+        sweep = Pass(rows.table.rows, task, order.draw(), EVERY_ROW, np.arange(1), 1.0, counts, joint=True)
+        method.present(sweep, state, state)
+        if counts.mistakes[0] == 0:
             break
     W: Array = np.column_stack([state.W, state.b]).astype(float)
     return np.ravel(W[1:] - W[0])

@@ -1,0 +1,58 @@
+"""What could lead a compiled loop astray: indices out of range, values that are not finite."""
+
+import numpy as np
+from numba import njit
+
+# Sums may be reordered and fused; NaN and infinity keep their meaning.
+FASTMATH = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def inspect_dense(X):
+    """Largest squared row norm, and the first row whose norm is not finite or -1."""
+    largest, fault = 0.0, -1
+    for i in range(X.shape[0]):
+        total = 0.0
+        for j in range(X.shape[1]):
+            value = np.float64(X[i, j])
+            total += value * value
+        if not total < np.inf:
+            if fault < 0:
+                fault = i
+        elif total > largest:
+            largest = total
+    return largest, fault
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def inspect_csr(data, indices, indptr, n_features):
+    """Largest squared row norm, first row out of bounds, first not finite, first not ascending; -1 for none.
+
+    `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
+    """
+    largest, outside, infinite, disorder = 0.0, -1, -1, -1
+    for i in range(indptr.size - 1):
+        # Three short loops over a row in cache, each simple enough to be vectorised.
+        x = data[indptr[i] : indptr[i + 1]]
+        column = indices[indptr[i] : indptr[i + 1]]
+        total = 0.0
+        for k in range(x.size):
+            value = np.float64(x[k])
+            total += value * value
+        if not total < np.inf:
+            if infinite < 0:
+                infinite = i
+        elif total > largest:
+            largest = total
+        low, high = 0, 0
+        for k in range(column.size):
+            low = min(low, column[k])
+            high = max(high, column[k])
+        if (low < 0 or high >= n_features) and outside < 0:
+            outside = i
+        falls = 0
+        for k in range(1, column.size):
+            falls += column[k] <= column[k - 1]
+        if falls > 0 and disorder < 0:
+            disorder = i
+    return largest, outside, infinite, disorder
