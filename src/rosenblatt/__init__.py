@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
-    from rosenblatt.estimators.adaline import MaximumMargin as MaximumMargin
-    from rosenblatt.estimators.adaline import SoftMargin as SoftMargin
+    from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
-    from rosenblatt.estimators.perceptron import AROW as AROW
+    from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
+    from rosenblatt.estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
-    from rosenblatt.estimators.perceptron import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
-    from rosenblatt.estimators.perceptron import PocketPerceptron as PocketPerceptron
-    from rosenblatt.estimators.perceptron import VotedPerceptron as VotedPerceptron
-    from rosenblatt.estimators.perceptron import Winnow as Winnow
+    from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.saving import load as load
     from rosenblatt.estimators.saving import save as save
+    from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
+    from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.estimators.winnow import Winnow as Winnow
     from rosenblatt.learn.trace import trace as trace
-    from rosenblatt.learn.trainer import train as train
+    from rosenblatt.learn.train import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
     from rosenblatt.proof.certificate import verify as verify
     from rosenblatt.report.theory import theory as theory
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from rosenblatt.separability.cycles import certify_cycle as certify_cycle
 
 _HOME = {
-    "AROW": "estimators.perceptron",
+    "AROW": "estimators.arow",
     "Adaline": "estimators.adaline",
     "AdalineRegressor": "estimators.adaline",
     "AssociationUnits": "estimators.association",
     "AveragedPerceptron": "estimators.perceptron",
     "Certificate": "proof.certificate",
     "KernelPerceptron": "estimators.kernel_perceptron",
-    "MaximumMargin": "estimators.adaline",
-    "PassiveAggressive": "estimators.perceptron",
+    "MaximumMargin": "estimators.maximum_margin",
+    "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
-    "PocketPerceptron": "estimators.perceptron",
-    "SoftMargin": "estimators.adaline",
-    "VotedPerceptron": "estimators.perceptron",
-    "Winnow": "estimators.perceptron",
+    "PocketPerceptron": "estimators.pocket",
+    "SoftMargin": "estimators.soft_margin",
+    "VotedPerceptron": "estimators.voted",
+    "Winnow": "estimators.winnow",
     "certify": "separability.certify",
     "certify_cycle": "separability.cycles",
     "certify_pairs": "separability.certify",
@@ -54,7 +54,7 @@ _HOME = {
     "save": "estimators.saving",
     "theory": "report.theory",
     "trace": "learn.trace",
-    "train": "learn.trainer",
+    "train": "learn.train",
     "verify": "proof.certificate",
 }
 

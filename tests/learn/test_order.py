@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.model import EVERY_ROW
 from rosenblatt.learn.order import BLOCK, MANY_ROWS, Order, step_decay
 
 
-def drawn(kind, label, index=EVERY_ROW, seed=0, epochs=2):
+def drawn(kind, label, index=ALL_ROWS, seed=0, epochs=2):
     order = Order(kind, label, index, seed)
     return [order.draw().copy() for _ in range(epochs)]
 
@@ -23,7 +23,7 @@ def test_a_cycle_is_the_rows_as_they_lie():
 @pytest.mark.parametrize("subset", [False, True])
 def test_each_epoch_is_a_new_permutation(n, subset):
     label = np.random.default_rng(0).integers(0, 2, n)
-    index = np.arange(0, n, 3, dtype=np.int32) if subset else EVERY_ROW
+    index = np.arange(0, n, 3, dtype=np.int32) if subset else ALL_ROWS
     first, second = drawn("shuffled", label, index)
     expected = index.tolist() if subset else list(range(n))
     assert sorted(first.tolist()) == sorted(second.tolist()) == expected
@@ -48,9 +48,9 @@ def test_random_draws_repeat_rows():
 def test_many_mixed_rows_are_walked_in_blocks_and_sorted_ones_are_not():
     n = 4 * MANY_ROWS
     mixed = np.random.default_rng(0).integers(0, 3, n)
-    assert Order("shuffled", mixed, EVERY_ROW, 0).width == BLOCK
-    assert Order("shuffled", np.sort(mixed), EVERY_ROW, 0).width == 1
-    assert Order("shuffled", mixed[: MANY_ROWS - 1], EVERY_ROW, 0).width == 1
+    assert Order("shuffled", mixed, ALL_ROWS, 0).width == BLOCK
+    assert Order("shuffled", np.sort(mixed), ALL_ROWS, 0).width == 1
+    assert Order("shuffled", mixed[: MANY_ROWS - 1], ALL_ROWS, 0).width == 1
 
 
 def test_step_decay_falls_by_its_factor():

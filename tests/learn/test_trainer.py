@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt import Perceptron, VotedPerceptron, train, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.trainer import Plan
+from rosenblatt.learn.plan import Plan
 
 
 def noisy(n=400, d=3, seed=0):

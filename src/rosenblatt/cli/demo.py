@@ -22,9 +22,9 @@ from rosenblatt.compiled import epochs as kernels
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.evaluation import accuracy
+from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trace import trace
-from rosenblatt.learn.trainer import Epoch, Run
 from rosenblatt.plots.plane import INK, new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 
 Array = npt.NDArray[Any]

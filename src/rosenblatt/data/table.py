@@ -1,4 +1,4 @@
-"""From what users have (arrays, frames, sparse matrices) to rows that a kernel may read without looking.
+"""From what users have (arrays, frames, sparse matrices) to rows that a compiled loop may read without checks.
 
 Compiled loops do not check bounds, so everything that could lead them astray is refused here: indices out
 of range, broken row pointers, values that are not finite, shapes that do not fit.
@@ -18,6 +18,15 @@ from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
+
+# The subset of the rows that is all of them, in the order in which they are stored.
+ALL_ROWS = np.empty(0, np.int32)
+
+
+def row_numbers(rows: Array) -> Array:
+    """Return row numbers in the type that the loops are compiled for, half the size wherever it fits."""
+    largest = int(rows.max()) if rows.size else 0
+    return np.ascontiguousarray(rows, dtype=np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
 
 
 @dataclass(frozen=True)
@@ -41,19 +50,39 @@ class Table:
     dtype: np.dtype[Any]
     largest: float
 
-    def take(self, index: Array) -> Table:
-        """Copy some of the rows."""
-        if isinstance(self.rows, Dense):
-            rows: Dense | Csr = Dense(self.rows.X[index])
-        else:
-            whole = sp.csr_matrix((self.rows.data, self.rows.indices, self.rows.indptr), shape=self.shape)
-            part = whole[index]
-            rows = Csr(part.data, part.indices, part.indptr)
-        return Table(rows, (index.size, self.shape[1]), self.dtype, self.largest)
+    @property
+    def entries(self) -> int:
+        """How many values are stored."""
+        return int(self.values.size)
+
+    @property
+    def values(self) -> Array:
+        """The stored values, without a copy."""
+        return self.rows.X if isinstance(self.rows, Dense) else self.rows.data
+
+    def matrix(self) -> Any:
+        """Return the rows as an array or a scipy CSR matrix, without a copy."""
+        return self.rows.X if isinstance(self.rows, Dense) else sp.csr_matrix(self.rows, shape=self.shape)
+
+    def take(self, subset: Array) -> Table:
+        """Return a copy of some of the rows."""
+        part = self.matrix()[subset]
+        rows = Dense(part) if isinstance(self.rows, Dense) else Csr(part.data, part.indices, part.indptr)
+        return Table(rows, (subset.size, self.shape[1]), self.dtype, self.largest)
+
+    def astype(self, dtype: np.dtype[Any]) -> Table:
+        """Return the rows with values of another type; without a copy if they have it already."""
+        if dtype == self.dtype:
+            return self
+        values = self.values.astype(dtype)
+        if not np.isfinite(values).all():
+            raise InvalidInput(f"X has values as large as {np.abs(self.values).max():.3g}, which {dtype} cannot hold.")
+        rows = Dense(values) if isinstance(self.rows, Dense) else self.rows._replace(data=values)
+        return Table(rows, self.shape, dtype, self.largest)
 
 
 def as_table(X: Any) -> Table:
-    """Validate X and give its rows to the kernels, without a copy where possible.
+    """Validate X and return its rows for the compiled loops, without a copy where possible.
 
     float32 and float64 values are used in place, in C-contiguous arrays and in CSR matrices with int32 or int64
     indices; anything else is converted once.
@@ -75,7 +104,7 @@ def as_table(X: Any) -> Table:
 
 
 def _real(values: Array, what: str) -> Array:
-    """Give values as native float32 or float64."""
+    """Return values as native float32 or float64."""
     if values.dtype.kind == "c":
         raise InvalidInput(f"Complex data not supported: {what} has dtype {values.dtype}. Pass its real part.")
     if values.dtype.kind not in "fiub":
@@ -113,7 +142,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 
 def _refuse_infinite(values: Array, row: int) -> None:
-    """Say what is not finite in a row whose squared norm is not."""
+    """Raise an error that names what is not finite in a row."""
     faulty = np.flatnonzero(~np.isfinite(values))
     if faulty.size == 0:
         raise InvalidInput(
@@ -146,7 +175,7 @@ def _damaged(fault: str) -> InvalidInput:
 
 
 def _check_compressed(X: Any) -> None:
-    """Refuse a CSR, CSC or BSR matrix whose arrays do not describe a matrix of its shape."""
+    """Raise an error if the arrays of a CSR, CSC or BSR matrix do not describe a matrix of its shape."""
     major, minor = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":
         major, minor = major // X.blocksize[0], minor // X.blocksize[1]
@@ -170,7 +199,7 @@ def _check_compressed(X: Any) -> None:
 
 
 def check_sparse(X: Any) -> Any:
-    """Give a sparse matrix in a format whose arrays can be trusted by scipy's own conversions and products.
+    """Check that the arrays of a sparse matrix can be trusted by scipy's own conversions and products.
 
     Parameters
     ----------
@@ -215,72 +244,3 @@ def _sparse_table(X: Any) -> Table:
         tidy.sum_duplicates()
         return _sparse_table(tidy)
     return Table(Csr(values, indices, indptr), matrix.shape, values.dtype, largest)
-
-
-def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
-    """Give the sorted classes in y and the number of each row's class.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    classes : array of shape (n_classes,)
-    label : int32 array of shape (n_samples,)
-    """
-    values = np.asarray(y)
-    if values.ndim != 1 or values.size != n_samples:
-        raise InvalidInput(
-            f"y has shape {values.shape}, X has {n_samples} rows: found input variables with inconsistent numbers of "
-            "samples. Pass one label for each row."
-        )
-    if values.dtype.kind in "fc" and not np.isfinite(values).all():
-        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose label is not known.")
-    if values.dtype.kind == "c" or (values.dtype.kind == "f" and np.any(values != np.floor(values))):
-        raise InvalidInput(
-            "Unknown label type: continuous. y has values between whole numbers, such as those of a regression. "
-            "Pass class labels, for example y > threshold."
-        )
-    if values.dtype.kind in "biuf":
-        # Two numbers, the common case, need no sorting.
-        low, high = values.min(), values.max()
-        upper = values == high
-        if low != high and (upper | (values == low)).all():
-            return np.array([low, high], values.dtype), upper.astype(np.int32)
-    classes, label = np.unique(values, return_inverse=True)
-    return classes, label.reshape(-1).astype(np.int32)
-
-
-def as_weights(sample_weight: Any, n_samples: int) -> Array:
-    """Give sample weights as a checked array, empty where all are one."""
-    if sample_weight is None:
-        return np.empty(0)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise InvalidInput(
-            f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows."
-        )
-    if not np.isfinite(weight).all() or weight.min() < 0:
-        raise InvalidInput("sample_weight has values that are negative or not finite. Weights are numbers from 0.")
-    if not weight.any():
-        raise InvalidInput("sample_weight is zero everywhere: there is nothing to learn from.")
-    return np.ascontiguousarray(weight)
-
-
-def as_targets(y: Any) -> Array:
-    """Give the targets of a regression as checked numbers."""
-    values = np.asarray(y)
-    if values.dtype.kind in "OUS":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"y cannot be read as numbers ({error}). A regression needs numbers.") from None
-    target = np.ascontiguousarray(values, dtype=np.float64)
-    if not np.isfinite(target).all():
-        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
-    return target

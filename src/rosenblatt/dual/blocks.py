@@ -23,12 +23,12 @@ from threadpoolctl import ThreadpoolController
 
 from rosenblatt.compiled import dual as duals
 from rosenblatt.compiled.epochs import Task
+from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.dual.kernels import Objects, Similarity, join, take
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.model import EVERY_ROW
 from rosenblatt.learn.order import Order
+from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Patience, Stop
-from rosenblatt.learn.trainer import Epoch, Plan, Run
 
 Array = npt.NDArray[Any]
 
@@ -234,7 +234,7 @@ class DualJob:
     plan: Plan
     multiclass: str
     start: Expansion
-    index: Array = field(default_factory=lambda: EVERY_ROW)
+    index: Array = field(default_factory=lambda: ALL_ROWS)
     memory: float = 1e9
     strangers: int = 0
     before: int = 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import dual as duals
 from rosenblatt.dual.blocks import Crew, DualJob, Epochs, Expansion, expand, finish
-from rosenblatt.learn.trainer import Run
+from rosenblatt.learn.plan import Run
 
 Array = npt.NDArray[Any]
 

@@ -1,69 +1,49 @@
-"""The members that minimise something: squared errors, penalised losses, the length of the weights."""
+"""Adaline, for classes and for numbers."""
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
-from numbers import Real
+import time
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import (
-    HarmonicRate,
-    HingeRule,
-    LmsRule,
-    LogisticRule,
-    NormalisedLmsRule,
-    PerceptronRule,
-    SquaredHingeRule,
-    Task,
-)
-from rosenblatt.data.table import Table, as_targets, as_weights
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import (
-    COMMON,
-    EpochLearner,
-    LinearClassifier,
-    check_penalty,
-    check_rate,
-    learner,
-    penalty_of,
-    require,
-    require_one_of,
-)
-from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.methods import FirstOrder, Method
-from rosenblatt.learn.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, scores
-from rosenblatt.learn.order import SCHEDULES, row_numbers
-from rosenblatt.learn.trainer import Job, Plan, Run, run
-from rosenblatt.proof.certificate import Bracket
-from rosenblatt.separability.certify import Hyperplane, widest_margin
-from rosenblatt.separability.search import Clock, OutOfTime
+from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
+from rosenblatt.data.labels import as_targets, as_weights, used_rows
+from rosenblatt.estimators.base import EpochLearner, FromStream, LinearClassifier, chunk_record
+from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
+from rosenblatt.learn.in_memory import Job, run
+from rosenblatt.learn.methods import FirstOrder, Method, copy_state
+from rosenblatt.learn.record import Recorder, Recording
+from rosenblatt.learn.stopping import REGRESSION
+from rosenblatt.learn.stream import NO_CLASSES, Learned, RegressionStream, Settings, regression_task
+from rosenblatt.learn.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
 
-@learner(eta0=0.1, schedule="constant", normalised=True)
-class Adaline(LinearClassifier):
+class _Lms(WithRate):
+    """Parameters of least mean squares."""
+
+    eta0: float = real(
+        0.1,
+        "Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
+        above=0,
+        wanted="a positive number",
+    )
+    normalised: bool = flag(True, "Whether steps are divided by the squared length of the row (NLMS).")
+
+
+class Adaline(_Lms, FullTraining, LinearClassifier):
     """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
 
     Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised`.
 
     Parameters
     ----------
-    eta0 : float, default 0.1
-        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
-    schedule : str or callable, default "constant"
-        Factor of the learning rate by epoch, as for `Perceptron`.
-    normalised : bool, default True
-        Whether steps are divided by the squared length of the row (NLMS).
-    {common}
+    {parameters}
 
     Attributes
     ----------
@@ -87,256 +67,18 @@ class Adaline(LinearClassifier):
     modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
 
-    def _check_own(self) -> None:
-        check_rate(self)
-
     def _method(self) -> Method:
         return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
 
 
-@learner(loss="hinge", penalty="l2", alpha=0.0001, l1_ratio=0.15, eta0=0.01, schedule="optimal", average=False)
-class SoftMargin(LinearClassifier):
-    """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
-
-    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
-    alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
-
-    Parameters
-    ----------
-    loss : {"hinge", "squared_hinge", "logistic"}, default "hinge"
-    penalty : {"l2", "l1", "elasticnet"} or None, default "l2"
-    alpha : float, default 0.0001
-        Strength of the penalty.
-    l1_ratio : float, default 0.15
-        Share of L1 in the elastic net.
-    eta0 : float, default 0.01
-        Learning rate of the schedules by epoch.
-    schedule : str or callable, default "optimal"
-        "pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou's t0; or by epoch, as for
-        `Perceptron`.
-    average : bool, default False
-        Whether the model is the average of the weights over all trials (averaged SGD).
-    {common}
-
-    Attributes
-    ----------
-    {attributes}
-
-    References
-    ----------
-    Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
-    and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
-    optimal one pass large scale learning with averaged stochastic gradient descent.
-
-    Examples
-    --------
-    >>> from rosenblatt import SoftMargin
-    >>> model = SoftMargin(loss="logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> model.predict([[0.5], [2.5]]).tolist()
-    [0, 1]
-    """
-
-    keeps = "last"
-
-    @property
-    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Modes that the loss has: the logistic loss of several classes at once is another one."""
-        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
-
-    def _check_own(self) -> None:
-        check_rate(self)
-        check_penalty(self)
-        require_one_of("loss", self.loss, ("hinge", "squared_hinge", "logistic"))
-        if not callable(self.schedule):
-            require_one_of("schedule", self.schedule, ("optimal", "pegasos", *SCHEDULES))
-        if self.schedule in ("optimal", "pegasos") and not self.alpha > 0:
-            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
-
-    def _plan(self, **changes: Any) -> Plan:
-        by_trial = self.schedule in ("optimal", "pegasos")
-        return super()._plan(**({"schedule": "constant"} if by_trial else {}), **changes)
-
-    def _method(self) -> Method:
-        rule = {"hinge": HingeRule(), "squared_hinge": SquaredHingeRule(), "logistic": LogisticRule()}[self.loss]
-        return FirstOrder(rule, penalty_of(self), self._pace(), bool(self.average))
-
-    def _pace(self) -> HarmonicRate | None:
-        if self.schedule == "pegasos":
-            return HarmonicRate(float(self.alpha), 0.0)
-        if self.schedule == "optimal":
-            # Bottou's choice: the first step is no longer than a weight of typical size.
-            typical = (1.0 / self.alpha**0.5) ** 0.5
-            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
-            return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
-        return None
-
-    def _is_logistic(self) -> bool:
-        if self.loss != "logistic":
-            raise AttributeError("predict_proba is only there with loss='logistic'.")
-        return True
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Give the probability of each class, from the logistic scores; several classes are scaled to add up to one.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        positive = 1.0 / (1.0 + np.exp(-np.clip(self._class_scores(X).astype(float), -700, 700)))
-        if positive.shape[1] == 1:
-            return np.hstack([1.0 - positive, positive])
-        return np.asarray(positive / positive.sum(axis=1, keepdims=True))
-
-
-_NOT_FOR_MARGINS = tuple(name for name in COMMON if name not in ("max_seconds", "multiclass"))
-
-
-@learner(without=_NOT_FOR_MARGINS)
-class MaximumMargin(LinearClassifier):
-    """The hyperplane furthest from all rows: the hard-margin support vector machine.
-
-    Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
-    the two classes (an active set of rows that grows), and scaled so that the closest rows have y f(x) = 1; the margin
-    is 1/|w|, and certified: see `certify`.
-
-    Parameters
-    ----------
-    max_seconds : float or None, default None
-        Most seconds; a problem that is not solved by then is treated as one that cannot be separated.
-    multiclass : {"ovr", "ovo", "ovo-vote"}, default "ovr"
-        More than two classes: one against the rest, or every pair.
-
-    Attributes
-    ----------
-    coef_, intercept_, classes_, n_features_in_, feature_names_in_
-        As for `Perceptron`.
-    margin_ : array of shape (n_problems,)
-        Distance of the closest rows from each hyperplane, rounded down.
-    margin_ceiling_ : array of shape (n_problems,)
-        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls.
-    support_ : list of int arrays
-        The rows that each hyperplane rests on.
-    stop_reason_ : str
-        How close the two are.
-
-    Notes
-    -----
-    Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are the best that the perceptron came by.
-
-    References
-    ----------
-    Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
-    polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
-    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
-
-    See Also
-    --------
-    certify : proves the margin, or that there is none.
-    SoftMargin : for data that is not separable.
-
-    Examples
-    --------
-    >>> from rosenblatt import MaximumMargin
-    >>> model = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1])
-    >>> model.margin_.round(6).tolist(), model.intercept_.round(6).tolist()
-    ([2.0], [-1.0])
-    """
-
-    modes = ("ovr", "ovo", "ovo-vote")
-    fit_intercept = True
-    class_weight = None
-
-    margin_: Array
-    margin_ceiling_: Array
-    support_: list[Array]
-
-    @property
-    def partial_fit(self) -> Any:
-        """Not there: the largest margin is a property of all rows together."""
-        raise AttributeError("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
-
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
-        """Find the hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        require_one_of("multiclass", self.multiclass, self.modes)
-        if self.max_seconds is not None:
-            require("max_seconds", self.max_seconds, Real, lambda v: v > 0, "a positive number")
-        table, y = self._check_rows(X, y, reset=True)
-        classes, label = self._labels(y, table)
-        sign = code(classes.size, self.multiclass)
-        clock = Clock(self.max_seconds)
-        found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
-        self.classes_ = classes
-        self.coef_ = np.array([plane.w for plane in found])
-        self.intercept_ = np.array([plane.b for plane in found])
-        self.margin_ = np.array([plane.margin.lower for plane in found])
-        self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
-        self.support_ = [plane.support for plane in found]
-        apart = self.margin_ > 0
-        if apart.all():
-            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
-            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
-        else:
-            self.stop_reason_ = (
-                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
-            )
-            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
-        return self
-
-
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
-    """Give the hyperplane of one problem, or the best that the perceptron comes by where nothing separates."""
-    index = row_numbers(np.flatnonzero(sign[label, 0]))
-    part = table if index.size == label.size else table.take(index)
-    with suppress(OutOfTime):
-        found = widest_margin(SignedRows(part, sign[label[index], 0] > 0, 2), clock)
-        if found is not None:
-            return found._replace(support=index[found.support])
-    task = Task(label, sign, np.ones(sign.shape), np.ones(sign.shape[0]), np.empty(0), np.empty(0), 1.0)
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
-    state = method.start(1, table.shape[1], table.dtype)
-    record = run(Job(method, table, task, Plan(epochs=100, keep="best"), index=index), state)
-    w, b = record.coef[0].astype(float), float(record.intercept[0])
-    heights = sign[label[index], 0] * scores(table, as_model(record.coef, record.intercept), index)[:, 0]
-    reached = float(heights.min()) / (float(np.linalg.norm(w)) or 1.0)
-    return Hyperplane(w, b, Bracket(min(reached, -np.finfo(float).tiny), 0.0), index[:0])
-
-
-@learner(
-    eta0=0.1,
-    schedule="constant",
-    normalised=True,
-    without=("early_stopping", "validation_fraction", "class_weight", "multiclass", "keep", "n_jobs", "init"),
-)
-class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
+class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin, EpochLearner):  # type: ignore[misc]
     """Adaline for numbers: linear regression by least mean squares, row by row.
 
     w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
 
     Parameters
     ----------
-    eta0 : float, default 0.1
-        Learning rate; stable below 2 if normalised, else below 2/|x|^2.
-    schedule : str or callable, default "constant"
-        Factor of the learning rate by epoch, as for `Perceptron`.
-    normalised : bool, default True
-        Whether steps are divided by the squared length of the row (NLMS).
-    {common}
+    {parameters}
 
     Attributes
     ----------
@@ -357,12 +99,40 @@ class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
     [7.0]
     """
 
-    coef_: Array
-    intercept_: float
-    n_iter_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
+    @property
+    def coef_(self) -> Array:
+        """The weights; assign a whole array to start anew from other ones."""
+        return self._learned("coef_").model().W[0]
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._learned("coef_").set_weights(np.asarray(value)[None], [self.intercept_])
+
+    @property
+    def intercept_(self) -> float:
+        """The bias; assign a number to start anew from another one."""
+        return float(self._learned("intercept_").model().b[0])
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._learned("intercept_").set_weights(self.coef_[None], [value])
+
+    def _settings(self) -> Settings:
+        method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+        return Settings(method, eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Settings, Any]:
+        self._check_parameters()
+        warm = self.warm_start and "_stream" in self.__dict__
+        table, y = self._check_rows(X, y, reset=True)
+        weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
+        task = regression_task(as_targets(y), weight, settings.bias)
+        if warm:
+            self._stream.reconfigure(settings)
+            state = copy_state(self._stream.state)
+        else:
+            state = settings.method.start(1, table.shape[1], table.dtype)
+        return Job(settings.method, table, task, self._plan(), subset=used_rows(weight)), settings, state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -378,7 +148,20 @@ class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
         -------
         self
         """
-        return self._train(X, y, sample_weight, fresh=not (self.warm_start and hasattr(self, "coef_")), stream=False)
+        job, settings, state = self._prepare(X, y, sample_weight)
+        record = run(job, state)
+        self._stream = RegressionStream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+        self._store(record)
+        return self
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.learn.record`."""
+        job, settings, state = self._prepare(X, y, sample_weight)
+        recorder = Recorder(job, state)
+        record = Trainer(job.plan, recorder).run()
+        self._stream = RegressionStream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+        self._store(record)
+        return recorder.recording(record, self)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come; chunks of any size give the same weights.
@@ -393,33 +176,20 @@ class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
         -------
         self
         """
-        return self._train(X, y, sample_weight, fresh=not hasattr(self, "coef_"), stream=True)
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, *, fresh: bool, stream: bool) -> Self:
-        self._check_common()
-        check_rate(self)
-        table, y = self._check_rows(X, y, reset=fresh or not stream)
-        target = as_targets(y)
-        weight = as_weights(sample_weight, table.shape[0])
-        index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        one = np.ones((1, 1))
-        label = np.zeros(table.shape[0], np.int32)
-        bias = 1.0 if self.fit_intercept else 0.0
-        task = Task(label, one.astype(np.int8), one, one[0], weight, target, bias)
-        method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
-        state = method.start(1, table.shape[1], table.dtype)
-        if not fresh:
-            W0, b0 = check_start((self.coef_, self.intercept_), 1, table.shape[1])
-            state.W[:], state.b[:] = W0, b0
-        plan = self._plan(**({"order": "cyclic", "epochs": 1, "tol": None} if stream else {}))
-        self.run_ = run(Job(method, table, task, plan, index=index), state)
-        self.coef_, self.intercept_ = self.run_.coef[0], float(self.run_.intercept[0])
-        self.t_ = self.run_.trials + (0 if fresh else self.t_)
-        self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
+        start = time.perf_counter()
+        self._check_parameters()
+        first = "_stream" not in self.__dict__
+        table, y = self._check_rows(X, y, reset=first)
+        stream = RegressionStream(self._settings()) if first else self._stream
+        stream.reconfigure(self._settings())
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
+        self._stream = stream
+        seconds = time.perf_counter() - start
+        self._store(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
         return self
 
     def predict(self, X: Any) -> Array:
-        """Give the number that belongs to each row.
+        """Return the number that belongs to each row.
 
         Parameters
         ----------
@@ -431,7 +201,4 @@ class AdalineRegressor(RegressorMixin, EpochLearner):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
-        if np.shape(self.coef_) != (table.shape[1],):
-            raise InvalidInput(f"coef_ has shape {np.shape(self.coef_)}; X has {table.shape[1]} features. Fit again.")
-        coef = np.asarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))[None, :]
-        return scores(table, as_model(coef, np.array([self.intercept_], dtype=coef.dtype)))[:, 0]
+        return self._stream.problem_scores(table)[:, 0]

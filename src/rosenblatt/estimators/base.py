@@ -1,12 +1,16 @@
-"""What the scikit-learn classes share: parameters, labels, checks, training by epochs or by a stream."""
+"""What the scikit-learn classes share: rows that can be trusted, plans, fitting, streams, prediction.
+
+The classes here have no parameters of their own. A member of the family inherits its parameters from
+`rosenblatt.estimators.parameters`, and gives its `_method`.
+"""
 
 from __future__ import annotations
 
-import inspect
+import time
 import warnings
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,100 +19,30 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.compiled import epochs as kernels
-from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge, Task
-from rosenblatt.data.table import Table, as_labels, as_table, as_weights, check_sparse
+from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
+from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.table import Table, as_table, check_sparse, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import FirstOrder, Method, Penalty
-from rosenblatt.learn.model import (
-    EVERY_ROW,
-    MULTICLASS,
-    as_model,
-    check_start,
-    code,
-    count_problems,
-    decision,
-    scores,
-    winners,
-)
-from rosenblatt.learn.order import row_numbers
-from rosenblatt.learn.stopping import Stop
-from rosenblatt.learn.trace import growth, open_code
-from rosenblatt.learn.trainer import Epoch, Job, Plan, Run, Validation, run
-from rosenblatt.proof.certificate import as_names
+from rosenblatt.learn.in_memory import Job, Validation, run
+from rosenblatt.learn.methods import Method, Penalty, copy_state, start_state
+from rosenblatt.learn.multiclass import MULTICLASS, class_costs, code, decision, make_task, winners
+from rosenblatt.learn.plan import Epoch, Plan, Run
+from rosenblatt.learn.record import Recorder, Recording
+from rosenblatt.learn.stopping import PERCEPTRON, Stop, Words
+from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.learn.trainer import Trainer
 
 Array = npt.NDArray[Any]
-Class = TypeVar("Class", bound=type)
 
 _ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
 
-COMMON: dict[str, Any] = {
-    "fit_intercept": True,
-    "max_iter": 1000,
-    "tol": 1e-3,
-    "shuffle": True,
-    "verbose": 0,
-    "n_jobs": None,
-    "random_state": 0,
-    "early_stopping": False,
-    "validation_fraction": 0.1,
-    "n_iter_no_change": 5,
-    "class_weight": None,
-    "warm_start": False,
-    "multiclass": "ovr",
-    "max_seconds": None,
-    "init": None,
-    "callback": None,
-    "keep": None,
-}
-
-COMMON_PARAMETERS = """\
-    fit_intercept : bool, default True
-        Whether to learn a bias b.
-    max_iter : int, default 1000
-        Most epochs, that is passes over the rows.
-    tol : float or None, default 1e-3
-        The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A perceptron
-        goes on nevertheless while some hyperplane may separate the data with a margin above tol times the radius.
-        None: all `max_iter` epochs.
-    shuffle : True, False or "random", default True
-        Reshuffle the rows each epoch, present them as they lie, or draw them with replacement. From 16,384 rows on
-        blocks of 64 neighbours are reshuffled, at the speed of memory; single rows still if the labels come sorted.
-    verbose : int, default 0
-        Print a line per epoch.
-    n_jobs : int or None, default None
-        Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.
-    random_state : int, RandomState or None, default 0
-        For the shuffling.
-    early_stopping : bool, default False
-        Hold out `validation_fraction` of the rows and end when the error on them stops decreasing.
-    validation_fraction : float, default 0.1
-        Share of the rows to hold out.
-    n_iter_no_change : int, default 5
-        Epochs without progress to wait.
-    class_weight : dict, "balanced" or None, default None
-        Factor of the steps for each class.
-    warm_start : bool, default False
-        Whether `fit` continues from where the last call stopped.
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}, default "ovr"
-        More than two classes: one against the rest; every pair, adding up their scores or with one vote each; or all at
-        once by correcting the true class and the best wrong one (Crammer and Singer 2003).
-    max_seconds : float or None, default None
-        Most seconds to train.
-    init : (w0, b0) or None, default None
-        Weights and bias to start from.
-    callback : callable or None, default None
-        Called with an `Epoch` after each; a true answer ends the fit.
-    keep : {"last", "best"} or None, default None
-        Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on the held-out
-        rows if there are any. None: what suits the method, and "last" where tol=None asks for all epochs."""
-
-COMMON_ATTRIBUTES = """\
+ATTRIBUTES = """\
     coef_ : array of shape (n_problems, n_features)
-        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo".
+        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
+        whole array: training then starts anew from it.
     intercept_ : array of shape (n_problems,)
         Biases.
     classes_ : array of shape (n_classes,)
@@ -127,76 +61,42 @@ COMMON_ATTRIBUTES = """\
         Their names, where X had any."""
 
 
-def learner(*, without: tuple[str, ...] = (), **own: Any) -> Callable[[Class], Class]:
-    """Give a class its constructor: its own parameters and the common ones, by keyword, stored as they are.
-
-    The placeholders {common} and {attributes} of its docstring are filled in.
-    """
-    shared = {name: default for name, default in COMMON.items() if name not in without and name not in own}
-    parameters = own | shared
-
-    def decorate(cls: Class) -> Class:
-        def __init__(self: Any, **given: Any) -> None:  # noqa: N807
-            unknown = sorted(given.keys() - parameters.keys())
-            if unknown:
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {', '.join(unknown)}. It has {', '.join(parameters)}."
-                )
-            for name, default in parameters.items():
-                setattr(self, name, given.get(name, default))
-
-        kind = inspect.Parameter
-        listed = [kind(name, kind.KEYWORD_ONLY, default=default) for name, default in parameters.items()]
-        __init__.__signature__ = inspect.Signature([kind("self", kind.POSITIONAL_OR_KEYWORD), *listed])  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[misc]
-        text = (cls.__doc__ or "").replace("    {common}", COMMON_PARAMETERS)
-        cls.__doc__ = text.replace("    {attributes}", COMMON_ATTRIBUTES)
-        return cls
-
-    return decorate
-
-
-def require(name: str, value: Any, kind: type, accept: Callable[[Any], bool], wanted: str) -> None:
-    """Refuse a parameter that is not of its kind or not acceptable."""
-    if not isinstance(value, kind) or isinstance(value, bool | np.bool_) or not accept(value):
-        raise InvalidInput(f"{name}={value!r} is not possible: it must be {wanted}.")
-
-
-def require_one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a parameter that is not one of the choices."""
-    if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise InvalidInput(f"{name}={value!r} is not known: choose one of {listed}.")
-
-
-def check_sparse_first(X: Any) -> None:
-    """Refuse what would lead scipy or scikit-learn astray before they see it: broken pointers, and dates."""
+def check_before_sklearn(X: Any) -> None:
+    """Raise an error for what would lead scipy or scikit-learn astray: broken pointers, and dates."""
     if sp.issparse(X):
         check_sparse(X)
     elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
         raise InvalidInput(f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since.")
 
 
-def check_rate(estimator: Any) -> None:
-    """Refuse a learning rate that is not one."""
-    require("eta0", estimator.eta0, Real, lambda v: 0 < v < np.inf, "a positive number")
-
-
-def check_penalty(estimator: Any) -> None:
-    """Refuse a penalty that is not one."""
-    require("alpha", estimator.alpha, Real, lambda v: 0 <= v < np.inf, "a number from 0")
-    require("l1_ratio", estimator.l1_ratio, Real, lambda v: 0 <= v <= 1, "a number from 0 to 1")
-    require_one_of("penalty", estimator.penalty, (None, "l1", "l2", "elasticnet"))
-
-
 def penalty_of(estimator: Any) -> Penalty:
-    """Give the penalty that the parameters describe."""
+    """Return the penalty that the parameters describe."""
     if estimator.penalty is None:
         return NoPenalty()
     share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
     if share == 0.0:
         return Ridge(float(estimator.alpha))
     return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
+
+
+def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
+    """Return the classes, of which there must be two, and the number of each row's class."""
+    classes, label = as_labels(y, n_rows)
+    if classes.size < 2:
+        raise InvalidInput(
+            f"The number of classes has to be greater than one; got 1 class: {classes[0]!r}. "
+            "Add examples of another class."
+        )
+    return classes, label
+
+
+def same_classes(classes: Array, known: Array) -> None:
+    """Raise an error if a warm start would have to tell other classes apart."""
+    if not np.array_equal(classes, known):
+        raise InvalidInput(
+            f"warm_start continues with the classes {known.tolist()}, but y has {classes.tolist()}. "
+            "Fit a fresh estimator, or use partial_fit, which takes new classes."
+        )
 
 
 class EpochLearner(BaseEstimator):  # type: ignore[misc]
@@ -212,20 +112,22 @@ class EpochLearner(BaseEstimator):  # type: ignore[misc]
     # What a class keeps by itself.
     keeps: ClassVar[str] = "last"
 
+    n_features_in_: int
+    n_iter_: int
+    run_: Run
+    stop_reason_: str
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _check_common(self) -> None:
-        require("max_iter", self.max_iter, Integral, lambda v: v >= 1, "a whole number from 1")
-        require("n_iter_no_change", self.n_iter_no_change, Integral, lambda v: v >= 1, "a whole number from 1")
-        if self.tol is not None:
-            require("tol", self.tol, Real, lambda v: v == v, "a number, or None for all epochs")
-        if self.max_seconds is not None:
-            require("max_seconds", self.max_seconds, Real, lambda v: v > 0, "a positive number or None")
-        require_one_of("keep", self.keep, (None, "last", "best"))
-        require_one_of("shuffle", self.shuffle, tuple(_ORDER))
+    def _check_own(self) -> None:
+        """Raise an error for values of a class's own parameters that are impossible together."""
+
+    def _check_parameters(self) -> None:
+        self._check_declared()
+        self._check_own()
 
     def _plan(self, **changes: Any) -> Plan:
         watched = self.tol is not None or self.early_stopping
@@ -259,12 +161,7 @@ class EpochLearner(BaseEstimator):  # type: ignore[misc]
         return None if self.callback is None else self.callback(epoch)
 
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
-        if sp.issparse(X):
-            check_sparse(X)  # before anything of scipy's follows its pointers
-        elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-            raise InvalidInput(
-                f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since."
-            )
+        check_before_sklearn(X)
         checked = validate_data(
             self,
             X,
@@ -280,53 +177,90 @@ class EpochLearner(BaseEstimator):  # type: ignore[misc]
             return as_table(checked), None
         return as_table(checked[0]), checked[1]
 
-    def _more_labels(self, y: Any, n_samples: int, expected: Any, first: bool) -> tuple[Array, Array]:
-        """Give the classes of a stream so far, with those expected, and the number of each row's class."""
-        if isinstance(self.class_weight, str):
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
-        given, number = as_labels(y, n_samples)
-        others = [] if expected is None else [np.unique(np.asarray(expected))]
-        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *others, given]))
-        return seen, np.searchsorted(seen, given).astype(np.int32)[number]
+    def _store(self, record: Run) -> None:
+        """Keep the record of a fit or of a chunk."""
+        self.run_, self.n_iter_, self.stop_reason_ = record, record.epochs, record.reason
 
 
-class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
-    """What the linear classifiers of the family share.
+def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, words: Words, seconds: float) -> Run:
+    """Return the record of a chunk of a stream, of so many rows, with the largest squared norm of them."""
+    mistakes = int(counts.mistakes.sum())
+    loss = float(counts.loss.sum()) * stream.settings.rate_scale / rows
+    return Run(
+        mistakes=(mistakes,),
+        losses=(loss,),
+        errors=(),
+        updates=int(counts.updates.sum()),
+        epochs=1,
+        trials=rows,
+        seconds=seconds,
+        stop=Stop.CHUNK,
+        reason=words[Stop.CHUNK].format(trials=rows, mistakes=mistakes, loss=loss) + ".",
+        stops=(Stop.CHUNK,) * counts.mistakes.size,
+        kept=1,
+        cycle=None,
+        radius=float(np.sqrt(largest + stream.settings.bias)),
+        ceiling=None,
+    )
 
-    A subclass gets its constructor from `learner` and gives its `_method`.
-    """
 
-    # Modes that the method has, and what it keeps by itself.
+class FromStream:
+    """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
+
+    _stream: Stream
+    declared: ClassVar[Mapping[str, Any]]
+
+    def _learned(self, name: str) -> Stream:
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is None or stream.state is None:
+            raise AttributeError(f"This {type(self).__name__} has no {name} yet. Call fit or partial_fit first.")
+        return stream
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_stream" in self.__dict__
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in self.declared and "_stream" in self.__dict__:
+            self._stream.outdated = True
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the features, where rows had any."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and stream.columns is not None:
+            return np.array([*stream.columns], dtype=object)
+        if "feature_names_in_" not in self.__dict__:
+            raise AttributeError(f"The features of this {type(self).__name__} have no names.")
+        names: Array = self.__dict__["feature_names_in_"]
+        return names
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, names: Array) -> None:
+        self.__dict__["feature_names_in_"] = names
+
+    @feature_names_in_.deleter
+    def feature_names_in_(self) -> None:
+        del self.__dict__["feature_names_in_"]
+
+    @property
+    def t_(self) -> int:
+        """Trials so far."""
+        return self._learned("t_").trials
+
+
+class LinearPredictor(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+    """Prediction by hyperplanes."""
+
+    # Modes that the method has.
     modes: ClassVar[tuple[str, ...]] = MULTICLASS
-    keeps = "best"
-    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
-    takes_new_classes: ClassVar[bool] = True
 
     classes_: Array
     coef_: Array
     intercept_: Array
-    n_iter_: int
-    n_features_in_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
-    mistakes_: int
-    _trained: tuple[Any, Array, Array]
-
-    def _method(self) -> Method:
-        """Give the way to learn, from the parameters."""
-        raise NotImplementedError
-
-    def _check_own(self) -> None:
-        """Refuse impossible values of a class's own parameters."""
 
     def _check_parameters(self) -> None:
-        self._check_common()
-        require("validation_fraction", self.validation_fraction, Real, lambda v: 0 < v < 1, "between 0 and 1")
-        require_one_of("multiclass", self.multiclass, MULTICLASS)
+        self._check_declared()
         if self.multiclass not in self.modes:
             raise InvalidInput(
                 f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose "
@@ -334,19 +268,130 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             )
         self._check_own()
 
-    def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
-        """Say what each row teaches each problem.
+    def _problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each problem."""
+        raise NotImplementedError
 
-        As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._decide(self._problem_scores(table))
+
+    def _decide(self, problem_scores: Array) -> Array:
+        return decision(problem_scores, code(self.classes_.size, self.multiclass), self.multiclass)
+
+    def _elect(self, class_scores: Array) -> Array:
+        if self.classes_.size == 1:
+            return np.repeat(self.classes_, class_scores.shape[0])
+        return self.classes_[winners(class_scores)]
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+            For one-vs-one the sum of a class's signed scores against each other class.
         """
-        stake = np.ones(classes.size)
-        if self.class_weight is not None:
-            stake = compute_class_weight(self.class_weight, classes=classes, y=y).astype(float)
-        own = sign > 0 if self.multiclass == "ovr" and classes.size > 2 else sign != 0
-        cost = np.where(own, stake[:, None], 1.0)
-        return Task(label, sign, cost, stake, weight, np.empty(0), 1.0 if self.fit_intercept else 0.0)
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    # --------------------------------------------------------------------------------------------------- training
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._elect(self._class_scores(X))
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
+        if not length.all():
+            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
+        distances = np.asarray(self._problem_scores(table) / length)
+        return distances[:, 0] if distances.shape[1] == 1 else distances
+
+
+class LinearClassifier(FromStream, LinearPredictor):
+    """What the linear classifiers of the family share: fitting, streams, and the stream that owns what was learned.
+
+    A subclass inherits its parameters from `rosenblatt.estimators.parameters`, and gives its `_method`.
+    """
+
+    keeps = "best"
+    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
+    takes_new_classes: ClassVar[bool] = True
+    attributes_text = ATTRIBUTES
+
+    def _method(self) -> Method:
+        """Return the way to learn, from the parameters."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------ what was learned
+
+    @property
+    def classes_(self) -> Array:  # type: ignore[override]
+        """The labels, sorted."""
+        return self._learned("classes_").classes
+
+    @property
+    def mistakes_(self) -> int:
+        """Mistakes so far."""
+        return self._learned("mistakes_").mistakes
+
+    @property
+    def coef_(self) -> Array:  # type: ignore[override]
+        """The weights; assign a whole array to start anew from other ones."""
+        return self._learned("coef_").model().W
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._learned("coef_").set_weights(value, self.intercept_)
+
+    @property
+    def intercept_(self) -> Array:  # type: ignore[override]
+        """The biases; assign a whole array to start anew from other ones."""
+        return self._learned("intercept_").model().b
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._learned("intercept_").set_weights(self.coef_, value)
+
+    def _settings(self) -> Settings:
+        plan = self._plan()
+        return Settings(
+            self._method(), self.multiclass, plan.eta, self._bias(), self.class_weight, self.takes_new_classes
+        )
+
+    def _bias(self) -> float:
+        """Return the square of the constant that pads each row."""
+        return 1.0 if self.fit_intercept else 0.0
+
+    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
+        return Stream(settings, learned, init=self.init)
+
+    # --------------------------------------------------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -367,92 +412,40 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         -------
         self
         """
-        self._check_parameters()
-        table, y = self._check_rows(X, y, reset=True)
-        classes, label = self._labels(y, table)
-        sign = code(classes.size, self.multiclass)
-        weight = as_weights(sample_weight, table.shape[0])
-        task = self._task(label, sign, classes, y, weight)
-        method = self._method()
-        explicit = coef_init is not None or intercept_init is not None
-        if self.warm_start and hasattr(self, "coef_") and not explicit:
-            state = self._warm_state(method, classes, table)
-        else:
-            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
-            init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
-            state = self._fresh_state(method, sign.shape[1], table, init)
-        index, held = self._split(table, label, weight)
-        given = (method, table, task, self._plan(), self.multiclass, index, held)
-        self.run_ = run(Job(*given, names=as_names(classes)), state)
-        self.classes_ = classes
-        self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-        self._finish(state, method, table, task)
+        job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        self._finish(run(job, state), job, classes, state)
         self._warn()
         return self
 
-    @staticmethod
-    def _labels(y: Any, table: Table) -> tuple[Array, Array]:
-        classes, label = as_labels(y, table.shape[0])
-        if classes.size < 2:
-            raise InvalidInput(
-                f"The number of classes has to be greater than one; got 1 class: {classes[0]!r}. "
-                "Add examples of another class."
-            )
-        return classes, label
-
-    def _warn(self) -> None:
-        remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
-        if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
-
-    def _check_weights(self) -> None:
-        """Refuse weights that were changed by hand to a size that no kernel may read."""
-        wanted = (count_problems(self.classes_.size, self.multiclass), self.n_features_in_)
-        found, biases = np.shape(self.coef_), np.shape(self.intercept_)
-        if found != wanted or biases != wanted[:1]:
-            raise InvalidInput(
-                f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
-                "Set them to that size, or fit again."
-            )
-
-    def _fresh_state(self, method: Method, problems: int, table: Table, init: Any) -> Any:
-        state = method.start(problems, table.shape[1], table.dtype)
-        if init is not None:
-            W0, b0 = check_start(init, problems, table.shape[1])
-            unit = method.unit(self._plan().eta)
-            state.W[:], state.b[:] = W0 / unit, b0 / unit
-        return state
-
-    def _warm_state(self, method: Method, classes: Array, table: Table) -> Any:
-        if not np.array_equal(classes, self.classes_):
-            raise InvalidInput(
-                f"warm_start continues with the classes {self.classes_.tolist()}, but y has {classes.tolist()}. "
-                "Fit a fresh estimator, or use partial_fit, which takes new classes."
-            )
-        return self._resume(method, table, self.coef_.shape[0])
-
-    def _resume(self, method: Method, table: Table, problems: int) -> Any:
-        """Give the state that training continues from: the one it left, unless coef_ was changed by hand since."""
-        self._check_weights()
-        left, coef, intercept = self._trained
-        known = self.coef_.shape[0]
-        state = method.start(problems, table.shape[1], table.dtype)
-        # Parameters that change what a state keeps, such as the penalty, leave only the weights to go on from.
-        same = [array.shape[1:] for array in left] == [array.shape[1:] for array in state]
-        if same and np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept):
-            stored = min(problems, left.b.size)
-            for given, kept in zip(left, state, strict=True):
-                kept[:stored] = given[:stored]
+    def _prepare(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> tuple[Job, Array, Any]:
+        """Return what to learn, the classes, and the state to start from."""
+        self._check_parameters()
+        table, y = self._check_rows(X, y, reset=True)
+        classes, label = labels_of(y, table.shape[0])
+        sign = code(classes.size, self.multiclass)
+        weight = as_weights(sample_weight, table.shape[0])
+        costs = class_costs(self.class_weight, classes, label)
+        task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
+        method, plan = self._method(), self._plan()
+        explicit = coef_init is not None or intercept_init is not None
+        if self.warm_start and "_stream" in self.__dict__ and not explicit:
+            same_classes(classes, self.classes_)
+            self._stream.reconfigure(self._settings())
+            state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:
-            state = method.start(problems, table.shape[1], table.dtype)
-            unit = method.unit(self._plan().eta)
-            state.W[:known] = np.asarray(self.coef_) / unit
-            state.b[:known] = np.asarray(self.intercept_) / unit
-        return state
+            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+            init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
+            scale = method.rate_scale(plan.eta)
+            state = start_state(method, sign.shape[1], table.shape[1], table.dtype, init, scale)
+        subset, validation = self._split(table, label, weight)
+        job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
+        return job, classes, state
 
     def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
-        """Give the rows to train on, and those held out if training is to stop early."""
-        used = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
+        """Return the rows to train on, and those held out if training is to stop early."""
+        used = used_rows(weight)
         if not self.early_stopping:
             return used, None
         rows = used if used.size else row_numbers(np.arange(table.shape[0]))
@@ -460,13 +453,25 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
         return np.sort(rows[inside]), Validation(table, np.sort(rows[outside]), label, weight)
 
-    def _finish(self, state: Any, method: Method, table: Table, task: Task) -> None:
-        """Store what was learned."""
-        known = code(self.classes_.size, self.multiclass).shape[1]
-        self.coef_, self.intercept_ = self.run_.coef[:known], self.run_.intercept[:known]
-        self._trained = (state, self.coef_.copy(), self.intercept_.copy())
-        self.n_iter_ = self.run_.epochs
-        self.stop_reason_ = self.run_.reason
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        """Keep what was learned, and the record."""
+        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        self._stream = self._make_stream(self._settings(), learned)
+        self._store(record)
+
+    def _warn(self) -> None:
+        remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
+        if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
+            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.learn.record`."""
+        job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+        recorder = Recorder(job, state)
+        self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
+        return recorder.recording(self.run_, self)
+
+    # --------------------------------------------------------------------------------------------------------- streams
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come.
@@ -486,178 +491,89 @@ class LinearClassifier(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         -------
         self
         """
+        start = time.perf_counter()
         self._check_parameters()
-        first = not hasattr(self, "coef_")
-        table, y = self._check_rows(X, y, reset=first)
-        seen, label = self._more_labels(y, table.shape[0], classes, first)
-        method = self._method()
-        sign = self._open_code(seen.size)
-        state = self._meet(first, method, seen, sign.shape[1], table)
-        weight = as_weights(sample_weight, table.shape[0])
-        index = row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
-        task = self._task(label, sign, seen, seen, weight)
-        plan = self._plan(order="cyclic", epochs=1, tol=None, keep="last", seconds=None, batch=False)
-        strangers = sign.shape[1] - code(seen.size, self.multiclass).shape[1]
-        job = Job(method, table, task, plan, self.multiclass, index, None, strangers)
-        self.run_ = run(job, state)
-        self.classes_ = seen
-        self.t_ = self.run_.trials + (0 if first else self.t_)
-        self.mistakes_ = sum(self.run_.mistakes) + (0 if first else self.mistakes_)
-        self._finish(state, method, table, task)
+        table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
+        stream = self._going_on()
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
+        self._stream = stream
+        seconds = time.perf_counter() - start
+        self._store(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
         return self
 
-    def _open_code(self, n_classes: int) -> Array:
-        return open_code(n_classes, self.multiclass) if self.takes_new_classes else code(n_classes, self.multiclass)
-
-    def _meet(self, first: bool, method: Method, seen: Array, problems: int, table: Table) -> Any:
-        """Give the state to continue with when the classes are those seen, new ones among them perhaps."""
-        if first:
-            return self._fresh_state(method, problems, table, self.init)
-        state = self._resume(method, table, self._open_code(self.classes_.size).shape[1])
-        if seen.size == self.classes_.size:
-            return state
-        if not self.takes_new_classes:
-            new = sorted(set(seen.tolist()) - set(self.classes_.tolist()))
-            raise InvalidInput(
-                f"{type(self).__name__} cannot take the new classes {new} mid-stream: announce them in the first call "
-                "with classes=."
-            )
-        places = np.searchsorted(seen, self.classes_).tolist()
-        return method.grow(state, growth(places, seen.size, self.multiclass))
+    def _going_on(self) -> Stream:
+        """Return the stream to go on with, by the parameters as they are now."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is None:
+            return self._make_stream(self._settings())
+        stream.reconfigure(self._settings())
+        return stream
 
     def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row of a stream, with as little ado as possible.
+        """Learn from one row of a stream: the same as `partial_fit` with one row, with less work around it.
 
         Parameters
         ----------
-        x : array of shape (n_features,)
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+            With dicts, features may appear at any time.
         y : label
-            One of two classes that are known from `fit` or `partial_fit(..., classes=...)`; else the row takes the
-            long way through `partial_fit`.
+            Of any type; new classes may appear at any time.
 
         Returns
         -------
         bool
             Whether it was a mistake.
         """
-        quick = self.__dict__.get("_quick")
-        if quick is None or quick[0] is not self.coef_ or quick[1] is not self.intercept_:
-            quick = self._quick = self._prepare_quick()
-        coef, intercept, sides, rule, bias, row = quick
-        sign = sides.get(y)
-        if sign is None:
-            mistakes = self.__dict__.get("mistakes_", 0)
-            self.partial_fit(np.asarray(x, dtype=float).reshape(1, -1), [y])
-            return bool(self.mistakes_ > mistakes)
-        if getattr(x, "shape", None) != row.shape[1:]:
-            x = np.asarray(x, dtype=float)
-            if x.shape != row.shape[1:]:
-                raise InvalidInput(
-                    f"x has shape {x.shape}; the model has {row.shape[1]} features. Pass one row of them."
-                )
-        row[0] = x
-        mistake = kernels.learn_row(rule, row, sign, bias, coef, intercept)
-        if mistake < 0:
-            raise InvalidInput("x contains NaN, infinity or values that overflow. Remove such rows or scale them.")
-        self.t_ += 1
-        self.mistakes_ += mistake
-        return bool(mistake)
+        stream = self.__dict__.get("_stream")
+        if stream is None or stream.outdated:
+            self._check_parameters()
+            stream = self._going_on()
+        if isinstance(x, Mapping):
+            x = self._by_names(stream, x)
+        mistake = stream.learn_one(x, y)
+        if self.__dict__.get("n_features_in_") != stream.n_features or "run_" not in self.__dict__:
+            self._begin(stream)
+        return mistake
 
-    def _prepare_quick(self) -> tuple[Any, ...]:
-        """Give what `learn_one` needs at hand; no sides where it has to take the long way."""
-        if not hasattr(self, "coef_"):
-            return None, None, {}, None, 0.0, None
-        self._check_weights()
-        method = self._method()
-        if not self._is_simple(method):
-            return self.coef_, self.intercept_, {}, None, 0.0, None
-        sides = {self.classes_[0].item(): -1.0, self.classes_[1].item(): 1.0}
-        row = np.zeros((1, self.coef_.shape[1]))
-        bias = 1.0 if self.fit_intercept else 0.0
-        return self.coef_, self.intercept_, sides, getattr(method, "rule", None), bias, row
+    def _begin(self, stream: Stream) -> None:
+        """Keep a stream that began with a single row, or has new features."""
+        self._stream, self.n_features_in_ = stream, stream.n_features
+        if "run_" not in self.__dict__:
+            counts = Counts(*(np.array([number]) for number in (stream.mistakes, stream.trials, 0.0, 0.0)))
+            self._store(chunk_record(counts, stream.trials, 0.0, stream, PERCEPTRON, 0.0))
 
-    def _is_simple(self, method: Method) -> bool:
-        """Whether one kernel call on coef_ itself is all there is to a trial."""
-        if type(method) is not FirstOrder or method.penalised or method.averaged or method.rate is not None:
-            return False
-        unweighted = self._plan().eta == 1.0 and self.class_weight is None
-        plain = all(part.dtype == np.float64 and part.flags.carray for part in (self.coef_, self.intercept_))
-        return bool(unweighted and self.classes_.size == 2 and plain)
+    def _by_names(self, stream: Stream, x: Mapping[str, Any]) -> Any:
+        """Return a dict of named features as an array, where the features are those of a data frame."""
+        if stream.columns is not None or "feature_names_in_" not in self.__dict__:
+            return x
+        names = self.__dict__["feature_names_in_"].tolist()
+        unknown = x.keys() - set(names)
+        if unknown:
+            raise InvalidInput(
+                f"x has features that the model does not have: {sorted(map(str, unknown))!r:.200}. Leave them out, or "
+                "start a stream with dicts, which takes new features."
+            )
+        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
 
     def predict_one(self, x: Any) -> Any:
-        """Give the class of one row.
+        """Return the class of one row, as `predict` does.
 
         Parameters
         ----------
-        x : array of shape (n_features,)
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
 
         Returns
         -------
         label
         """
-        given = np.asarray(self.coef_ @ x + self.intercept_).reshape(1, -1)
-        sign = code(self.classes_.size, self.multiclass)
-        return self.classes_[winners(decision(given, sign, self.multiclass))[0]].item()
-
-    # -------------------------------------------------------------------------------------------------- prediction
-
-    def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        sign = code(self.classes_.size, self.multiclass)
-        return decision(self._problem_scores(table), sign, self.multiclass)
+        if isinstance(x, Mapping):
+            x = self._by_names(self._stream, x)
+        table = self._stream.row_table(x)
+        label = self._elect(self._decide(self._problem_scores(table)))[0]
+        return label.item() if isinstance(label, np.generic) else label
+
+    # ------------------------------------------------------------------------------------------------------ prediction
 
     def _problem_scores(self, table: Table) -> Array:
-        self._check_weights()
-        coef = np.ascontiguousarray(self.coef_, dtype=np.result_type(table.dtype, self.coef_.dtype))
-        intercept = np.asarray(self.intercept_, dtype=coef.dtype)
-        return scores(table, as_model(coef, intercept))
-
-    def decision_function(self, X: Any) -> Array:
-        """Give the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
-            For one-vs-one the sum of a class's signed scores against each other class.
-        """
-        given = self._class_scores(X)
-        return given[:, 0] if given.shape[1] == 1 else given
-
-    def predict(self, X: Any) -> Array:
-        """Give the class of each row; a score of zero is the negative class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        given = self._class_scores(X)
-        return self.classes_[winners(given) if self.classes_.size > 1 else np.zeros(given.shape[0], int)]
-
-    def distance(self, X: Any) -> Array:
-        """Give the signed distance (w.x + b) / |w| of each row from each hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
-        """
-        check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        self._check_weights()
-        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
-        if not length.all():
-            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
-        given = np.asarray(self._problem_scores(table) / length)
-        return given[:, 0] if given.shape[1] == 1 else given
+        return self._stream.problem_scores(table)

@@ -18,7 +18,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled.epochs import Dense, Task
-from rosenblatt.data.table import Table, as_labels, as_weights
+from rosenblatt.data.labels import as_labels, as_weights
+from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
 from rosenblatt.dual.blocks import DualJob, Expansion, Log, expand, poll, run_dual
 from rosenblatt.dual.budget import RULES, Budget, Memory, run_frugal
 from rosenblatt.dual.kernels import (
@@ -35,11 +36,9 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, learner, require, require_one_of
-from rosenblatt.learn.model import EVERY_ROW, MULTICLASS, code, decision, winners
-from rosenblatt.learn.order import row_numbers
+from rosenblatt.learn.multiclass import MULTICLASS, code, decision, growth, open_code, winners
+from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stopping import Stop
-from rosenblatt.learn.trace import growth, open_code
-from rosenblatt.learn.trainer import Run
 
 Array = npt.NDArray[Any]
 
@@ -524,7 +523,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
 
 
 def _used(weight: Array) -> Array:
-    return row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else EVERY_ROW
+    return row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else ALL_ROWS
 
 
 def _as_objects(table: Table) -> Objects:

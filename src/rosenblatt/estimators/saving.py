@@ -31,9 +31,9 @@ from rosenblatt.estimators import association
 from rosenblatt.estimators import kernel_perceptron as kernelized
 from rosenblatt.estimators import perceptron as estimators
 from rosenblatt.estimators.base import require_one_of
-from rosenblatt.learn.model import by_pairs, count_problems
+from rosenblatt.learn.multiclass import by_pairs, count_problems
+from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stopping import Stop
-from rosenblatt.learn.trainer import Run
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.storage.container import Content, Fault, expect, fields, is_label, is_whole, read, write
 

@@ -1,134 +1,151 @@
-"""Linear models: weight vectors, the classes they speak of, and the scores they give."""
+"""Linear models: weights, the classes they tell apart, the names of the features. No scikit-learn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Dense, Model, score
-from rosenblatt.data.table import Table
+from rosenblatt.compiled.epochs import Dense, Hyperplanes, score
+from rosenblatt.data.table import ALL_ROWS, Table, as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.multiclass import code, count_problems, decision, winners
 
 Array = npt.NDArray[Any]
 
-EVERY_ROW = np.empty(0, np.int32)
-MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
 
-
-def by_pairs(multiclass: str) -> bool:
-    """Whether a mode has a problem for each pair of classes."""
-    return multiclass.startswith("ovo")
-
-
-def count_problems(n_classes: int, multiclass: str) -> int:
-    """Give the number of binary problems that a multiclass task is turned into: the columns of its `code`."""
-    if n_classes <= 2:
-        return 1
-    return n_classes * (n_classes - 1) // 2 if by_pairs(multiclass) else n_classes
-
-
-def code(n_classes: int, multiclass: str) -> Array:
-    """Give the table sign[class, problem] that turns a multiclass task into binary problems.
-
-    Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
-    problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
-
-    Parameters
-    ----------
-    n_classes : int
-    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
-
-    Returns
-    -------
-    int8 array of shape (n_classes, n_problems)
-    """
-    if multiclass not in MULTICLASS:
-        raise InvalidInput(f"multiclass={multiclass!r} is not known. Choose one of {', '.join(MULTICLASS)}.")
-    if n_classes == 1:
-        return np.ones((1, 1), np.int8)
-    if n_classes == 2:
-        return np.array([[-1], [1]], np.int8)
-    if not by_pairs(multiclass):
-        return (2 * np.eye(n_classes, dtype=np.int8) - 1).astype(np.int8)
-    first, second = np.triu_indices(n_classes, 1)
-    sign = np.zeros((n_classes, first.size), np.int8)
-    sign[first, np.arange(first.size)] = 1
-    sign[second, np.arange(first.size)] = -1
-    return sign
-
-
-def as_model(W: Array, b: Array) -> Model:
-    """Give weights and biases as the kernels take them."""
-    return Model(W, b, np.ones(b.size))
-
-
-def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> Any:
-    """Copy the rows of `part` of every array of a state, into `target` or into new arrays."""
-    if target is None:
-        return type(source)(*(array[part].copy() for array in source))
-    for given, kept in zip(source, target, strict=True):
-        kept[part] = given[part]
-    return target
-
-
-def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Array]:
-    """Give an initial (w0, b0) as arrays for every problem, or say what is wrong with it."""
-    wanted = (n_problems, n_features)
-    try:
-        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
-        if w0.shape not in (wanted, wanted[1:]):
-            raise ValueError(f"w0 has shape {w0.shape}")
-        W0, b0 = np.broadcast_to(w0, wanted), np.broadcast_to(b0, wanted[:1])
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"init is not a pair (w0, b0) with w0 of shape {wanted} and b0 of shape {wanted[:1]}: {error}."
-        ) from None
-    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
-        raise InvalidInput("init has values that are not finite. Start from finite weights.")
-    return W0, b0
-
-
-def scores(table: Table, model: Model, index: Array = EVERY_ROW) -> Array:
-    """Give the score W.x + b of each row under each problem.
+def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
+    """Return the score W.x + b of each row under each problem.
 
     Parameters
     ----------
     table : Table
-    model : Model
-    index : int array, default all rows
+    planes : Hyperplanes
+    subset : int array, default all rows
 
     Returns
     -------
     array of shape (n_rows, n_problems)
     """
-    if isinstance(table.rows, Dense) and not index.size:
-        return np.asarray(table.rows.X @ model.W.T + model.b)
-    out = np.empty((index.size or table.shape[0], model.b.size), model.W.dtype)
-    score(table.rows, index, model, out)
+    if isinstance(table.rows, Dense) and not subset.size:
+        return np.asarray(table.rows.X @ planes.W.T + planes.b)
+    out = np.empty((subset.size or table.shape[0], planes.b.size), planes.W.dtype)
+    score(table.rows, subset, planes, out)
     return out
 
 
-def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
-    """Turn scores of problems into scores of classes.
+@dataclass(frozen=True)
+class LinearModel:
+    """Weights that predict.
 
-    One-vs-one adds up, for each class, its signed scores against every other. With votes each pair counts one, and the
-    sum of the scores, squeezed into a third of a vote, decides between equals. The other modes have one problem per
-    class, or a single one for two classes.
+    Attributes
+    ----------
+    W : array of shape (n_problems, n_features)
+    b : array of shape (n_problems,)
+    classes : array of shape (n_classes,)
+        The labels, sorted; empty for a regression.
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+        How the problems decide between more than two classes.
+    feature_names : tuple of str
+        Names of the features; empty where they have none.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> model = train([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"], order="cyclic").model
+    >>> model.predict([[0, 0], [1, 1]]).tolist()
+    ['no', 'yes']
     """
-    if not by_pairs(multiclass) or sign.shape[0] <= 2:
-        return problem_scores
-    signs = sign.T.astype(problem_scores.dtype)
-    sums = np.asarray(problem_scores @ signs)
-    if multiclass == "ovo":
-        return sums
-    votes = np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype) @ signs / 2
-    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
 
+    W: Array
+    b: Array
+    classes: Array
+    multiclass: str = "ovr"
+    feature_names: tuple[str, ...] = ()
 
-def winners(class_scores: Array) -> Array:
-    """Give the number of the class that each row of scores elects; a tie of two classes elects the negative one."""
-    if class_scores.shape[1] == 1:
-        return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
-    return np.asarray(class_scores.argmax(axis=1))
+    def __post_init__(self) -> None:
+        """Raise an error for weights that do not fit the classes."""
+        problems = count_problems(self.classes.size, self.multiclass) if self.classes.size else 1
+        if self.W.ndim != 2 or self.W.shape[0] != problems or self.b.shape != (problems,):
+            raise InvalidInput(
+                f"W has shape {self.W.shape} and b {self.b.shape}, where ({problems}, n_features) and ({problems},) "
+                "belong."
+            )
+        if self.feature_names and len(self.feature_names) != self.W.shape[1]:
+            raise InvalidInput(f"There are {len(self.feature_names)} names for {self.W.shape[1]} features.")
+
+    def problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each problem, (n_rows, n_problems)."""
+        if table.shape[1] != self.W.shape[1]:
+            raise InvalidInput(f"X has {table.shape[1]} features; the model has {self.W.shape[1]}.")
+        dtype = np.result_type(table.dtype, self.W.dtype)
+        W, b = np.ascontiguousarray(self.W, dtype=dtype), np.asarray(self.b, dtype=dtype)
+        return scores(table, Hyperplanes(W, b, np.ones(b.size)))
+
+    def class_scores(self, table: Table) -> Array:
+        """Return the scores of the classes; one column for two classes."""
+        return decision(self.problem_scores(table), code(self.classes.size, self.multiclass), self.multiclass)
+
+    def scores(self, X: Any) -> Array:
+        """Return the scores of the classes, or the numbers of a regression.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes[1]``, and for a regression;
+        else (n_samples, n_classes)
+        """
+        table = as_table(X)
+        found = self.class_scores(table) if self.classes.size else self.problem_scores(table)
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row, or its number in a regression; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        if not self.classes.size:
+            return self.scores(X)
+        return self.elect(self.class_scores(as_table(X)))
+
+    def elect(self, class_scores: Array) -> Array:
+        """Return the class that wins each row of scores."""
+        if self.classes.size == 1:
+            return np.repeat(self.classes, class_scores.shape[0])
+        return self.classes[winners(class_scores)]
+
+    def merge(self, others: Sequence[LinearModel], shares: Sequence[float] | None = None) -> LinearModel:
+        """Return the weighted mean of this model and others of the same classes and features.
+
+        Parameters
+        ----------
+        others : sequence of LinearModel
+        shares : sequence of float, optional
+            Weight of each, this model first; equal by default.
+        """
+        models = [self, *others]
+        weight = np.asarray([1.0] * len(models) if shares is None else shares, dtype=np.float64)
+        if weight.shape != (len(models),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+            raise InvalidInput(f"shares={shares!r} are not {len(models)} weights from 0 with a positive sum.")
+        for other in models[1:]:
+            alike = other.W.shape == self.W.shape and other.multiclass == self.multiclass
+            alike = alike and np.array_equal(other.classes, self.classes) and other.feature_names == self.feature_names
+            if not alike:
+                raise InvalidInput("Only models of the same classes, mode and features can be merged.")
+        share = weight / weight.sum()
+        W = sum(s * model.W.astype(float) for s, model in zip(share, models, strict=True))
+        b = sum(s * model.b.astype(float) for s, model in zip(share, models, strict=True))
+        dtype = self.W.dtype
+        return LinearModel(W.astype(dtype), b.astype(dtype), self.classes, self.multiclass, self.feature_names)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.shuffles import interleave, shuffle
+from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
@@ -16,9 +17,9 @@ Schedule = Callable[[int], float]
 
 # From so many rows on, blocks of neighbours are shuffled. The number of rows decides, not their size in bytes:
 # a dense matrix and its sparse copy must give the same orders.
-MANY_ROWS = 1 << 14
-BLOCK = 64
-STREAMS = 4
+MIN_ROWS_FOR_BLOCKS = 1 << 14
+ROWS_PER_BLOCK = 64
+BLOCKS_AT_ONCE = 4
 
 
 def constant(epoch: int) -> float:
@@ -52,12 +53,6 @@ SCHEDULES: dict[str, Schedule] = {
 ORDERS = ("cyclic", "shuffled", "random")
 
 
-def row_numbers(rows: Array) -> Array:
-    """Give row numbers in the type that the kernels are compiled for, half the size wherever it fits."""
-    largest = int(rows.max()) if rows.size else 0
-    return np.ascontiguousarray(rows, dtype=np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
-
-
 class Order:
     """Orders of presentation, one per epoch.
 
@@ -66,19 +61,19 @@ class Order:
     a time; where they come sorted, single rows are, as learning from runs of one class would suffer.
     """
 
-    def __init__(self, kind: str, label: Array, index: Array, seed: int) -> None:
+    def __init__(self, kind: str, label: Array, subset: Array, seed: int) -> None:
         self.kind = kind
         self.random = np.random.default_rng(seed)
-        self.rows = index if index.size or kind == "cyclic" else row_numbers(np.arange(label.size))
+        self.rows = subset if subset.size or kind == "cyclic" else row_numbers(np.arange(label.size))
         self.width = 1
         if kind == "shuffled":
-            if self.rows.size >= MANY_ROWS and _mixed(label[index] if index.size else label):
-                self.width = BLOCK
-                self.blocks = row_numbers(np.arange(-(-self.rows.size // BLOCK)))
+            if self.rows.size >= MIN_ROWS_FOR_BLOCKS and _mixed(label[subset] if subset.size else label):
+                self.width = ROWS_PER_BLOCK
+                self.blocks = row_numbers(np.arange(-(-self.rows.size // ROWS_PER_BLOCK)))
             self.order = self.rows.copy()
 
     def draw(self) -> Array:
-        """Give the next epoch's order; empty means all rows as they lie."""
+        """Return the next epoch's order; empty means all rows as they are stored."""
         if self.kind == "cyclic":
             return self.rows
         if self.kind == "random":
@@ -86,12 +81,12 @@ class Order:
         shuffled = self.blocks if self.width > 1 else self.order
         shuffle(shuffled, self.random.random(shuffled.size))
         if self.width > 1:
-            interleave(self.blocks, self.width, STREAMS, self.rows, self.order)
+            interleave(self.blocks, self.width, BLOCKS_AT_ONCE, self.rows, self.order)
         return self.order
 
 
 def _mixed(label: Array) -> bool:
-    """Whether neighbours share a class hardly more often than strangers do."""
+    """Whether neighbours share a class hardly more often than rows at random do."""
     share = np.bincount(label) / label.size
     alone = float(share @ share)
     together = float(np.mean(label[1:] == label[:-1]))

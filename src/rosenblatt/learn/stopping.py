@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs as kernels
+from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Csr, Task
-from rosenblatt.data.table import Table
+from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.model import as_model, scores
-from rosenblatt.learn.order import row_numbers
+from rosenblatt.learn.methods import as_hyperplanes
+from rosenblatt.learn.model import scores
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify_support
 from rosenblatt.separability.search import probe
@@ -31,7 +32,7 @@ EPOCH = 1e4
 
 
 class Stop(Enum):
-    """Why a run ended; the value is the sentence that a report begins with."""
+    """Why a run ended; the value is the reason in short."""
 
     SEPARATED = "every row is on its side: an epoch passed without an update"
     EPOCHS = "the last allowed epoch was over, with mistakes still being made"
@@ -41,6 +42,7 @@ class Stop(Enum):
     INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
     CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
     CALLBACK = "the callback asked for it"
+    CHUNK = "the rows were presented once, as part of a stream"
 
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
@@ -53,22 +55,59 @@ PRECEDENCE = (
     Stop.INSEPARABLE,
     Stop.CYCLE,
     Stop.SEPARATED,
+    Stop.CHUNK,
 )
+
+# What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
+# there for a single problem only, `proof` where the run has proved something about margins.
+Words = Mapping[Stop, str]
+
+_SHARED: dict[Stop, str] = {
+    Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs})",
+    Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
+    Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
+    Stop.CYCLE: Stop.CYCLE.value + ", {every}",
+    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows show (after {epochs} epochs)",
+    Stop.CHUNK: "the {trials} rows of the chunk were presented once ({mistakes} mistakes); the stream may go on",
+}
+PERCEPTRON: Words = _SHARED | {
+    Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
+    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or see whether the data is "
+    "separable at all",
+    Stop.TRAINING: Stop.TRAINING.value + ": {patience} epochs in a row did not lower the mean loss by {tol}{proof}",
+}
+BATCH: Words = PERCEPTRON | {
+    Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
+    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows to correct in its update: allow more epochs",
+    Stop.TRAINING: Stop.TRAINING.value
+    + ": {patience} epochs in a row did not lower the share of misclassified rows by {tol}{proof}",
+}
+LOSS: Words = _SHARED | {
+    Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
+    Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it: allow more epochs if that is "
+    "still falling",
+    Stop.TRAINING: "the mean loss stopped falling: {patience} epochs in a row did not lower it by {tol}",
+}
+REGRESSION: Words = LOSS | {
+    Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
+    Stop.CHUNK: "the {trials} rows of the chunk were presented once, with a mean loss of {loss:.3g}; the stream may "
+    "go on",
+}
 
 
 class Patience:
     """Count the epochs in which a figure did not fall by more than `tol` below its lowest value so far."""
 
-    def __init__(self, units: int, tol: float, patience: int) -> None:
+    def __init__(self, parts: int, tol: float, patience: int) -> None:
         self.tol, self.patience = tol, patience
-        self.lowest = [math.inf] * units
-        self.stale = [0] * units
+        self.lowest = [math.inf] * parts
+        self.stale = [0] * parts
 
-    def lost(self, figures: list[float]) -> list[bool]:
-        """Take in the figure of each unit; tell which units have gone `patience` epochs without progress."""
-        for unit, figure in enumerate(figures):
-            self.stale[unit] = self.stale[unit] + 1 if figure > self.lowest[unit] - self.tol else 0
-            self.lowest[unit] = min(self.lowest[unit], figure)
+    def stalled(self, figures: list[float]) -> list[bool]:
+        """Add the figure of each part; return which parts have gone `patience` epochs without progress."""
+        for part, figure in enumerate(figures):
+            self.stale[part] = self.stale[part] + 1 if figure > self.lowest[part] - self.tol else 0
+            self.lowest[part] = min(self.lowest[part], figure)
         return [stale >= self.patience for stale in self.stale]
 
 
@@ -81,7 +120,7 @@ class Cycle:
         self.power = self.length = 1
 
     def returned(self, part: slice) -> bool:
-        """Tell whether that part of the weights stands where it stood `length` epochs ago."""
+        """Return whether that part of the weights is where it was `length` epochs ago."""
         W, b = self.mark
         return np.array_equal(self.b[part], b[part]) and np.array_equal(self.W[part], W[part])
 
@@ -149,12 +188,12 @@ class Ceiling:
         sign = self.task.sign[self.task.label[index], unit].astype(float)
         index, sign = index[sign != 0], sign[sign != 0]
         if index.size > most:
-            vector = as_model(self.W[unit : unit + 1], self.b[unit : unit + 1])
+            vector = as_hyperplanes(self.W[unit : unit + 1], self.b[unit : unit + 1])
             margins = sign * scores(self.table, vector, index)[:, 0]
             hardest = np.sort(np.argpartition(margins, most - 1)[:most])
             index, sign = index[hardest], sign[hardest]
         Z = np.zeros((index.size, width))
-        kernels.gather(self.table.rows, index, sign / self.radius, Z)
+        epochs.gather(self.table.rows, index, sign / self.radius, Z)
         Z[:, -1] = sign * np.sqrt(self.task.bias) / self.radius
         # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
         work = epoch * (self.entries + EPOCH)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.table import as_labels, as_table
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.learn.model import code, decision
-from rosenblatt.learn.trace import Trial
-from rosenblatt.learn.trainer import Run
+from rosenblatt.learn.multiclass import code, decision
+from rosenblatt.learn.plan import Run
+from rosenblatt.learn.record import Trial
 from rosenblatt.proof.certificate import Certificate
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Dense, gather
-from rosenblatt.data.table import Table, as_labels, as_table
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.rational import pivots
 from rosenblatt.exact.signed_rows import SignedRows

@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.learn.model import check_start
+from rosenblatt.learn.methods import check_start
+from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
-from rosenblatt.learn.trainer import Epoch, Run
 from rosenblatt.proof.certificate import Bracket, Certificate
 from rosenblatt.separability.certify import certify
 

@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from rosenblatt.compiled import nearest as activeset
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, PassiveAggressiveRule, Task
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN
+from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.methods import FirstOrder, Pass
-from rosenblatt.learn.model import EVERY_ROW, code
+from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.order import Order
 
 Array = npt.NDArray[Any]
@@ -454,10 +455,10 @@ def advance(rows: SignedRows, epochs: int) -> Array:
     sign = code(rows.classes, "joint")
     label, none = rows.label.astype(np.int32), np.empty(0)
     task = Task(label, sign, np.ones(sign.shape), np.ones(rows.classes), none, none, 1.0)
-    order = Order("shuffled", label, EVERY_ROW, 0)
+    order = Order("shuffled", label, ALL_ROWS, 0)
     for _ in range(epochs):
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
-        sweep = Pass(rows.table.rows, task, order.draw(), EVERY_ROW, np.arange(1), 1.0, counts, joint=True)
+        sweep = Pass(rows.table.rows, task, order.draw(), ALL_ROWS, np.arange(1), 1.0, counts, joint=True)
         method.present(sweep, state, state)
         if counts.mistakes[0] == 0:
             break

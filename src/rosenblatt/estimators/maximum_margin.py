@@ -1,0 +1,168 @@
+"""The largest margin."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.base import LinearPredictor, labels_of
+from rosenblatt.estimators.parameters import Declared, choice, real
+from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.learn.in_memory import Job, run
+from rosenblatt.learn.methods import FirstOrder, as_hyperplanes
+from rosenblatt.learn.model import scores
+from rosenblatt.learn.multiclass import code, count_problems, make_task
+from rosenblatt.learn.plan import Plan
+from rosenblatt.proof.certificate import Bracket
+from rosenblatt.separability.certify import Hyperplane, widest_margin
+from rosenblatt.separability.search import Clock, OutOfTime
+
+Array = npt.NDArray[Any]
+
+
+class _Fitted(LinearPredictor):
+    """What a fit leaves on the object."""
+
+    margin_: Array
+    margin_ceiling_: Array
+    support_: list[Array]
+
+
+class MaximumMargin(Declared, _Fitted):
+    """The hyperplane furthest from all rows: the hard-margin support vector machine.
+
+    Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
+    the two classes (an active set of rows that grows), and scaled so that the closest rows have y f(x) = 1; the margin
+    is 1/|w|, and certified: see `certify`.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As for `Perceptron`.
+    margin_ : array of shape (n_problems,)
+        Distance of the closest rows from each hyperplane, rounded down.
+    margin_ceiling_ : array of shape (n_problems,)
+        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls.
+    support_ : list of int arrays
+        The rows that each hyperplane rests on.
+    stop_reason_ : str
+        How close the two are.
+
+    Notes
+    -----
+    Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
+    problem, and its weights are the best that the perceptron came by.
+
+    References
+    ----------
+    Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
+    polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
+    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
+
+    See Also
+    --------
+    certify : proves the margin, or that there is none.
+    SoftMargin : for data that is not separable.
+
+    Examples
+    --------
+    >>> from rosenblatt import MaximumMargin
+    >>> model = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1])
+    >>> model.margin_.round(6).tolist(), model.intercept_.round(6).tolist()
+    ([2.0], [-1.0])
+    """
+
+    max_seconds: float | None = real(
+        None,
+        "Most seconds; a problem that is not solved by then is treated as one that cannot be separated.",
+        above=0,
+        wanted="a positive number or None",
+        optional=True,
+    )
+    multiclass: Literal["ovr", "ovo", "ovo-vote"] = choice(
+        "ovr", "More than two classes: one against the rest, or every pair.", ("ovr", "ovo", "ovo-vote")
+    )
+
+    modes = ("ovr", "ovo", "ovo-vote")
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        table, y = self._check_rows(X, y, reset=True)
+        classes, label = labels_of(y, table.shape[0])
+        sign = code(classes.size, self.multiclass)
+        clock = Clock(self.max_seconds)
+        found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
+        self.classes_ = classes
+        self.coef_ = np.array([plane.w for plane in found])
+        self.intercept_ = np.array([plane.b for plane in found])
+        self.margin_ = np.array([plane.margin.lower for plane in found])
+        self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
+        self.support_ = [plane.support for plane in found]
+        apart = self.margin_ > 0
+        if apart.all():
+            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
+            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
+        else:
+            self.stop_reason_ = (
+                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
+            )
+            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _problem_scores(self, table: Table) -> Array:
+        self._check_weights()
+        dtype = np.result_type(table.dtype, self.coef_.dtype)
+        W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
+        return scores(table, as_hyperplanes(W, b))
+
+    def _check_weights(self) -> None:
+        """Raise an error if the weights were changed by hand to a size that no loop may read."""
+        wanted = (count_problems(self.classes_.size, self.multiclass), self.n_features_in_)
+        found, biases = np.shape(self.coef_), np.shape(self.intercept_)
+        if found != wanted or biases != wanted[:1]:
+            raise InvalidInput(
+                f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
+                "Set them to that size, or fit again."
+            )
+
+
+def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
+    """Return the hyperplane of one problem, or the best that the perceptron finds where nothing separates."""
+    subset = row_numbers(np.flatnonzero(sign[label, 0]))
+    part = table if subset.size == label.size else table.take(subset)
+    with suppress(OutOfTime):
+        found = widest_margin(SignedRows(part, sign[label[subset], 0] > 0, 2), clock)
+        if found is not None:
+            return found._replace(support=subset[found.support])
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    state = method.start(1, table.shape[1], table.dtype)
+    run(Job(method, table, task, Plan(epochs=100, keep="best"), subset=subset), state)
+    planes = method.hyperplanes(state)
+    w, b = planes.W[0].astype(float), float(planes.b[0])
+    margins = sign[label[subset], 0] * scores(table, planes, subset)[:, 0]
+    reached = float(margins.min()) / (float(np.linalg.norm(w)) or 1.0)
+    return Hyperplane(w, b, Bracket(min(reached, -np.finfo(float).tiny), 0.0), subset[:0])

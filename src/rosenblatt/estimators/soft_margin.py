@@ -1,0 +1,120 @@
+"""Soft margins by stochastic gradient steps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+
+from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, SquaredHingeRule
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.base import LinearClassifier, penalty_of
+from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, flag, real
+from rosenblatt.learn.methods import FirstOrder, Method
+from rosenblatt.learn.multiclass import MULTICLASS
+from rosenblatt.learn.order import SCHEDULES, Schedule
+from rosenblatt.learn.plan import Plan
+
+Array = npt.NDArray[Any]
+
+RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": LogisticRule}
+
+
+def _is_logistic(estimator: Any) -> bool:
+    if estimator.loss != "logistic":
+        raise AttributeError("predict_proba is only there with loss='logistic'.")
+    return True
+
+
+class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
+    """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
+
+    Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
+    alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
+    and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
+    optimal one pass large scale learning with averaged stochastic gradient descent.
+
+    Examples
+    --------
+    >>> from rosenblatt import SoftMargin
+    >>> model = SoftMargin(loss="logistic").fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.5], [2.5]]).tolist()
+    [0, 1]
+    """
+
+    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
+        "hinge", "What is minimised; see above.", ("hinge", "squared_hinge", "logistic")
+    )
+    penalty: Penalty = choice("l2", "Shrink the weights a little in each trial.", (None, "l2", "l1", "elasticnet"))
+    eta0: float = real(0.01, "Learning rate of the schedules by epoch.", above=0, wanted="a positive number")
+    schedule: str | Schedule = custom(
+        "optimal",
+        '"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, as for\n'
+        "`Perceptron`.",
+        "str or callable",
+    )
+    average: bool = flag(False, "Whether the model is the average of the weights over all trials (averaged SGD).")
+
+    keeps = "last"
+
+    @property
+    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Modes that the loss has: the logistic loss of several classes at once is another one."""
+        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
+
+    def _check_own(self) -> None:
+        known = ("optimal", "pegasos", *SCHEDULES)
+        if not callable(self.schedule) and self.schedule not in known:
+            raise InvalidInput(f"schedule={self.schedule!r} is not known: choose one of {', '.join(map(repr, known))}.")
+        if self._by_trial() and not self.alpha > 0:
+            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
+
+    def _by_trial(self) -> bool:
+        return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
+
+    def _plan(self, **changes: Any) -> Plan:
+        return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)
+
+    def _method(self) -> Method:
+        return FirstOrder(RULES[self.loss](), penalty_of(self), self._rate(), bool(self.average))
+
+    def _rate(self) -> HarmonicRate | None:
+        if self.schedule == "pegasos":
+            return HarmonicRate(float(self.alpha), 0.0)
+        if self.schedule == "optimal":
+            # Bottou's choice: the first step is no longer than a weight of typical size.
+            typical = (1.0 / self.alpha**0.5) ** 0.5
+            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
+        return None
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, from the logistic scores; several classes are scaled to add up to one.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        positive = 1.0 / (1.0 + np.exp(-np.clip(self._class_scores(X).astype(float), -700, 700)))
+        if positive.shape[1] == 1:
+            return np.hstack([1.0 - positive, positive])
+        return np.asarray(positive / positive.sum(axis=1, keepdims=True))

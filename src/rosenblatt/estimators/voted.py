@@ -1,0 +1,139 @@
+"""The voted perceptron."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.table import Table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.parameters import ForClasses, InEpochs
+from rosenblatt.learn.in_memory import Job
+from rosenblatt.learn.methods import Method, Voted
+from rosenblatt.learn.plan import Run
+from rosenblatt.learn.stream import Learned, Settings
+from rosenblatt.learn.voted import VotedStream
+
+Array = npt.NDArray[Any]
+
+AGGREGATES = ("vote", "average", "last")
+
+
+class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
+    """The voted perceptron: every weight vector it passed through votes, as often as it survived.
+
+    One fit gives three predictions: by the last vector, by the average, and by the vote of all of them. What is
+    stored is the row of each update, sparse where the data is; the vectors are sums of them.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Prediction costs one inner product for each update that was made. After one pass the vote errs on a new row with
+    probability at most 2 E/(n + 1), E the expected mistakes (`rosenblatt.bounds.leave_one_out_vote`).
+
+    References
+    ----------
+    Freund and Schapire (1999), Large margin classification using the perceptron algorithm, Machine Learning 37.
+
+    Examples
+    --------
+    >>> from rosenblatt import VotedPerceptron
+    >>> model = VotedPerceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 1])
+    >>> [model.predict([[0, 0], [1, 1]], aggregate=way).tolist() for way in ("vote", "average", "last")]
+    [[0, 1], [0, 1], [0, 1]]
+    """
+
+    keeps = "last"
+
+    def _method(self) -> Method:
+        return Voted(PerceptronRule(0.0, 0.0))
+
+    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> VotedStream:
+        return VotedStream(settings, learned)
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
+        if coef_init is not None or intercept_init is not None:
+            raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
+        return super().fit(X, y, sample_weight=sample_weight)
+
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        stream = VotedStream(Settings(job.method, self.multiclass, bias=self._bias()), learned)
+        stream.take_log(job.table)
+        self._stream = stream
+        self._store(record)
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row of a stream: the same as `partial_fit` with one row.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,)
+        y : label
+
+        Returns
+        -------
+        bool
+            Whether it was a mistake.
+        """
+        before = self.mistakes_ if "_stream" in self.__dict__ else 0
+        self.partial_fit(np.asarray(x, dtype=float).reshape(1, -1), [y])
+        return self.mistakes_ > before
+
+    def decision_function(self, X: Any, aggregate: str = "vote") -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        aggregate : {"vote", "average", "last"}
+            The share of votes for less against, between -1 and 1; the score of the average; of the last vector.
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        scores = self._class_scores(X, aggregate)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any, aggregate: str = "vote") -> Array:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        aggregate : {"vote", "average", "last"}
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._elect(self._class_scores(X, aggregate))
+
+    def _class_scores(self, X: Any, aggregate: str = "vote") -> Array:
+        if aggregate not in AGGREGATES:
+            listed = ", ".join(map(repr, AGGREGATES))
+            raise InvalidInput(f"aggregate={aggregate!r} is not known: choose one of {listed}.")
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._decide(self._problem_scores(table, aggregate))
+
+    def _problem_scores(self, table: Table, aggregate: str = "vote") -> Array:
+        stream = self._stream
+        assert isinstance(stream, VotedStream)
+        if aggregate == "last":
+            return stream.problem_scores(table)
+        return stream.vote(table, average=aggregate == "average")

@@ -1,0 +1,237 @@
+"""Several classes as binary problems: codes, decisions, and classes that appear while a stream runs.
+
+A class that appears mid-stream must have the weights that it would have, had it been announced at the start. Therefore a
+stream trains one more class, the *reserve class*, on every row as an example of something else. A new class takes its
+weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Task
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+
+MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
+
+
+def by_pairs(multiclass: str) -> bool:
+    """Whether a mode has a problem for each pair of classes."""
+    return multiclass.startswith("ovo")
+
+
+def count_problems(n_classes: int, multiclass: str) -> int:
+    """Return the number of binary problems that a multiclass task is turned into: the columns of its `code`."""
+    if n_classes <= 2:
+        return 1
+    return n_classes * (n_classes - 1) // 2 if by_pairs(multiclass) else n_classes
+
+
+def code(n_classes: int, multiclass: str) -> Array:
+    """Return the table sign[class, problem] that turns a multiclass task into binary problems.
+
+    Two classes need one problem, whose positive class is the second. Otherwise ``"ovr"`` and ``"joint"`` have one
+    problem per class, ``"ovo"`` and ``"ovo-vote"`` one per pair k < l with k positive and l negative.
+
+    Parameters
+    ----------
+    n_classes : int
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+
+    Returns
+    -------
+    int8 array of shape (n_classes, n_problems)
+    """
+    if multiclass not in MULTICLASS:
+        raise InvalidInput(f"multiclass={multiclass!r} is not known. Choose one of {', '.join(MULTICLASS)}.")
+    if n_classes == 1:
+        return np.ones((1, 1), np.int8)
+    if n_classes == 2:
+        return np.array([[-1], [1]], np.int8)
+    if not by_pairs(multiclass):
+        return (2 * np.eye(n_classes, dtype=np.int8) - 1).astype(np.int8)
+    first, second = np.triu_indices(n_classes, 1)
+    sign = np.zeros((n_classes, first.size), np.int8)
+    sign[first, np.arange(first.size)] = 1
+    sign[second, np.arange(first.size)] = -1
+    return sign
+
+
+def is_joint(sign: Array, multiclass: str) -> bool:
+    """Whether all classes are learned at once, rather than problem by problem."""
+    return multiclass == "joint" and sign.shape[1] > 1
+
+
+def make_task(
+    label: Array, sign: Array, multiclass: str, *, class_cost: Array | None = None, weight: Array, bias: float
+) -> Task:
+    """Return what each row teaches each problem.
+
+    As in scikit-learn, one-vs-all weights the class that a problem looks for, and not the rest.
+
+    Parameters
+    ----------
+    label : int array of shape (n_rows,)
+        Number of each row's class.
+    sign : int8 array of shape (n_classes, n_problems)
+        A `code`, or an `open_code`.
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+    class_cost : array of shape (n_classes,), optional
+        Factor of the steps for each class.
+    weight : array of shape (n_rows,), or empty
+        Factor of each row's step; empty: all one.
+    bias : float
+        Square of the constant that pads each row; 0 for no bias.
+    """
+    if class_cost is None:
+        class_cost = np.ones(sign.shape[0])
+    own = sign > 0 if multiclass == "ovr" and sign.shape[0] > 2 else sign != 0
+    cost = np.where(own, class_cost[:, None], 1.0)
+    return Task(label, sign, cost, class_cost, weight, np.empty(0), bias)
+
+
+def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -> Array:
+    """Return the factor of each class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Classes that a dict does not name have factor one.
+    classes : array of shape (n_classes,)
+    label : int array, optional
+        Number of each row's class, for "balanced"; None in a stream, which does not know the rows to come.
+    """
+    if class_weight is None:
+        return np.ones(classes.size)
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise InvalidInput(f"class_weight={class_weight!r} is not known. Pass a dict, 'balanced' or None.")
+        if label is None:
+            raise InvalidInput(
+                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
+                "Compute the weights yourself and pass them as a dict."
+            )
+        return np.asarray(label.size / (classes.size * np.bincount(label, minlength=classes.size)))
+    if not isinstance(class_weight, Mapping):
+        raise InvalidInput(f"class_weight={class_weight!r} is not possible. Pass a dict, 'balanced' or None.")
+    unknown = [key for key in class_weight if key not in classes.tolist()]
+    if unknown and label is not None and len(class_weight) - len(unknown) < classes.size:
+        raise InvalidInput(
+            f"class_weight names {unknown!r:.200}, which y does not have: its classes are {classes.tolist()!r:.200}. "
+            "Use the labels as they are in y."
+        )
+    try:
+        costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"class_weight has a weight that is not a number ({error}).") from None
+    if not (np.isfinite(costs).all() and costs.min() >= 0.0 and costs.any()):
+        raise InvalidInput(
+            f"class_weight={class_weight!r:.200} has weights that are negative, not finite, or all zero."
+        )
+    return costs
+
+
+def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
+    """Turn scores of problems into scores of classes.
+
+    One-vs-one adds up, for each class, its signed scores against every other. With votes, each pair of classes casts
+    one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one problem
+    per class, or a single one for two classes.
+    """
+    if not by_pairs(multiclass) or sign.shape[0] <= 2:
+        return problem_scores
+    signs = sign.T.astype(problem_scores.dtype)
+    sums = np.asarray(problem_scores @ signs)
+    if multiclass == "ovo":
+        return sums
+    votes = np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype) @ signs / 2
+    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+
+def winners(class_scores: Array) -> Array:
+    """Return the number of the class with the highest score; a tie of two classes goes to the negative one."""
+    if class_scores.shape[1] == 1:
+        return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
+    return np.asarray(class_scores.argmax(axis=1))
+
+
+def open_code(n_classes: int, multiclass: str) -> Array:
+    """Return the table sign[class, problem] of the known classes, with the problems of the reserve class at the end.
+
+    Joint training has no reserve class: its classes compete, and the weights that an absent class would have depend on
+    how many more are absent.
+    """
+    known = code(n_classes, multiclass)
+    if multiclass == "joint" or n_classes == 1:
+        return known
+    reserve = np.eye(n_classes, dtype=np.int8) if by_pairs(multiclass) else np.full((n_classes, 1), -1, np.int8)
+    return np.hstack([known, reserve])
+
+
+def _unfold(n_classes: int, multiclass: str) -> Array:
+    """Return the matrix from the stored vectors to one per class, or pair, of the known classes and the reserve class."""
+    if n_classes == 1:
+        return np.ones((1, 1), np.int8) if by_pairs(multiclass) else np.array([[1], [-1]], np.int8)
+    if not by_pairs(multiclass):
+        full = np.eye(n_classes + 1, dtype=np.int8)
+        full = full if n_classes > 2 else np.array([[-1, 0], [1, 0], [0, 1]], np.int8)
+        return full[:, :-1] if multiclass == "joint" else full
+    first, second = np.triu_indices(n_classes + 1, 1)
+    pairs = n_classes * (n_classes - 1) // 2
+    full = np.zeros((first.size, pairs + n_classes), np.int8)
+    among = second < n_classes
+    full[np.flatnonzero(among), np.arange(pairs)] = 1 if n_classes > 2 else -1
+    full[np.flatnonzero(~among), pairs + first[~among]] = 1
+    return full
+
+
+def _pairs(n: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(n) for b in range(a + 1, n)]
+
+
+def growth(known: list[int], n_classes: int, multiclass: str) -> Array:
+    """Return the matrix that turns the stored vectors of the known classes into those of more classes.
+
+    Parameters
+    ----------
+    known : list of int
+        The places of the classes known so far among the new ones, ascending.
+    n_classes : int
+        How many there are now.
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+
+    Returns
+    -------
+    int8 array of shape (new problems, old problems), entries -1, 0, 1
+    """
+    old = _unfold(len(known), multiclass)
+    reserve = len(known)
+    before = [known.index(c) if c in known else reserve for c in range(n_classes)] + [reserve]
+    if by_pairs(multiclass):
+        return _pair_growth(old, before, reserve, n_classes)
+    full = old[before] if multiclass == "ovr" or reserve == 1 else np.vstack([old, 0 * old[:1]])[before]
+    if multiclass == "joint":
+        full = full[:-1]
+    return full[1:] if n_classes == 2 else full
+
+
+def _pair_growth(old: Array, before: list[int], reserve: int, n_classes: int) -> Array:
+    """Return the growth of one-vs-one, where `before` is what each class, and the reserve, was so far."""
+    place = {pair: row for row, pair in enumerate(_pairs(reserve + 1))}
+    pairs = _pairs(n_classes + 1)
+    full = np.zeros((len(pairs), old.shape[1]), np.int8)
+    for row, (a, b) in enumerate(pairs):
+        k, m = before[a], before[b]
+        if k != m:  # else both are new, and nothing is known of how they differ
+            full[row] = old[place[k, m]] if k < m else -old[place[m, k]]
+    among = np.array([b < n_classes for _, b in pairs])
+    stored = np.vstack([full[among], full[~among]])
+    if n_classes == 2:
+        stored[0] *= -1
+    return stored

@@ -1,0 +1,259 @@
+"""How a run proceeds, and the record that it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.bounds import average_risk, voted_risk
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
+from rosenblatt.learn.stopping import Stop
+
+if TYPE_CHECKING:
+    from rosenblatt.learn.model import LinearModel
+    from rosenblatt.proof.certificate import Certificate
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a callback sees after each epoch.
+
+    Attributes
+    ----------
+    number : int
+        The epoch, from 1.
+    mistakes, updates : int
+        In this epoch, over all problems.
+    loss : float
+        Mean loss per row, over all problems, met while the weights changed.
+    error : float or None
+        Error of the weights at the end of the epoch, on the validation rows if there are any, otherwise on the
+        training rows; None where nothing asked for it.
+    seconds : float
+        Since the start.
+    coef, intercept : array
+        A copy of the weights (n_problems, n_features) and biases (n_problems,).
+    """
+
+    number: int
+    mistakes: int
+    updates: int
+    loss: float
+    error: float | None
+    seconds: float
+    coef: Array
+    intercept: Array
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run proceeds and when it ends.
+
+    Attributes
+    ----------
+    order : {"shuffled", "cyclic", "random"}
+        Reshuffled each epoch, as the rows are stored, or drawn with replacement.
+    schedule : str or callable
+        Factor of the learning rate by epoch: a name in `SCHEDULES` or a function of the epoch's number from 1.
+    eta : float
+        Learning rate.
+    batch : bool
+        One update per epoch, by the sum over all misclassified rows.
+    epochs : int
+        Most epochs.
+    seconds : float or None
+        Most seconds.
+    tol : float or None
+        Improvement of the mean loss (of the error, with validation rows) that counts as progress; also the
+        margin, as a share of the radius, below which separating is given up. None: run all epochs.
+    patience : int
+        Epochs without progress that end the run.
+    keep : {"last", "best"}
+        Which weights to return: of the last epoch, or those with the fewest errors at the end of an epoch. A run
+        that ends with everything separated keeps its last.
+    seed : int
+        For the order.
+    threads : int
+        Most threads; the result does not depend on it.
+    callback : callable or None
+        Called with an `Epoch` after each; a true answer ends the run.
+    """
+
+    order: str = "shuffled"
+    schedule: str | Schedule = "constant"
+    eta: float = 1.0
+    batch: bool = False
+    epochs: int = 1000
+    seconds: float | None = None
+    tol: float | None = 1e-3
+    patience: int = 5
+    keep: str = "last"
+    seed: int = 0
+    threads: int = 1
+    callback: Callable[[Epoch], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise an error for values without a meaning."""
+        if self.order not in ORDERS:
+            raise InvalidInput(f"order={self.order!r} is not known. Choose one of {', '.join(ORDERS)}.")
+        if not callable(self.schedule) and self.schedule not in SCHEDULES:
+            raise InvalidInput(
+                f"schedule={self.schedule!r} is not known. Choose one of {', '.join(SCHEDULES)}, or pass a "
+                "function of the epoch's number."
+            )
+        if self.keep not in ("last", "best"):
+            raise InvalidInput(f"keep={self.keep!r} is not known. Choose 'last' or 'best'.")
+        for name in ("epochs", "patience", "threads"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise InvalidInput(f"{name}={value!r} is not possible: pass a whole number from 1.")
+        if not isinstance(self.eta, Real) or not 0 < self.eta < np.inf:
+            raise InvalidInput(f"The learning rate {self.eta!r} is not a positive number.")
+        if self.tol is not None and (not isinstance(self.tol, Real) or self.tol != self.tol):
+            raise InvalidInput(f"tol={self.tol!r} is not possible: pass a number, or None for all epochs.")
+        if self.seconds is not None and (not isinstance(self.seconds, Real) or not self.seconds > 0):
+            raise InvalidInput(f"The time limit of {self.seconds!r} seconds is not positive.")
+
+    def rate(self, epoch: int) -> float:
+        """Return the learning rate of an epoch."""
+        schedule = self.schedule if callable(self.schedule) else SCHEDULES[self.schedule]
+        factor = schedule(epoch)
+        if not isinstance(factor, Real) or not 0 < factor < np.inf:
+            raise InvalidInput(
+                f"The schedule returned {factor!r} for epoch {epoch}. A learning rate is a positive number."
+            )
+        return float(factor) * self.eta
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A bound on the error on new rows.
+
+    Attributes
+    ----------
+    risk : float
+        The error is at most this, between 0 and 1; above 1 it says nothing.
+    confidence : float
+        With this probability over the rows.
+    hypothesis : str
+        Of which weights it speaks.
+    assumption : str
+        What must hold of the rows.
+    source : str
+        Who proved it.
+    """
+
+    risk: float
+    confidence: float
+    hypothesis: str
+    assumption: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Record of a run.
+
+    Attributes
+    ----------
+    mistakes : tuple of int
+        Mistakes in each epoch, over all problems.
+    losses : tuple of float
+        Mean loss per row in each epoch, met while the weights changed.
+    errors : tuple of float
+        Error at the end of each epoch, where it was measured: on the validation rows if there are any.
+    updates : int
+        Changes of the weights.
+    epochs : int
+        Passes over the rows, the last one perhaps cut short by a time limit.
+    trials : int
+        Rows presented.
+    seconds : float
+        Time taken.
+    stop : Stop
+        Why it ended.
+    reason : str
+        The same as a sentence, with its figures.
+    stops : tuple of Stop
+        Why each problem ended.
+    kept : int
+        Epoch whose weights were kept.
+    cycle : int or None
+        Length in epochs of the cycle that ended the run.
+    radius : float
+        Largest norm of a row, the constant of the bias included.
+    ceiling : float or None
+        The largest margin that any separating hyperplane can have, as the run's own mistakes prove, for the
+        problem where it is smallest; None with a penalty or without an update.
+    certificate : Certificate or None
+        The proof, where the run ended because two classes cannot be separated.
+    model : LinearModel or None
+        What `train` learned. None for the `run_` of an estimator, which has its `coef_` and `intercept_` itself.
+    """
+
+    mistakes: tuple[int, ...]
+    losses: tuple[float, ...]
+    errors: tuple[float, ...]
+    updates: int
+    epochs: int
+    trials: int
+    seconds: float
+    stop: Stop
+    reason: str
+    stops: tuple[Stop, ...]
+    kept: int
+    cycle: int | None
+    radius: float
+    ceiling: float | None
+    certificate: Certificate | None = None
+    model: LinearModel | None = None
+
+    @property
+    def coef(self) -> Array:
+        """The weights that `train` learned, (n_problems, n_features)."""
+        return self._own_model().W
+
+    @property
+    def intercept(self) -> Array:
+        """The biases that `train` learned, (n_problems,)."""
+        return self._own_model().b
+
+    def _own_model(self) -> LinearModel:
+        if self.model is None:
+            raise AttributeError("The run of an estimator has no weights. They are its coef_ and intercept_.")
+        return self.model
+
+    def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
+        """Return what the mistakes of the first pass say about new rows.
+
+        Parameters
+        ----------
+        delta : float
+            Probability with which a guarantee may fail.
+
+        Returns
+        -------
+        tuple of Guarantee
+            Empty for several problems at once, whose mistakes are not one another's.
+        """
+        if len(self.stops) > 1 or not self.mistakes:
+            return ()
+        rows = self.trials // self.epochs
+        assumption = "independent rows of one distribution, seen once, in an order that does not depend on them"
+        source = (
+            "Cesa-Bianchi, Conconi and Gentile (2004), On the generalization ability of on-line learning algorithms"
+        )
+        average = average_risk(self.mistakes[0], rows, delta)
+        vote = voted_risk(self.mistakes[0], rows, delta)
+        return (
+            Guarantee(average, 1 - delta, "the hypotheses of the first pass, on average", assumption, source),
+            Guarantee(vote, 1 - delta, "their vote, each once per trial", assumption, source),
+        )

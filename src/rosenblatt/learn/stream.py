@@ -1,0 +1,511 @@
+"""Streams: the only owner of what was learned. Rows come in chunks or one by one, classes may appear at any time.
+
+A stream learns in place, in time proportional to the entries of the rows. What it hands out through `model` stays as it
+was: the stream copies its weights before it changes weights that somebody may still look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task
+from rosenblatt.data.labels import as_labels, as_targets, used_rows
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, start_state
+from rosenblatt.learn.model import LinearModel, scores
+from rosenblatt.learn.multiclass import class_costs, code, count_problems, growth, is_joint, make_task, open_code
+
+Array = npt.NDArray[Any]
+
+NO_CLASSES = np.empty(0)
+OVERFLOW = (
+    "The weights overflowed {dtype}. Scale the data, for example with StandardScaler, or lower the learning rate."
+)
+NOT_FINITE = "x contains NaN, infinity or values whose square overflows. Remove such rows or scale them."
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a stream learns.
+
+    Attributes
+    ----------
+    method : Method
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+    eta : float
+        Learning rate.
+    bias : float
+        Square of the constant that pads each row; 0 for no bias.
+    class_weight : dict or None
+        Factor of the steps for each class.
+    takes_new_classes : bool
+        Whether classes may appear that were not announced.
+    """
+
+    method: Method
+    multiclass: str = "ovr"
+    eta: float = 1.0
+    bias: float = 1.0
+    class_weight: Mapping[Any, float] | None = None
+    takes_new_classes: bool = True
+
+    @property
+    def rate_scale(self) -> float:
+        """Rate that the weights of the state are in units of."""
+        return self.method.rate_scale(self.eta)
+
+
+class Learned(NamedTuple):
+    """What a stream has learned, as files keep it."""
+
+    classes: Array  # sorted labels; empty for a regression
+    state: Any  # of the method: a row for each problem, those of the reserve class last
+    trials: int
+    mistakes: int
+    names: tuple[str, ...]  # of the features, where rows come as dicts; else empty
+
+
+class Single(NamedTuple):
+    """What `learn_one` needs at hand."""
+
+    place: dict[Any, int]  # number of each class
+    trial: RowTask
+    row: Array  # (1, n_features): room for a row
+
+
+class Stream:
+    """Learn from rows as they come.
+
+    Attributes
+    ----------
+    settings : Settings
+    classes : array of shape (n_classes,)
+        The labels so far, sorted.
+    state : NamedTuple of arrays
+        Of the method; None before the first row.
+    trials, mistakes : int
+        Rows learned from, and mistakes of the known problems, so far.
+    columns : dict from str to int, or None
+        Where rows are dicts: the column of each name. The columns grow with the names.
+    """
+
+    def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
+        self.settings, self.init = settings, init
+        self.outdated = False  # whether its owner should look at the settings again
+        self.classes: Array = NO_CLASSES
+        self.state: Any = None
+        self.trials = self.mistakes = 0
+        self.columns: dict[str, int] | None = None
+        if learned is not None:
+            self.classes, self.state, self.trials, self.mistakes, names = learned
+            self.columns = {name: column for column, name in enumerate(names)} or None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was derived from the state."""
+        self._planes: Hyperplanes | None = None
+        self._model: LinearModel | None = None
+        self._exposed = False  # whether somebody may hold a view of the weights of the state
+        self._single: Single | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_planes": None, "_model": None, "_exposed": False, "_single": None}
+
+    @property
+    def learned(self) -> Learned:
+        """What files keep of the stream."""
+        return Learned(self.classes, self.state, self.trials, self.mistakes, tuple(self.columns or ()))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; the state may have room for more."""
+        return int(self.state.W.shape[1]) if self.columns is None else len(self.columns)
+
+    @property
+    def known(self) -> int:
+        """Number of problems of the known classes."""
+        return count_problems(self.classes.size, self.settings.multiclass)
+
+    @property
+    def _eta(self) -> float:
+        """Learning rate, in the units of the state."""
+        return self.settings.eta / self.settings.rate_scale
+
+    # ---------------------------------------------------------------------------------------------- what was learned
+
+    def hyperplanes(self) -> Hyperplanes:
+        """Return the weights of the known problems for reading only; they change when the stream goes on."""
+        if self._planes is None:
+            planes, scale = self.settings.method.hyperplanes(self.state), self.settings.rate_scale
+            W, b = planes.W[: self.known], planes.b[: self.known]
+            if scale != 1.0:
+                W, b = W * W.dtype.type(scale), b * b.dtype.type(scale)
+            self._planes = as_hyperplanes(W, b)
+        return self._planes
+
+    def problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each known problem."""
+        planes = self.hyperplanes()
+        W = planes.W[:, : table.shape[1]] if isinstance(table.rows, Dense) else planes.W
+        dtype = np.result_type(table.dtype, W.dtype)
+        return scores(table, as_hyperplanes(W.astype(dtype, copy=False), planes.b.astype(dtype, copy=False)))
+
+    def model(self) -> LinearModel:
+        """Return the weights, which will not change when the stream goes on."""
+        if self._model is None:
+            planes = self.hyperplanes()
+            W, b = planes.W[:, : self.n_features], planes.b.copy()
+            self._exposed = np.may_share_memory(W, self.state.W)
+            W, b = W.view(), b.view()
+            W.flags.writeable = b.flags.writeable = False
+            names = tuple(self.columns or ())
+            self._model = LinearModel(W, b, self.classes, self.settings.multiclass, names)
+        return self._model
+
+    def set_weights(self, W: Any, b: Any) -> None:
+        """Start anew from other weights of the same size."""
+        shape = (self.known, self.n_features)
+        W, b = np.asarray(W), np.asarray(b)
+        if W.shape != shape or b.shape != shape[:1]:
+            raise InvalidInput(
+                f"coef_ has shape {W.shape} and intercept_ {b.shape}, where {shape} and {shape[:1]} belong. "
+                "Set them to that size, or fit again."
+            )
+        dtype = np.result_type(W.dtype, np.float32) if W.dtype.kind in "fiub" else np.dtype(np.float64)
+        dtype = np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+        state = self.settings.method.start(self.state.b.size, self.state.W.shape[1], dtype)
+        try:
+            state.W[: shape[0], : shape[1]] = W / self.settings.rate_scale
+            state.b[: shape[0]] = b / self.settings.rate_scale
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
+        if not epochs.all_finite(state.W, state.b):
+            raise InvalidInput("coef_ or intercept_ has values that are not finite.")
+        self.state = state
+        self._forget()
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Go on with other settings; of a state that the method cannot continue, only the weights are kept."""
+        self.outdated = False
+        if settings == self.settings or self.state is None:
+            self.settings = settings
+            return
+        before, method = self.settings, settings.method
+        if method.kind == before.method.kind:
+            if settings.rate_scale != before.rate_scale:
+                self._make_own()
+                method.rescale(self.state, before.rate_scale / settings.rate_scale)
+        else:
+            planes = before.method.hyperplanes(self.state)
+            state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype)
+            state.W[:] = planes.W * planes.W.dtype.type(before.rate_scale / settings.rate_scale)
+            state.b[:] = planes.b * planes.b.dtype.type(before.rate_scale / settings.rate_scale)
+            self.state = state
+        self.settings = settings
+        self._forget()
+
+    # -------------------------------------------------------------------------------------------------------- classes
+
+    def _code(self, n_classes: int) -> Array:
+        """Return the table sign[class, problem] of the problems that learn."""
+        table = open_code if self.settings.takes_new_classes else code
+        return table(n_classes, self.settings.multiclass)
+
+    def meet(self, classes: Array) -> None:
+        """Add classes: each starts from the weights that it would have, had it been announced at the start."""
+        seen = np.unique(np.concatenate([self.classes, classes])) if self.classes.size else np.unique(classes)
+        if seen.size == self.classes.size:
+            if self.state is not None:
+                self._open()
+            return
+        if self.state is not None:
+            self._open()
+            if not self.settings.takes_new_classes:
+                new = sorted(set(seen.tolist()) - set(self.classes.tolist()))
+                raise InvalidInput(
+                    f"The new classes {new} cannot appear mid-stream here: announce them in the first call with "
+                    "classes=."
+                )
+            places = np.searchsorted(seen, self.classes).tolist()
+            self._grow(growth(places, seen.size, self.settings.multiclass))
+        self.classes = seen
+        self._forget()
+
+    def _open(self) -> None:
+        """Add the problems of the reserve class, which a fit does not train: from here on they learn."""
+        stored, wanted = self.state.b.size, self._code(self.classes.size).shape[1]
+        if stored < wanted:
+            self._grow(np.eye(wanted, stored, dtype=np.int8))
+            self._forget()
+
+    def _grow(self, change: Array) -> None:
+        """Turn the problems into more problems, each an old one, an old one with its sign changed, or a new one."""
+        self.state = self.settings.method.grow(self.state, change)
+
+    def _make_own(self) -> None:
+        """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
+        if self._exposed or not self.state.W.flags.writeable:
+            self.state = copy_state(self.state)
+
+    # ------------------------------------------------------------------------------------------------------- learning
+
+    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
+        """Learn from the rows once, in the order in which they come.
+
+        A chunk that makes the weights overflow is refused, and nothing of it is learned.
+
+        Parameters
+        ----------
+        table : Table
+        y : array-like of shape (n_rows,)
+            Labels.
+        weight : array of shape (n_rows,), or empty
+        classes : array-like, optional
+            Classes to expect besides those of y.
+
+        Returns
+        -------
+        Counts
+            Of the known problems.
+        """
+        found, number = as_labels(y, table.shape[0])
+        self.meet(found if classes is None else np.concatenate([np.unique(np.asarray(classes)), found]))
+        label = np.searchsorted(self.classes, found).astype(np.int32)[number]
+        costs = class_costs(self.settings.class_weight, self.classes)
+        sign, multiclass = self._code(self.classes.size), self.settings.multiclass
+        task = make_task(label, sign, multiclass, class_cost=costs, weight=weight, bias=self.settings.bias)
+        return self._present(table, task)
+
+    def _present(self, table: Table, task: Task) -> Counts:
+        method, problems = self.settings.method, task.sign.shape[1]
+        if self.state is None:
+            scale = self.settings.rate_scale
+            self.state = start_state(method, problems, table.shape[1], table.dtype, self.init, scale)
+        table = table.astype(self.state.W.dtype)
+        self._make_own()
+        joint = is_joint(task.sign, self.settings.multiclass)
+        counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
+        undo = _Undo(self.state, table)
+        shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
+        method.present(shown, self.state, self.state)
+        W, b = self.state.W, self.state.b
+        dense = isinstance(table.rows, Dense)
+        if not (epochs.all_finite(W, b) if dense else epochs.touched_finite(table.rows, W, b)):
+            undo.restore()
+            raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
+        counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
+        self.trials += subset.size or table.shape[0]
+        self.mistakes += int(counted.mistakes.sum())
+        single = self._single
+        self._forget()
+        self._single = single
+        return counted
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row; return whether it was a mistake.
+
+        The same as `learn` with a chunk of one row, with less work around it.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+        y : label
+        """
+        single = self._single or self._prepare_single()
+        try:
+            c = -1 if single is None else single.place.get(y, -1)
+        except TypeError:
+            raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
+        if single is None or c < 0:  # the first row, or a new class
+            before = self.mistakes
+            self.learn(self.row_table(x, grow=True), [y], np.empty(0))
+            return self.mistakes > before
+        rows = self._one_row(single, x)
+        if self._exposed or not self.state.W.flags.writeable:
+            self.state = copy_state(self.state)
+        self._planes = self._model = None
+        self._exposed = False
+        mistakes = self.settings.method.learn_row(rows, c, single.trial, self.state)
+        if mistakes < 0:
+            raise InvalidInput(NOT_FINITE if mistakes == -1 else OVERFLOW.format(dtype=self.state.W.dtype))
+        self.trials += 1
+        self.mistakes += mistakes
+        return mistakes > 0
+
+    def _prepare_single(self) -> Single | None:
+        if self.state is None:
+            return None
+        self._open()
+        sign, settings, state = self._code(self.classes.size), self.settings, self.state
+        costs = class_costs(settings.class_weight, self.classes)
+        label = np.empty(0, np.int32)
+        task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
+        self._single = Single(
+            place={label: number for number, label in enumerate(self.classes.tolist())},
+            trial=RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known),
+            row=np.zeros((1, state.W.shape[1]), state.W.dtype),
+        )
+        return self._single
+
+    def _one_row(self, single: Single, x: Any) -> Dense | Csr:
+        """Return a row as the loops take it; an array through a room of its own, whose type is always the same."""
+        if (
+            self.columns is None
+            and type(x) is np.ndarray
+            and x.shape == single.row.shape[1:]
+            and x.dtype.kind in "fiub"
+        ):
+            single.row[0] = x
+            return Dense(single.row)
+        if isinstance(x, Mapping):
+            row = self._named_row(x, grow=True)
+            return (
+                row if self.state.W.dtype == row.data.dtype else row._replace(data=row.data.astype(self.state.W.dtype))
+            )
+        return self.row_table(x).astype(self.state.W.dtype).rows
+
+    # ------------------------------------------------------------------------------------------------- rows with names
+
+    def row_table(self, x: Any, *, grow: bool = False) -> Table:
+        """Return one row as a table.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+        grow : bool
+            Whether names that were not there before become columns; else they count as zero.
+        """
+        if isinstance(x, Mapping):
+            row = self._named_row(x, grow)
+            shape = (1, max(len(self.columns or ()), 1))
+            return as_table(sp.csr_matrix(row, shape=shape))
+        if sp.issparse(x):
+            table = as_table(x if x.ndim == 2 else x.reshape(1, -1))
+        else:
+            table = as_table(_vector(x).reshape(1, -1))
+        if self.columns is not None:
+            raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
+        if table.shape[0] != 1 or (self.state is not None and table.shape[1] != self.n_features):
+            shape = table.shape if table.shape[0] > 1 else table.shape[1:]
+            raise InvalidInput(f"x has shape {shape}; the model has {self.n_features} features. Pass one row of them.")
+        return table
+
+    def _named_row(self, x: Mapping[str, float], grow: bool) -> Csr:
+        if self.columns is None:
+            if self.state is not None:
+                raise InvalidInput(
+                    "The rows of this model are arrays without names. Pass an array, or start a stream with dicts."
+                )
+            self.columns = {}
+        columns = self.columns
+        try:
+            if grow:
+                found = {columns.setdefault(name, len(columns)): float(value) for name, value in x.items()}
+            else:
+                found = {columns[name]: float(value) for name, value in x.items() if name in columns}
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
+        self._make_room()
+        indices, data = np.fromiter(found, np.int32, len(found)), np.fromiter(found.values(), np.float64, len(found))
+        if (indices[1:] < indices[:-1]).any():  # sums are added up in the order of the columns, as in a matrix
+            order = np.argsort(indices)
+            indices, data = indices[order], data[order]
+        return Csr(data, indices, np.array([0, len(found)], np.int32))
+
+    def _make_room(self) -> None:
+        """Give the state a column for each name, twice as many as needed so that this is rare."""
+        if self.state is not None and self.columns is not None and len(self.columns) > self.state.W.shape[1]:
+            self.state = self.settings.method.widen(self.state, 2 * len(self.columns))
+            self._forget()
+
+    # --------------------------------------------------------------------------------------------------------- merging
+
+    def merge(self, others: Sequence[Stream], shares: Sequence[float] | None = None) -> Stream:
+        """Return a stream whose state is the weighted mean of this one's and others', of the same settings.
+
+        Classes that only some of them know are added to the others first, which changes them.
+
+        Parameters
+        ----------
+        others : sequence of Stream
+        shares : sequence of float, optional
+            Weight of each, this stream first; equal by default. They are scaled to add up to one.
+        """
+        streams = [self, *others]
+        weight = np.asarray([1.0] * len(streams) if shares is None else shares, dtype=np.float64)
+        if weight.shape != (len(streams),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+            raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
+        seen = np.unique(np.concatenate([stream.classes for stream in streams]))
+        for stream in streams:
+            if stream.settings != self.settings or stream.state is None or stream.columns != self.columns:
+                raise InvalidInput("Only streams of the same settings and features, which have learned, can be merged.")
+            stream.meet(seen)
+        share = weight / weight.sum()
+        state = self.settings.method.merge([stream.state for stream in streams], share)
+        trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
+        return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
+
+
+class RegressionStream(Stream):
+    """Learn to predict numbers."""
+
+    @property
+    def known(self) -> int:
+        """One problem."""
+        return 1
+
+    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
+        """Learn from the rows once, in the order in which they come; `y` are numbers."""
+        return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
+
+    def meet(self, classes: Array) -> None:
+        """A regression has no classes."""
+
+    def _open(self) -> None:
+        """A regression has no reserve class."""
+
+
+def regression_task(target: Array, weight: Array, bias: float) -> Task:
+    """Return the task of targets that are numbers."""
+    one = np.ones((1, 1))
+    return Task(np.zeros(target.size, np.int32), one.astype(np.int8), one, one[0], weight, target, bias)
+
+
+class _Undo:
+    """The weights that a table of rows touches, as they were; in time proportional to its entries."""
+
+    def __init__(self, state: Any, table: Table) -> None:
+        self.state, self.features = state, state.W.shape[1]
+        few = isinstance(table.rows, Csr) and table.entries < self.features
+        # A column may come several times: it is then put back several times, to what it was.
+        self.columns = table.rows.indices if few else slice(None)  # type: ignore[union-attr]
+        self.before = [array[:, self.columns].copy() if self._by_feature(array) else array.copy() for array in state]
+
+    def _by_feature(self, array: Array) -> bool:
+        return array.ndim == 2 and array.shape[1] == self.features
+
+    def restore(self) -> None:
+        """Put the weights back."""
+        for array, old in zip(self.state, self.before, strict=True):
+            if self._by_feature(array):
+                array[:, self.columns] = old
+            else:
+                array[:] = old
+
+
+def _vector(x: Any) -> Array:
+    try:
+        values = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None
+    if values.ndim != 1:
+        raise InvalidInput(f"x has shape {values.shape}. Pass one row: an array of shape (n_features,).")
+    return values
