@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.order import BLOCK, MANY_ROWS, Order, step_decay
+from rosenblatt.learn.order import ROWS_PER_BLOCK, MIN_ROWS_FOR_BLOCKS, Order, step_decay
 
 
 def drawn(kind, label, index=ALL_ROWS, seed=0, epochs=2):
@@ -19,7 +19,7 @@ def test_a_cycle_is_the_rows_as_they_lie():
     assert drawn("cyclic", np.zeros(9, int), index)[1].tolist() == [2, 5, 7]
 
 
-@pytest.mark.parametrize("n", [50, MANY_ROWS + 7], ids=["single rows", "blocks"])
+@pytest.mark.parametrize("n", [50, MIN_ROWS_FOR_BLOCKS + 7], ids=["single rows", "blocks"])
 @pytest.mark.parametrize("subset", [False, True])
 def test_each_epoch_is_a_new_permutation(n, subset):
     label = np.random.default_rng(0).integers(0, 2, n)
@@ -46,11 +46,11 @@ def test_random_draws_repeat_rows():
 
 
 def test_many_mixed_rows_are_walked_in_blocks_and_sorted_ones_are_not():
-    n = 4 * MANY_ROWS
+    n = 4 * MIN_ROWS_FOR_BLOCKS
     mixed = np.random.default_rng(0).integers(0, 3, n)
-    assert Order("shuffled", mixed, ALL_ROWS, 0).width == BLOCK
+    assert Order("shuffled", mixed, ALL_ROWS, 0).width == ROWS_PER_BLOCK
     assert Order("shuffled", np.sort(mixed), ALL_ROWS, 0).width == 1
-    assert Order("shuffled", mixed[: MANY_ROWS - 1], ALL_ROWS, 0).width == 1
+    assert Order("shuffled", mixed[: MIN_ROWS_FOR_BLOCKS - 1], ALL_ROWS, 0).width == 1
 
 
 def test_step_decay_falls_by_its_factor():
