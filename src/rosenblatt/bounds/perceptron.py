@@ -61,7 +61,7 @@ def from_start(start: ArrayLike, separator: ArrayLike, radius: float, margin: fl
     radius : float
         Largest norm of a row.
     margin : float
-        Smallest y a*.x, for `separator` as it is given.
+        Smallest y a*.x, for `separator` as it is passed, not scaled.
 
     Returns
     -------
