@@ -282,6 +282,14 @@ def test_a_check_is_made_before_writing_and_after_reading():
         decode({"record": ["tests.Interval", {"low": 2, "high": 1}]})
 
 
+def test_a_check_sees_only_fields_of_the_types_declared():
+    for low in ("2", None, [1], {"tuple": [1]}):
+        with pytest.raises(Fault, match=r"a tests\.Interval\.low is not of type"):
+            decode({"record": ["tests.Interval", {"low": low, "high": 1}]})
+    with pytest.raises(Fault, match=r"a tests\.Interval\.high is not of type"):
+        Encoder().node(Interval(1, "2"), "it")
+
+
 def test_fields_of_version_1_have_their_names_of_today():
     old = {"record": ["tests.Interval", {"lower": 1, "high": 2}]}
     assert decode(old, version="1") == Interval(1, 2)

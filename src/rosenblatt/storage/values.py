@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import Fault, entries, expect, is_integer, is_label
+from rosenblatt.storage.checks import Fault, check_record, entries, expect, is_integer, is_label
 
 Array = npt.NDArray[Any]
 Class = TypeVar("Class", bound=type)
@@ -79,6 +79,8 @@ class Registration(NamedTuple):
     def approve(self, record: Any) -> Any:
         """Return the record if its invariants hold; else raise a `Fault`."""
         if self.check is not None:
+            if _is_record(self):  # so that a check may rely on the types of the fields
+                check_record(f"a {self.name}", record, self.cls)
             self.check(record)
         return record
 
@@ -98,7 +100,7 @@ def stored(
         What files call it. Files outlive the code: it stays when the class is renamed.
     check : callable, optional
         Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
-        one was read. The fields of a record that was read may be of any type: begin with `checks.check_record`.
+        one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
     renamed : mapping, optional
         From the names of fields in files of format version 1 to their names today.
 
