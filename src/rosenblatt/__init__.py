@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators.arow import AROW as AROW
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rosenblatt.separability.certify import certify_pairs as certify_pairs
     from rosenblatt.separability.cycles import certify_cycle as certify_cycle
 
+# The module of each public name, imported when the name is first used.
 _HOME = {
     "AROW": "estimators.arow",
     "Adaline": "estimators.adaline",
@@ -58,31 +59,7 @@ _HOME = {
     "verify": "proof.certificate",
 }
 
-__all__ = [
-    "AROW",
-    "Adaline",
-    "AdalineRegressor",
-    "AssociationUnits",
-    "AveragedPerceptron",
-    "Certificate",
-    "KernelPerceptron",
-    "MaximumMargin",
-    "PassiveAggressive",
-    "Perceptron",
-    "PocketPerceptron",
-    "SoftMargin",
-    "VotedPerceptron",
-    "Winnow",
-    "certify",
-    "certify_cycle",
-    "certify_pairs",
-    "load",
-    "save",
-    "theory",
-    "trace",
-    "train",
-    "verify",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

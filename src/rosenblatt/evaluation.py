@@ -1,4 +1,4 @@
-"""Evaluation, the third phase after training and prediction: how good are predictions, how dear are scores.
+"""Evaluation, the third phase after training and prediction: how good predictions are, and what scores cost.
 
 Predictions are compared as labels of any type. Losses speak of two classes, y = -1 or +1, and of a score f(x) whose
 sign is the prediction; labels 0/1 and False/True are read as -1/+1.
@@ -19,7 +19,7 @@ Loss = Callable[[Any, Any], Array]
 
 
 def _column(values: Any, name: str) -> Array:
-    """Give values as a one-dimensional array that is not empty and has no NaN."""
+    """Return values as a one-dimensional array that is not empty and has no NaN."""
     column = np.asarray(values)
     if column.ndim != 1:
         raise InvalidInput(f"{name} has shape {column.shape}; it must be one value for each row. Flatten it first.")
@@ -39,21 +39,21 @@ def _same_length(first: Array, second: Array, names: tuple[str, str]) -> None:
 
 
 def _pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
-    """Give two columns of labels that can be compared with one another."""
-    truth, given = _column(y_true, "y_true"), _column(y_pred, "y_pred")
-    _same_length(truth, given, ("y_true", "y_pred"))
-    text = [column.dtype.kind in "US" for column in (truth, given)]
-    numeric = [column.dtype.kind in "biufc" for column in (truth, given)]
+    """Return two columns of labels that can be compared with one another."""
+    truth, predicted = _column(y_true, "y_true"), _column(y_pred, "y_pred")
+    _same_length(truth, predicted, ("y_true", "y_pred"))
+    text = [column.dtype.kind in "US" for column in (truth, predicted)]
+    numeric = [column.dtype.kind in "biufc" for column in (truth, predicted)]
     if (text[0] and numeric[1]) or (text[1] and numeric[0]):
         raise InvalidInput(
-            f"y_true has dtype {truth.dtype}, y_pred has dtype {given.dtype}: text never equals a number. "
+            f"y_true has dtype {truth.dtype}, y_pred has dtype {predicted.dtype}: text never equals a number. "
             "Use the same labels in both."
         )
-    return truth, given
+    return truth, predicted
 
 
 def _weights(sample_weight: Any, size: int) -> Array:
-    """Give the weight of each row, as shares that add up to one."""
+    """Return the weight of each row, as shares that add up to one."""
     if sample_weight is None:
         return np.full(size, 1.0 / size)
     weight = _numbers(sample_weight, "sample_weight")
@@ -75,7 +75,7 @@ def _numbers(values: Any, name: str) -> Array:
 
 
 def _signs(y: Any) -> Array:
-    """Give labels -1/+1, 0/1 or False/True as -1.0/+1.0."""
+    """Return labels -1/+1, 0/1 or False/True as -1.0/+1.0."""
     values = _numbers(y, "y")
     found = np.unique(values)
     if not (np.isin(found, (-1, 1)).all() or np.isin(found, (0, 1)).all()):
@@ -85,14 +85,14 @@ def _signs(y: Any) -> Array:
 
 
 def _margins(y: Any, score: Any) -> Array:
-    """Give y f(x) of each row: positive where the score is right, and how clearly."""
+    """Return y f(x) of each row: positive where the score is right, and how clearly."""
     signs, scores = _signs(y), _numbers(score, "score")
     _same_length(signs, scores, ("y", "score"))
     return signs * scores
 
 
 def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-    """Give the share of the rows that are predicted right.
+    """Return the share of the rows that are predicted right.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
     >>> accuracy(["spam", "ham", "ham", "ham"], ["spam", "spam", "ham", "ham"])
     0.75
     """
-    truth, given = _pair(y_true, y_pred)
-    return float(_weights(sample_weight, truth.size)[truth == given].sum())
+    truth, predicted = _pair(y_true, y_pred)
+    return float(_weights(sample_weight, truth.size)[truth == predicted].sum())
 
 
 def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Array]:
@@ -146,9 +146,9 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Arra
     >>> labels.tolist(), matrix.tolist()
     (['ham', 'spam'], [[1, 1], [0, 1]])
     """
-    truth, given = _pair(y_true, y_pred)
+    truth, predicted = _pair(y_true, y_pred)
     try:
-        found = np.unique(np.concatenate([truth, given]))
+        found = np.unique(np.concatenate([truth, predicted]))
     except TypeError as error:
         raise InvalidInput(f"The labels cannot be sorted ({error}). Use labels of one type.") from None
     names = found if labels is None else _column(labels, "labels")
@@ -159,13 +159,13 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Arra
     if missing:
         raise InvalidInput(f"The label {missing[0]!r} occurs but is not among labels={names.tolist()}. Add it.")
     matrix = np.zeros((names.size, names.size), np.int64)
-    rows, columns = ([place[name] for name in part.tolist()] for part in (truth, given))
+    rows, columns = ([place[name] for name in part.tolist()] for part in (truth, predicted))
     np.add.at(matrix, (rows, columns), 1)
     return names, matrix
 
 
 def zero_one_loss(y: Any, score: Any) -> Array:
-    """Give 1 for each mistake, y f(x) <= 0, and 0 otherwise: a tie is a mistake.
+    """Return 1 for each mistake, y f(x) <= 0, and 0 otherwise: a tie is a mistake.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def zero_one_loss(y: Any, score: Any) -> Array:
 
 
 def perceptron_loss(y: Any, score: Any) -> Array:
-    """Give max(0, -y f(x)) for each row: how far a mistake is on the wrong side.
+    """Return max(0, -y f(x)) for each row: how far a mistake is on the wrong side.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def perceptron_loss(y: Any, score: Any) -> Array:
 
 
 def hinge_loss(y: Any, score: Any) -> Array:
-    """Give max(0, 1 - y f(x)) for each row, the loss of the soft margin: right is not enough, it must be clear.
+    """Return max(0, 1 - y f(x)) for each row, the loss of the soft margin: right is not enough, it must be clear.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def hinge_loss(y: Any, score: Any) -> Array:
 
 
 def logistic_loss(y: Any, score: Any) -> Array:
-    """Give log(1 + exp(-y f(x))) for each row, the loss of logistic regression, in nats.
+    """Return log(1 + exp(-y f(x))) for each row, the loss of logistic regression, in nats.
 
     Parameters
     ----------
@@ -241,12 +241,12 @@ LOSSES: dict[str, Loss] = {
 
 
 def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = None) -> float:
-    """Give the empirical risk: the mean of a loss over the rows.
+    """Return the empirical risk: the mean of a loss over the rows.
 
     Parameters
     ----------
     loss : str or callable
-        A name in `LOSSES`, or a function of labels and scores that gives one number for each row.
+        A name in `LOSSES`, or a function of labels and scores that returns one number for each row.
     y : array-like of shape (n_samples,)
         -1/+1, 0/1 or booleans.
     score : array-like of shape (n_samples,)

@@ -19,6 +19,7 @@ import rosenblatt
 from attacks.forge import content, join, split
 from rosenblatt.errors import InvalidInput
 
+VERSION_1 = Path(__file__).parents[1] / "storage" / "version_1"
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (24, 4)).astype(float)
 Y = np.arange(24) % 3
@@ -57,7 +58,7 @@ DTYPES = ["F64", "F32", "F16", "I64", "I32", "I8", "U8", "U32", "U64", "BOOL", "
 
 
 def originals(folder):
-    """Give the bytes of a file for each kind of state that there is."""
+    """Yield the bytes of a file for each kind of state that there is, and of the files of version 1."""
     fresh = [
         rosenblatt.Perceptron(penalty="elasticnet"),
         rosenblatt.Perceptron(multiclass="ovo", random_state=np.random.RandomState(0)),
@@ -84,6 +85,8 @@ def originals(folder):
     for model in models:
         rosenblatt.save(model, folder / "original")
         yield (folder / "original").read_bytes()
+    for path in sorted(VERSION_1.glob("*.safetensors")):
+        yield path.read_bytes()
 
 
 def damage(data):

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from rosenblatt import Perceptron
-from rosenblatt.cli.demo import _check_output, _ends, _planted, _sparkline, _tumour_data, run_demo
+from rosenblatt.cli.demo import _check_output, _cold, _planted, run_demo
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.estimators.sample_data import tumours
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 
@@ -45,7 +45,7 @@ def test_the_report_is_the_same_each_time_but_for_the_seconds(told):
 
 
 def test_the_figures_of_the_report_are_those_of_the_model(told):
-    data = _tumour_data()
+    data = tumours()
     model = Perceptron(random_state=0).fit(data.X, data.y)
     assert model.stop_reason_ in told
     assert f"{model.score(data.X, data.y):.1%} of {data.y.size} right" in told
@@ -56,7 +56,7 @@ def test_the_figures_of_the_report_are_those_of_the_model(told):
 
 
 def test_the_margin_of_the_report_is_that_of_the_padded_rows_and_its_bound_holds(told):
-    data = _tumour_data()
+    data = tumours()
     model = Perceptron(random_state=0).fit(data.X, data.y)
     padded = np.column_stack([data.X, np.ones(data.y.size)]) * np.where(data.y == 1, 1, -1)[:, None]
     vector = np.append(model.coef_[0], model.intercept_)
@@ -108,14 +108,6 @@ def test_planted_points_keep_their_distance_and_their_number():
     assert (y * side).min() >= 0.3
 
 
-def test_a_sparkline_falls_with_its_counts():
-    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
-    assert _sparkline((8, 4, 0), console) == "█▅▁ 8 to 0"
-    assert _sparkline((0,), console) == "▁ 0 to 0"
-    assert _sparkline((5,) * 400, console) == "█" * 40 + " 5 to 5 (a bar: about 10 epochs)"
-
-
-def test_ends_are_told_in_a_few_words():
-    assert _ends((Stop.CYCLE,)) == "went in circles"
-    assert _ends((Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED)) == "2 separated, 1 out of epochs"
-    assert _ends((Stop.SEPARATED,) * 45) == "all 45 separated"
+def test_compilation_is_announced_only_before_it_happened(told):
+    assert not _cold()
+    assert "Compiling" not in report()

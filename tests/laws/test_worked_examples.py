@@ -4,18 +4,9 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron, trace, train
+from rosenblatt.datasets import logical, spam
 
-CORNERS = [[0, 0], [1, 0], [0, 1], [1, 1]]
-MAILS = np.array(
-    [
-        [1, 0, 0, 1, 1, 1],  # and
-        [1, 0, 1, 0, 0, 0],  # viagra
-        [0, 1, 1, 0, 1, 1],  # the
-        [1, 1, 0, 1, 0, 1],  # of
-        [1, 0, 0, 0, 1, 0],  # nigeria
-    ]
-).T
-SPAM = [1, -1, 1, -1, 1, -1]
+MAILS, SPAM = spam()
 
 
 def test_spam_takes_four_updates_on_the_first_four_mails():
@@ -36,12 +27,10 @@ def test_spam_margins_and_the_new_mail():
 
 
 @pytest.mark.parametrize(
-    ("y", "updates", "epochs", "w", "b"),
-    [([-1, 1, 1, 1], 9, 6, [2, 2], -1), ([-1, -1, -1, 1], 18, 9, [2, 3], -4)],
-    ids=["or", "and"],
+    ("name", "updates", "epochs", "w", "b"), [("or", 9, 6, [2, 2], -1), ("and", 18, 9, [2, 3], -4)]
 )
-def test_or_and_and_converge_as_on_the_blackboard(y, updates, epochs, w, b):
-    run = train(CORNERS, y, order="cyclic")
+def test_or_and_and_converge_as_on_the_blackboard(name, updates, epochs, w, b):
+    run = train(*logical(name), order="cyclic")
     assert (run.updates, run.epochs, run.mistakes[-1]) == (updates, epochs, 0)
     assert run.mistakes[-2] > 0
     assert (run.coef.tolist(), run.intercept.tolist()) == ([w], [b])
@@ -49,7 +38,7 @@ def test_or_and_and_converge_as_on_the_blackboard(y, updates, epochs, w, b):
 
 
 def test_xor_is_a_cycle_of_one_epoch():
-    run = train(CORNERS, [-1, 1, 1, -1], order="cyclic")
+    run = train(*logical("xor"), order="cyclic")
     assert run.stop.name == "CYCLE"
     assert run.cycle == 1
     assert run.mistakes == (4,)

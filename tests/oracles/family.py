@@ -5,7 +5,7 @@ Every algorithm is a function
     algorithm(rows, labels, orders, *, its parameters) -> Run
 
 rows    a matrix, used as given: whoever wants a bias pads the rows with a one, which then counts in their norms
-labels  a sign -1 or +1 for each row; ranks 1..k for `prank`, class numbers 0..k-1 for `multiclass`, numbers for `lms`
+labels  a sign -1 or +1 for each row; class numbers 0..k-1 for `multiclass`, numbers for `lms`
 orders  for each epoch the row numbers in the order of presentation; a stream is one epoch
 
 and counts in a Run
@@ -314,22 +314,6 @@ def arow_diagonal(rows, labels, orders, *, r=1.0):
     return run.end(w, covariance=S)
 
 
-def second_order(rows, labels, orders, *, a=1.0):
-    """Second-order perceptron (Cesa-Bianchi et al. 2005): f(x) = v'(A + xx')^-1 x; v and A grow on mistakes only.
-
-    `w` = A^-1 v, whose scores have the signs of f. `more`: v, A.
-    """
-    v, A, run = zeros(rows), a * np.eye(len(rows[0])), Run()
-    for i, x, y in run.present(rows, labels, orders):
-        margin = y * (v @ np.linalg.solve(A + np.outer(x, x), x))
-        run.see(margin)
-        if margin <= 0:
-            v = v + y * x
-            A = A + np.outer(x, x)
-            run.update(i)
-    return run.end(np.linalg.solve(A, v), v=v, A=A)
-
-
 # Several classes and ranks --------------------------------------------------------------------------------------------
 
 
@@ -353,27 +337,6 @@ def multiclass(rows, labels, orders, *, n_classes, spread="max"):
                 W[k] -= x / len(punished)
             run.update(i)
     return run.end(W)
-
-
-def prank(rows, labels, orders, *, n_ranks):
-    """PRank (Crammer and Singer 2001): ranks 1..k, predicted as the first r with w.x < b_r, else k.
-
-    A mistake is a wrong rank, its loss the distance of the ranks. `more`: thresholds b_1..b_{k-1}; history, the
-    thresholds after each trial.
-    """
-    w, b, run, history = zeros(rows), np.zeros(n_ranks - 1), Run(), []
-    for i, x, rank in run.present(rows, labels, orders):
-        score = w @ x
-        predicted = next((r for r in range(1, n_ranks) if score < b[r - 1]), n_ranks)
-        run.see(-1 if predicted != rank else 1, abs(predicted - rank))
-        if predicted != rank:
-            above = np.array([1 if rank > r else -1 for r in range(1, n_ranks)])
-            move = np.where(above * (score - b) <= 0, above, 0)
-            w = w + move.sum() * x
-            b = b - move
-            run.update(i)
-        history.append(b)
-    return run.end(w, thresholds=b, history=history)
 
 
 # Multiplicative updates and other norms -------------------------------------------------------------------------------

@@ -1,57 +1,31 @@
-"""The demonstration: two real tasks, a short report, one picture. Everything is seeded and comes with scikit-learn."""
+"""The demonstration: two real tasks, a short report, one picture. Everything is seeded, nothing is downloaded."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-from rich.table import Table
-from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
 
-from rosenblatt.compiled import epochs as kernels
+from rosenblatt.compiled import epochs as compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.estimators.sample_data import Split, digits, tumours
 from rosenblatt.evaluation import accuracy
 from rosenblatt.learn.plan import Epoch, Run
-from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trace import trace
-from rosenblatt.plots.plane import INK, new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
+from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
+from rosenblatt.plots.axes import INK
+from rosenblatt.report.text import ends_in_words, sparkline, text_table
 
 Array = npt.NDArray[Any]
 
 SEED = 0
-BLOCKS = "▁▂▃▄▅▆▇█"
-BARS = 40
-ENDS = {
-    Stop.SEPARATED: "separated",
-    Stop.EPOCHS: "out of epochs",
-    Stop.SECONDS: "out of time",
-    Stop.TRAINING: "gave up",
-    Stop.VALIDATION: "validation error rose",
-    Stop.CYCLE: "went in circles",
-    Stop.CALLBACK: "interrupted",
-}
 WAYS = {"ovr": "each against rest", "ovo": "every pair", "joint": "all ten at once"}
-
-
-@dataclass(frozen=True)
-class Split:
-    """Rows to learn from, and rows to be tested on."""
-
-    X: Array
-    y: Array
-    X_test: Array
-    y_test: Array
 
 
 def run_demo(output: Path | None, console: Console) -> int:
@@ -92,7 +66,7 @@ def _say(console: Console, text: str = "") -> None:
 
 
 def _check_output(output: Path) -> str:
-    """Give the format of the picture; find out before the work whether it can be saved."""
+    """Return the format of the picture; raise `InvalidInput` before the work if it cannot be saved."""
     folder = output.resolve().parent
     if not folder.is_dir():
         raise InvalidInput(f"The folder {folder} for the picture does not exist. Create it, or choose another.")
@@ -109,22 +83,22 @@ def _check_output(output: Path) -> str:
 
 
 def _cold() -> bool:
-    """Whether the kernels are still to be compiled for this machine, as far as Numba's cache shows."""
-    stats = getattr(kernels.run_epoch, "stats", None)
+    """Return whether the loops are still to be compiled for this machine, as far as Numba's cache shows."""
+    stats = getattr(compiled.run_epoch, "stats", None)
     if stats is None or stats.cache_path is None:
         return False
-    changed = Path(kernels.__file__).stat().st_mtime
-    cached = Path(stats.cache_path).glob("_kernels.run_epoch-*.nbi")
-    return all(index.stat().st_mtime < changed for index in cached)
+    source = Path(compiled.__file__)
+    cached = Path(stats.cache_path).glob(f"{source.stem}.run_epoch-*.nbi")
+    return all(index.stat().st_mtime < source.stat().st_mtime for index in cached)
 
 
 def _compile(console: Console) -> None:
-    """Use every kernel once, so that the times in the report are those of training."""
+    """Use every loop once, so that the times in the report are those of training."""
     if _cold():
         _say(console, "Compiling the training loops for this machine; this takes some seconds, and happens once.")
     square, mixed = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)  # not converged
         Perceptron(n_iter_no_change=1, max_iter=20).fit(square, mixed)
         Perceptron(multiclass="joint", max_iter=2).fit(square, [0, 1, 2, 0])
 
@@ -132,21 +106,14 @@ def _compile(console: Console) -> None:
 # ---------------------------------------------------------------------------------------------------------- tumours
 
 
-def _tumour_data() -> Split:
-    X, y = load_breast_cancer(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=SEED)
-    scaler = StandardScaler().fit(X)
-    return Split(scaler.transform(X), y, scaler.transform(X_test), y_test)
-
-
 def _tumours(console: Console) -> Run:
-    data = _tumour_data()
+    data = tumours(SEED)
     _say(console, "[bold]1. Benign or malignant?[/] 569 tumours, 30 measurements each")
     _say(console, "A perceptron weighs the measurements, and corrects its weights only when wrong.")
     _say(console, "It goes through the tumours again and again; each pass is an epoch.")
     model = _watched_fit(console, data)
     run: Run = model.run_
-    _say(console, f"  mistakes per epoch   {_sparkline(run.mistakes, console)}")
+    _say(console, f"  mistakes per epoch   {_mistakes(run, console)}")
     for name, X, y in (("learned from", data.X, data.y), ("never seen", data.X_test, data.y_test)):
         _say(console, f"  tumours {name:<12} [bold]{accuracy(y, model.predict(X)):.1%}[/] of {y.size} right")
     _say(console, f"  It stopped because {model.stop_reason_}")
@@ -167,26 +134,19 @@ def _watched_fit(console: Console, data: Split) -> Any:
 
             return Perceptron(random_state=SEED, callback=show).fit(data.X, data.y)
 
-    def tell(epoch: Epoch) -> None:
+    def report(epoch: Epoch) -> None:
         if epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
             _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistakes")
 
-    return Perceptron(random_state=SEED, callback=tell).fit(data.X, data.y)
+    return Perceptron(random_state=SEED, callback=report).fit(data.X, data.y)
 
 
-def _sparkline(counts: tuple[int, ...], console: Console) -> str:
-    """Draw counts as a line of bars, each the mean of neighbours where there are too many."""
-    bars = np.array_split(np.asarray(counts), min(BARS, len(counts)))
-    heights = [float(bar.mean()) for bar in bars]
-    blocks = BLOCKS if console.encoding.lower().startswith("utf") else "_.:-=+*#"
-    top = max([*heights, 1.0])
-    line = "".join(blocks[min(7, int(8 * height / top))] for height in heights)
-    told = "" if len(bars) == len(counts) else f" (a bar: about {len(counts) / len(bars):.0f} epochs)"
-    return f"{line} {counts[0]} to {counts[-1]}{told}"
+def _mistakes(run: Run, console: Console) -> str:
+    return sparkline(run.mistakes, ascii_only=not console.encoding.lower().startswith("utf"))
 
 
 def _geometry(console: Console, model: Any, data: Split) -> None:
-    """Tell how hard the task was: radius, margin, and the mistakes that the theorem allows."""
+    """Report how hard the task was: radius, margin, and the mistakes that the theorem allows."""
     run: Run = model.run_
     made = sum(run.mistakes)
     length = float(np.hypot(np.linalg.norm(model.coef_), model.intercept_[0]))
@@ -210,38 +170,24 @@ def _geometry(console: Console, model: Any, data: Split) -> None:
 # ----------------------------------------------------------------------------------------------------------- digits
 
 
-def _digit_data() -> Split:
-    X, y = load_digits(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X / 16.0, y, test_size=0.3, stratify=y, random_state=SEED)
-    return Split(X, y, X_test, y_test)
-
-
 def _digits(console: Console) -> None:
-    data = _digit_data()
+    data = digits(SEED)
     _say(console, "[bold]2. Which digit?[/] 1797 handwritten digits, 8 x 8 pixels each")
     _say(
         console,
         f"One perceptron tells two kinds apart; for ten, three ways, tried on {data.y_test.size} digits never seen.",
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("way", "right", "epochs", "seconds", "why it stopped"):
-        table.add_column(name, justify="left" if name.startswith("w") else "right")
-    for mode, told in WAYS.items():
+    rows = []
+    for mode, way in WAYS.items():
         model = Perceptron(multiclass=mode, random_state=SEED)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the table says why it stopped
+            warnings.simplefilter("ignore", UserWarning)  # the table says why it stopped
             model.fit(data.X, data.y)
         run = model.run_
         right = f"{accuracy(data.y_test, model.predict(data.X_test)):.1%}"
-        table.add_row(f"{mode}: {told}", right, str(run.epochs), f"{run.seconds:.2f}", _ends(run.stops))
+        rows.append((f"{mode}: {way}", right, str(run.epochs), f"{run.seconds:.2f}", ends_in_words(run.stops)))
+    table = text_table(("<way", "right", "epochs", "seconds", "<why it stopped"), rows)
     console.print(table)
-
-
-def _ends(stops: tuple[Stop, ...]) -> str:
-    """Say in a few words how the problems of a run ended."""
-    if len(set(stops)) == 1:
-        return ENDS[stops[0]] if len(stops) == 1 else f"all {len(stops)} {ENDS[stops[0]]}"
-    return ", ".join(f"{stops.count(stop)} {told}" for stop, told in ENDS.items() if stop in stops)
 
 
 # ---------------------------------------------------------------------------------------------------------- picture
@@ -250,7 +196,7 @@ SEPARATOR = np.array([0.8, 0.6, -0.1])
 
 
 def _planted(n: int, margin: float, seed: int) -> tuple[Array, Array]:
-    """Give points of a square and their side of a line, none of them closer to it than the margin."""
+    """Return points of a square and their side of a line, none of them closer to it than the margin."""
     X = np.random.default_rng(seed).uniform(-1, 1, (10 * n, 2))
     side = X @ SEPARATOR[:2] + SEPARATOR[2]
     clear = np.abs(side) >= margin

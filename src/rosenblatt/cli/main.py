@@ -12,7 +12,7 @@ from rosenblatt.errors import RosenblattError
 
 
 class Failure(click.ClickException):
-    """An error of the package, told as one sentence; the exit code is 1."""
+    """An error of the package, shown as one sentence; the exit code is 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the sentence on stderr."""

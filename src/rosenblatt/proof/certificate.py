@@ -42,7 +42,7 @@ from rosenblatt.proof.brackets import (
     root_below,
 )
 from rosenblatt.proof.certificate_json import HASH, Reader, integer_text, real_text
-from rosenblatt.storage.container import replace_file
+from rosenblatt.storage.atomic import replace_file
 
 __all__ = [
     "ARITHMETICS",

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
@@ -18,6 +15,7 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.learn.methods import check_start
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
+from rosenblatt.learn.train import train
 from rosenblatt.proof.certificate import Bracket, Certificate
 from rosenblatt.separability.certify import certify
 
@@ -34,7 +32,7 @@ PLAIN = {
     "early_stopping": False,
 }
 # Trials and entries up to which a run is followed update by update, in plain Python; beyond, by epochs.
-TRIALS, ENTRIES = 100_000, 20_000_000
+MAX_TRACED_TRIALS, MAX_TRACED_ENTRIES = 100_000, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -91,10 +89,10 @@ class Theory:
     def __str__(self) -> str:
         """Report the fit in a few lines."""
         verdict = self.certificate.verdict
-        told = {"separable": "separable", "undecided": "undecided"}.get(verdict, f"not separable, {verdict}")
+        answer = {"separable": "separable", "undecided": "undecided"}.get(verdict, f"not separable, {verdict}")
         n, d = self.certificate.shape
         lines = [
-            f"{n} samples, {d} features: {told}.",
+            f"{n} samples, {d} features: {answer}.",
             f"The perceptron made {self.mistakes} mistakes in {self.run.epochs} epoch{'s' * (self.run.epochs > 1)}.",
         ]
         if self.margin is not None and self.share is not None:
@@ -135,7 +133,7 @@ class _Record:
 
 
 def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = None) -> Theory:
-    """Fit a perceptron and hold the fit against its theorems.
+    """Train a perceptron and compare the run with its theorems.
 
     Parameters
     ----------
@@ -202,7 +200,7 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
 
 
 def _check_plain(model: Perceptron) -> None:
-    """Refuse a model that does not follow the rule that the theorems are about."""
+    """Raise `InvalidInput` if a model does not follow the rule that the theorems are about."""
     if type(model) is not Perceptron:
         raise InvalidInput(f"{type(model).__name__} is not a Perceptron, whose theorems these are. Pass one, or None.")
     for name, plain in PLAIN.items():
@@ -212,22 +210,25 @@ def _check_plain(model: Perceptron) -> None:
 
 
 def _follow(X: Any, y: Any, model: Perceptron, record: _Record) -> tuple[_Record, Run]:
-    """Fit, and record every update; only the ends of epochs where a run is long, or rounding makes two runs differ."""
+    """Train, and record every update.
+
+    Where the run is too long to be traced in plain Python, or rounding makes the trace differ from it, record only the
+    ends of the epochs.
+    """
+    model._check_parameters()
     eta = float(model.eta0)
     plan = model._plan()
     ends = _Record(record.start, record.separator)
 
     def watch(epoch: Epoch) -> Any:
         ends.add(ends.points[-1][0] + epoch.mistakes, np.append(epoch.coef[0], epoch.intercept[0]) / eta)
-        return None if model.callback is None else model.callback(epoch)
+        return None if plan.callback is None else plan.callback(epoch)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
-        run = clone(model).set_params(callback=watch, random_state=plan.seed).fit(X, y).run_
-    if run.trials > TRIALS or run.trials * record.start.size > ENTRIES:
+    run = train(X, y, init=model.init, **(vars(plan) | {"callback": watch}))
+    if run.trials > MAX_TRACED_TRIALS or run.trials * record.start.size > MAX_TRACED_ENTRIES:
         return ends, run
-    given = {"order": plan.order, "eta": eta, "init": model.init, "seed": plan.seed}
-    for trial in trace(X, y, epochs=run.epochs, **given):
+    settings = {"order": plan.order, "eta": eta, "init": model.init, "seed": plan.seed}
+    for trial in trace(X, y, epochs=run.epochs, **settings):
         if trial.mistake:
             record.add(trial.mistakes, np.append(trial.w, trial.b) / eta)
     same = record.points[-1][0] == ends.points[-1][0]

@@ -1,0 +1,50 @@
+"""Checks of the arguments of the bounds: value, fault and remedy."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rosenblatt.errors import InvalidInput
+
+
+def check_positive(name: str, value: float) -> None:
+    """Raise `InvalidInput` unless a value is finite and above zero."""
+    if not (0 < value < math.inf):
+        raise InvalidInput(f"{name}={value} is not a positive number. Pass a finite number above 0.")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Raise `InvalidInput` unless a value is finite and at least zero."""
+    if not (0 <= value < math.inf):
+        raise InvalidInput(f"{name}={value} is not a finite number from 0. Pass a sum or a count, 0 or more.")
+
+
+def check_count(name: str, value: int, *, least: int) -> None:
+    """Raise `InvalidInput` unless a value is an integer from `least` on."""
+    if not (least <= value < math.inf) or value != int(value):
+        raise InvalidInput(f"{name}={value} is not a whole number from {least}. Pass such a count.")
+
+
+def check_possible(margin: float, largest: float, words: str) -> None:
+    """Raise `InvalidInput` if a margin is above the largest that there can be, which `words` describes."""
+    if margin > largest * (1 + 1e-9):
+        raise InvalidInput(
+            f"margin={margin} is above {largest}, {words}: no separator of unit norm has it. "
+            "Divide the margin by the norm of the separator."
+        )
+
+
+def check_radius_and_margin(radius: float, margin: float) -> None:
+    """Raise `InvalidInput` unless both are positive and some separator of unit norm can have the margin."""
+    check_positive("radius", radius)
+    check_positive("margin", margin)
+    check_possible(margin, radius, "the radius")
+
+
+def as_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return values as a vector of finite floats; raise `InvalidInput` if they are not one."""
+    vector = np.asarray(values, np.float64)
+    if vector.ndim != 1 or not np.isfinite(vector).all():
+        raise InvalidInput(f"{name} has shape {vector.shape} or values that are not finite. Pass one row of numbers.")
+    return vector

@@ -1,0 +1,184 @@
+"""Pictures of proofs: certificates in the plane, and the mistake bound of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.plots.axes import (
+    COLOURS,
+    DASHES,
+    GREY,
+    INK,
+    MAX_EPOCHS_WITH_DOTS,
+    SKY,
+    Axes,
+    add_legend,
+    add_text,
+    draw_classes,
+    draw_line,
+    draw_rings,
+    frame_points,
+    plane_points,
+    quiet_axes,
+)
+from rosenblatt.proof.certificate import Certificate
+
+if TYPE_CHECKING:
+    from rosenblatt.report.theory import Theory  # loads scikit-learn
+
+Array = npt.NDArray[Any]
+
+
+def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw the proof that a certificate on two classes in the plane holds.
+
+    Separable: the separator, or the widest one if the certificate knows it, with the empty band and the rows at its
+    rim. Otherwise the hulls of the classes, the rows that prove that they meet, and the common point;
+    quasi-separable: also the weak separator, with the rows on it ringed.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of data with two features and at most two classes.
+    X : array-like or sparse matrix of shape (n_samples, 2)
+        The data that it was issued for; `rosenblatt.proof.certificate.verify` says whether it was.
+    y : array-like of shape (n_samples,)
+    ax : matplotlib.axes.Axes or None
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If the data are not two-dimensional, are of another shape, or have more than two classes.
+    """
+    points, classes, label = plane_points(X, y)
+    if certificate.shape != points.shape or classes.size > 2 or len(certificate.classes) > 2:
+        raise InvalidInput(
+            f"The certificate is on data of shape {certificate.shape} with {len(certificate.classes)} classes, and X "
+            f"has shape {points.shape} with {classes.size}. Pass its data, of two features and two classes."
+        )
+    ax = quiet_axes(ax)
+    frame_points(ax, points)
+    if certificate.verdict == "separable" and classes.size == 2:
+        best = certificate.vector if certificate.margin is None else certificate.margin.w
+        vector = np.array(best, np.float64)
+        _band(ax, vector[:2], vector[2], points, label)
+    elif certificate.support:
+        support = np.array(certificate.support)
+        for k in range(2):
+            _tint(ax, _hull(points[label == k]), COLOURS[k], 0.1, linewidth=0.8, linestyle=DASHES)
+            _tint(ax, _hull(points[support[label[support] == k]]), COLOURS[k], 0.0, linewidth=1.6)
+        common = np.array(certificate.point or points[support].mean(axis=0))
+        ax.scatter(
+            *common, marker="*", s=130, color=INK, edgecolors="white", linewidths=0.6, zorder=6, label="common point"
+        )
+        if certificate.vector is not None:
+            vector = np.array(certificate.vector, np.float64)
+            if vector[:2].any():
+                draw_line(ax, vector[:2], vector[2], color=INK, linewidth=1.6, zorder=3)
+            draw_rings(ax, points[list(certificate.boundary)], INK)
+    draw_classes(ax, points, classes, label)
+    ax.set(xlabel="$x_1$", ylabel="$x_2$")
+    add_legend(ax)
+    return ax
+
+
+def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
+    """Draw Novikoff's proof on a run: two quantities that must stay between two curves, and where these cross.
+
+    Each mistake adds at least the margin to <w, w*>, and at most R^2 to |w|^2. As <w, w*> is at most |w|, the line
+    M gamma below and the curve sqrt(M) R above leave no room beyond their crossing, which is the mistake bound. Of
+    data that is not separable, |w| and what is above it.
+
+    Parameters
+    ----------
+    theory : Theory
+        From `rosenblatt.theory`.
+    ax : matplotlib.axes.Axes or None
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInput
+        If the run made no mistake.
+    """
+    if not theory.mistakes:
+        raise InvalidInput("The run made no mistake: there is nothing to draw. Start it from zero.")
+    ax = quiet_axes(ax)
+    end = max(theory.bound or 0, theory.mistakes)
+    far = end > 8 * theory.mistakes
+    reach = np.geomspace(1, 2 * end, 400) if far else np.linspace(0, 1.1 * end, 400)
+    cap = np.sqrt(theory.cap[0] + reach * theory.radius**2)
+    ax.plot(reach, cap, color=COLOURS[1], linewidth=1.0, linestyle=DASHES, label=r"at most $\sqrt{M}\,R$")
+    dots = {"marker": "o", "markersize": 3.5} if theory.updates.size <= MAX_EPOCHS_WITH_DOTS else {}
+    ax.plot(theory.updates, np.sqrt(theory.square), color=COLOURS[1], linewidth=1.6, label=r"$|w|$", **dots)
+    if theory.margin is not None:
+        ax.plot(
+            theory.updates, theory.alignment, color=COLOURS[0], linewidth=1.6, label=r"$\langle w, w^*\rangle$", **dots
+        )
+        floor = theory.floor[0] + reach * theory.margin.lower
+        ax.plot(reach, floor, color=COLOURS[0], linewidth=1.0, linestyle=DASHES, label=r"at least $M\,\gamma$")
+        ax.fill_between(reach, floor, cap, where=floor <= cap, color=SKY, alpha=0.1, linewidth=0, zorder=0)
+        cross = (end, float(np.sqrt(theory.cap[0] + end * theory.radius**2)))
+        ax.plot(*cross, "o", color=INK, markersize=4, zorder=5)
+        add_text(ax, cross, f"at most {theory.bound:,} mistakes", (-6, 10), ha="right")
+    if far:
+        heights = np.concatenate([np.sqrt(theory.square), theory.alignment])
+        low = min(float(heights[heights > 0].min()), theory.radius)
+        ax.set(xscale="log", yscale="log", xlim=(1, 2 * end), ylim=(low / 2, 4 * float(cap[-1])))
+    else:
+        ax.set(xlim=(0, 1.1 * end), ylim=(min(0.0, *theory.alignment.tolist(), 0.0), 1.15 * float(cap[-1])))
+    ax.set(xlabel="mistakes $M$", ylabel="length")
+    add_legend(ax)
+    return ax
+
+
+def _band(ax: Axes, w: Array, b: float, points: Array, label: Array) -> None:
+    """Draw a separator with the empty band between the classes, and ring the rows that hold it."""
+    scores = points @ w + b
+    sides = [scores[label == 0].max(), scores[label == 1].min()]
+    along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    reach = np.abs(np.array([ax.get_xlim(), ax.get_ylim()])).max() * 4
+    feet = [(score - b) * w / (w @ w) for score in sides]
+    strip = np.array(
+        [feet[0] - reach * along, feet[0] + reach * along, feet[1] + reach * along, feet[1] - reach * along]
+    )
+    ax.fill(strip[:, 0], strip[:, 1], color=SKY, alpha=0.15, linewidth=0, zorder=0)
+    for score in sides:
+        draw_line(ax, w, b - score, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=2)
+    draw_line(ax, w, b - sum(sides) / 2, color=INK, linewidth=1.6, zorder=3)
+    near = [np.abs(scores - score) <= 1e-6 * (sides[1] - sides[0]) for score in sides]
+    draw_rings(ax, points[near[0] | near[1]], INK)
+
+
+def _tint(ax: Axes, corners: Array, colour: str, alpha: float, **look: Any) -> None:
+    """Fill a polygon and draw its outline; a segment where there are two corners."""
+    outline = np.vstack([corners, corners[:1]])
+    ax.fill(corners[:, 0], corners[:, 1], color=colour, alpha=alpha, linewidth=0, zorder=1)
+    ax.plot(outline[:, 0], outline[:, 1], color=colour, zorder=2, **look)
+
+
+def _hull(points: Array) -> Array:
+    """Return the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
+    ordered = np.unique(points, axis=0)
+    if len(ordered) < 3:
+        return ordered
+    sides: list[list[Array]] = []
+    for run in (ordered, ordered[::-1]):
+        side: list[Array] = []
+        for point in run:
+            while len(side) > 1 and np.linalg.det([side[-1] - side[-2], point - side[-1]]) <= 0:
+                side.pop()
+            side.append(point)
+        sides.append(side[:-1])
+    return np.array(sides[0] + sides[1])

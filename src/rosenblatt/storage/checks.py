@@ -1,0 +1,153 @@
+"""Checks of what goes into a file and of what came out of one.
+
+Compiled loops do not check bounds, so that a forged file must be stopped before its arrays reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.errors import InvalidInput
+
+_DTYPES = {"f": ("f4", "f8"), "d": ("f8",), "i": ("i4", "i8"), "l": ("i8",)}
+
+
+class Fault(InvalidInput):
+    """A value that cannot be stored, or file content that failed a check.
+
+    The message has no final period: the caller adds which model or file it is about.
+    """
+
+
+def expect(condition: Any, fault: str) -> None:
+    """Raise a `Fault` unless the condition holds."""
+    if not condition:
+        raise Fault(fault)
+
+
+def is_integer(value: Any, least: int = 0, most: int = 1 << 48) -> bool:
+    """Return whether a value is a Python integer in a range."""
+    return type(value) is int and least <= value <= most
+
+
+def is_label(value: Any) -> bool:
+    """Return whether a value may be a class, or the key of a dict."""
+    return isinstance(value, bool | int | float | str | np.generic) and bool(value == value)
+
+
+def is_of(value: Any, hint: Any) -> bool:
+    """Return whether a value is of the type that an annotation declares.
+
+    A number of NumPy's counts as an `int` or a `float`, and an integer as a `float`; a boolean as neither.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(is_of(value, choice) for choice in arguments)
+    if origin is Literal:
+        return any(type(value) is type(choice) and value == choice for choice in arguments)
+    if origin is tuple:
+        return type(value) is tuple and _are_of(value, arguments)
+    if hint in (int, float):
+        return isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool | np.bool_)
+    return type(value) is (origin or hint)
+
+
+def _are_of(values: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        return all(is_of(value, hints[0]) for value in values)
+    return len(values) == len(hints) and all(map(is_of, values, hints))
+
+
+def entries(node: Any, names: Iterable[str]) -> list[Any]:
+    """Return the entries of a dict in the order of the names; raise a `Fault` if it has not just these."""
+    names = list(names)
+    expect(isinstance(node, dict) and node.keys() == set(names), f"an entry has not just {', '.join(names)}")
+    return [node[name] for name in names]
+
+
+def check_record(name: str, record: Any, kind: type) -> None:
+    """Raise a `Fault` unless the record is of a class, and its fields of the types that the class declares."""
+    expect(type(record) is kind, f"{name} is not a {kind.__name__}")
+    for field, hint in get_type_hints(kind).items():
+        expect(is_of(getattr(record, field), hint), f"{name}.{field} is not of type {hint}")
+
+
+def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], finite: bool = True) -> None:
+    """Raise a `Fault` unless a value is an array of one of the types and shapes, with finite numbers.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls it.
+    array : object
+    types : {"f", "d", "i", "l"}
+        Float32 or float64, float64, int32 or int64, int64.
+    *shapes : tuple of int
+    finite : bool
+        Whether NaN and infinity are faults.
+    """
+    expect(isinstance(array, np.ndarray), f"{name} is not an array")
+    expect(array.dtype.str[1:] in _DTYPES[types], f"{name} has dtype {array.dtype}, which does not belong there")
+    wanted = " or ".join(map(str, shapes))
+    expect(array.shape in shapes, f"{name} has shape {array.shape}, where {wanted} belongs. Fit again")
+    if finite:
+        expect(np.isfinite(array).all(), f"{name} has values that are not finite. Fit again")
+
+
+def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, int], name: str = "the state") -> None:
+    """Raise a `Fault` unless every array of a record has the type and the shape that its layout says.
+
+    Parameters
+    ----------
+    record : object
+    layouts : mapping from fields to layouts
+        A layout is a type, as for `check_array`, and the shapes that are possible, a letter or digit for each side:
+        `"d pd p0"` is float64 of shape (p, d) or (p, 0). After the type, `?` allows values that are not finite. All
+        arrays of type `f` must have the same dtype.
+    sizes : mapping from letters to sizes
+    name : str
+        What the message calls the record.
+    """
+    dtypes = set()
+    for field, layout in layouts.items():
+        types, *shapes = layout.split()
+        array = getattr(record, field)
+        wanted = [tuple(int(side) if side.isdigit() else sizes[side] for side in shape) for shape in shapes]
+        check_array(f"{field} of {name}", array, types[0], *wanted, finite="?" not in types)
+        if types[0] == "f":
+            dtypes.add(array.dtype)
+    expect(len(dtypes) <= 1, f"{name} mixes float32 with float64")
+
+
+def check_rows(name: str, rows: Any, count: int, features: int) -> None:
+    """Raise a `Fault` unless a value is a finite array or a CSR matrix of so many rows and features."""
+    if not isinstance(rows, sp.csr_matrix | sp.csr_array):
+        check_array(name, rows, "f", (count, features))
+    expect(rows.shape == (count, features), f"{name} have another size")
+
+
+def check_counts(model: Any, *names: str) -> None:
+    """Raise a `Fault` unless these attributes are integers that are not negative."""
+    for name in names:
+        value = getattr(model, name)
+        expect(is_integer(value, 0, 1 << 62), f"{name}={value!r} is not a count")
+
+
+def check_classes(classes: Any) -> None:
+    """Raise a `Fault` unless a value is a sorted array of different labels, at least one."""
+    fits = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.size and classes.dtype.kind in "biufUO"
+    expect(fits, "classes_ are not labels")
+    expect(all(is_label(label) for label in classes.tolist()), "classes_ are not labels")
+    try:
+        rising = bool(np.all(classes[1:] > classes[:-1]))
+    except TypeError:
+        rising = False
+    expect(rising, "classes_ are not sorted")

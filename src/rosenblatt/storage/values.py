@@ -1,0 +1,476 @@
+"""Values as JSON nodes and tensors, and back; the registry of records that files may name.
+
+A value that JSON does not know is an object with a single key, the tag that says how to read it. Only tags and records
+that the reader knows can be named, and nothing in a file is run. The tags are listed in docs/reference/model-files.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from enum import Enum
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.storage.checks import Fault, check_record, entries, expect, is_integer, is_label
+
+Array = npt.NDArray[Any]
+Class = TypeVar("Class", bound=type)
+
+# At most so many arrays share a tensor, so that a small file cannot grow large in memory.
+MAX_USES_OF_A_TENSOR = 8
+# Tuples of at least so many numbers are tensors.
+MIN_NUMBERS_IN_A_TENSOR = 16
+MAX_LABEL_CHARACTERS = 1 << 20
+
+DTYPES = {
+    "BOOL": np.dtype("?"),
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    **{f"{kind}{8 * size}": np.dtype(f"<{kind.lower()}{size}") for kind in "IU" for size in (1, 2, 4, 8)},
+}
+DTYPE_CODES = {dtype: name for name, dtype in DTYPES.items()}
+_SCALARS: dict[str, Any] = {dtype.name: dtype.type for dtype in DTYPES.values()} | {"str": np.str_}
+_SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array, "csc_matrix": sp.csc_matrix}
+_COMPRESSED = ("data", "indices", "indptr")
+
+
+def raw_bytes(array: Array) -> Array:
+    """Return the memory of a contiguous array as bytes."""
+    return array.reshape(-1).view(np.uint8)
+
+
+# -------------------------------------------------------------------------------------------------------- the registry
+
+
+class Registration(NamedTuple):
+    """A class that files may name."""
+
+    name: str
+    cls: Any
+    check: Callable[[Any], None] | None
+    renamed: Mapping[str, str]
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the class has a form of its own for JSON."""
+        return hasattr(self.cls, "from_dict")
+
+    @property
+    def fields(self) -> dict[str, bool]:
+        """The names of the fields, and whether each must be in a file."""
+        if dataclasses.is_dataclass(self.cls):
+            missing = dataclasses.MISSING
+            return {
+                field.name: field.default is missing and field.default_factory is missing
+                for field in dataclasses.fields(self.cls)
+                if field.init
+            }
+        return {name: name not in self.cls._field_defaults for name in self.cls._fields}
+
+    def approve(self, record: Any) -> Any:
+        """Return the record if its invariants hold; else raise a `Fault`."""
+        if self.check is not None:
+            if _is_record(self):  # so that a check may rely on the types of the fields
+                check_record(f"a {self.name}", record, self.cls)
+            self.check(record)
+        return record
+
+
+_BY_NAME: dict[str, Registration] = {}
+_BY_CLASS: dict[type, Registration] = {}
+
+
+def stored(
+    name: str, *, check: Callable[[Any], None] | None = None, renamed: Mapping[str, str] | None = None
+) -> Callable[[Class], Class]:
+    """Register a class, so that files may hold its instances.
+
+    Parameters
+    ----------
+    name : str
+        What files call it. Files outlive the code: it stays when the class is renamed.
+    check : callable, optional
+        Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
+        one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
+    renamed : mapping, optional
+        From the names of fields in files of format version 1 to their names today.
+
+    Returns
+    -------
+    callable
+        A decorator for a NamedTuple, a dataclass or an enumeration. A class with `to_dict` and `from_dict` is stored as
+        what they return and take.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> @stored("doctest.Interval")
+    ... class Interval(NamedTuple):
+    ...     low: float
+    ...     high: float
+    """
+
+    def register(cls: Class) -> Class:
+        known = _BY_NAME.get(name)
+        if known is not None and known.cls.__qualname__ != cls.__qualname__:
+            raise ValueError(f"Files call {known.cls.__qualname__} {name!r} already. Choose another name.")
+        _BY_NAME[name] = _BY_CLASS[cls] = Registration(name, cls, check, dict(renamed or {}))
+        return cls
+
+    return register
+
+
+def _registered(name: str, suits: Callable[[Registration], bool], kind: str) -> Registration:
+    found = _BY_NAME.get(name)
+    if found is None or not suits(found):
+        raise Fault(f"there is no {kind} {name!r:.60}")
+    return found
+
+
+def _is_enum(entry: Registration) -> bool:
+    return issubclass(entry.cls, Enum)
+
+
+def _is_record(entry: Registration) -> bool:
+    return not _is_enum(entry) and not entry.is_document
+
+
+# ----------------------------------------------------------------------------------------------- from values to nodes
+
+
+def _unstorable(path: str, value: Any) -> Fault:
+    kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    return Fault(
+        f"{path} is or holds {kind}, which no file can hold. Use numbers, text, tuples, lists, dicts or plain arrays"
+    )
+
+
+class Encoder:
+    """Turn values into JSON nodes and tensors, named by the path to the value. Equal arrays are stored once."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._names: dict[Any, str] = {}
+        self._uses: dict[str, int] = {}
+
+    def node(self, value: Any, path: str) -> Any:
+        """Return what stands for a value in JSON."""
+        kind = type(value)
+        encode = _ENCODERS.get(kind)
+        if encode is None:
+            encode = next((encode for base, encode in _ENCODERS_OF_BASES if isinstance(value, base)), None)
+        if encode is None and kind in _BY_CLASS:
+            encode = Encoder._registered
+        if encode is None or isinstance(value, np.ma.MaskedArray):
+            raise _unstorable(path, value)
+        return encode(self, value, path)
+
+    def tensor(self, array: Array, path: str) -> str:
+        """Return the name of the tensor that holds an array of numbers."""
+        dtype = array.dtype.newbyteorder("<") if array.dtype.kind != "O" else array.dtype
+        if dtype not in DTYPE_CODES:
+            raise _unstorable(path, array)
+        array = np.asarray(array, dtype=dtype, order="C")
+        key = dtype.str, array.shape, zlib.crc32(raw_bytes(array).data)
+        name = self._names.get(key)
+        if name is not None and self._uses[name] == MAX_USES_OF_A_TENSOR:
+            name = None
+        if name is None or not np.array_equal(raw_bytes(self.tensors[name]), raw_bytes(array)):
+            name = self._names[key] = path
+            self.tensors[name], self._uses[name] = array, 0
+        self._uses[name] += 1
+        return name
+
+    def _same(self, value: Any, path: str) -> Any:
+        return value
+
+    def _float(self, value: float, path: str) -> Any:
+        return value if math.isfinite(value) else {"float": repr(value)}
+
+    def _list(self, values: Iterable[Any], path: str) -> list[Any]:
+        return [self.node(value, f"{path}.{i}") for i, value in enumerate(values)]
+
+    def _tuple(self, values: tuple[Any, ...], path: str) -> dict[str, Any]:
+        for kind, dtype in ((int, np.int64), (float, np.float64)):
+            if len(values) >= MIN_NUMBERS_IN_A_TENSOR and all(type(value) is kind for value in values):
+                with suppress(OverflowError):
+                    return {"numbers": self.tensor(np.array(values, dtype), path)}
+        return {"tuple": self._list(values, path)}
+
+    def _dict(self, value: dict[Any, Any], path: str) -> dict[str, Any]:
+        return {"dict": [self._list(pair, f"{path}.{i}") for i, pair in enumerate(value.items())]}
+
+    def _scalar(self, value: np.generic, path: str) -> dict[str, Any]:
+        kind = "str" if value.dtype.kind == "U" else value.dtype.name
+        if kind not in _SCALARS:
+            raise _unstorable(path, value)
+        return {"scalar": [kind, self.node(value.item(), path)]}
+
+    def _array(self, value: Array, path: str) -> dict[str, Any]:
+        array = np.asarray(value)
+        if array.dtype.kind == "U" and array.ndim == 1 and 0 < array.dtype.itemsize <= 4 * MAX_LABEL_CHARACTERS:
+            points = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).view("<u4")
+            return {"text": self.tensor(points.reshape(array.size, array.dtype.itemsize // 4), path)}
+        if array.dtype.kind != "O" or array.ndim != 1:
+            return {"tensor": self.tensor(array, path)}
+        if not all(type(item) is str for item in array):
+            if not all(isinstance(item, bool | int | float | str | np.generic) for item in array):
+                raise _unstorable(path, array)
+            return {"objects": self._list(array.tolist(), path)}
+        coded = [item.encode("utf-8", "surrogatepass") for item in array]
+        ends = np.cumsum([len(item) for item in coded], dtype=np.int64)
+        letters = np.frombuffer(b"".join(coded), np.uint8)
+        return {"strings": {"utf8": self.tensor(letters, f"{path}.utf8"), "ends": self.tensor(ends, f"{path}.ends")}}
+
+    def _sparse(self, value: Any, path: str) -> dict[str, Any]:
+        parts = {part: self.tensor(getattr(value, part), f"{path}.{part}") for part in _COMPRESSED}
+        return {type(value).__name__: {"shape": [int(size) for size in value.shape], **parts}}
+
+    def _random(self, value: np.random.RandomState, path: str) -> dict[str, Any]:
+        state: Any = value.get_state(legacy=False)
+        expect(
+            state["bit_generator"] == "MT19937",
+            f"{path} draws from {state['bit_generator']}, and only MT19937 can be stored. Pass a seed",
+        )
+        return {
+            "RandomState": {
+                "key": self.tensor(state["state"]["key"], f"{path}.key"),
+                "pos": int(state["state"]["pos"]),
+                "has_gauss": int(state["has_gauss"]),
+                "gauss": float(state["gauss"]),
+            }
+        }
+
+    def _registered(self, value: Any, path: str) -> dict[str, Any]:
+        entry = _BY_CLASS[type(value)]
+        entry.approve(value)
+        if _is_enum(entry):
+            return {"enum": [entry.name, value.name]}
+        if entry.is_document:
+            return {"document": [entry.name, value.to_dict()]}
+        parts = {name: self.node(getattr(value, name), f"{path}.{name}") for name in entry.fields}
+        return {"record": [entry.name, parts]}
+
+
+_ENCODERS: dict[type, Callable[[Encoder, Any, str], Any]] = {
+    **dict.fromkeys((type(None), bool, int, str), Encoder._same),
+    float: Encoder._float,
+    list: Encoder._list,
+    tuple: Encoder._tuple,
+    dict: Encoder._dict,
+    **dict.fromkeys(_SPARSE.values(), Encoder._sparse),
+}
+_ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] = (
+    (np.generic, Encoder._scalar),
+    (np.ndarray, Encoder._array),
+    (np.random.RandomState, Encoder._random),
+)
+
+
+# ----------------------------------------------------------------------------------------------- from nodes to values
+
+
+class Decoder:
+    """Turn JSON nodes and tensors back into values.
+
+    Parameters
+    ----------
+    tensors : dict of arrays
+        What the nodes name. An array is handed out as it is to the first who asks, and as a copy to the others.
+    version : str
+        Format version of the file.
+
+    Attributes
+    ----------
+    uses : dict
+        How often each tensor was asked for.
+    """
+
+    def __init__(self, tensors: dict[str, Array], version: str) -> None:
+        self.tensors, self.version = tensors, version
+        self.uses: dict[str, int] = {}
+
+    def value(self, node: Any) -> Any:
+        """Return the value that a node stands for."""
+        if node is None or type(node) in (bool, int, str):
+            return node
+        if type(node) is float:
+            expect(math.isfinite(node), "it has a number that is too large")
+            return node
+        if type(node) is list:
+            return [self.value(entry) for entry in node]
+        expect(len(node) == 1, f"an entry has {len(node)} tags in place of one")
+        ((tag, content),) = node.items()
+        if tag in _SPARSE:
+            return self._sparse(_SPARSE[tag], content)
+        expect(tag in _DECODERS, f"an entry has the unknown tag {tag!r:.60}")
+        return _DECODERS[tag](self, content)
+
+    def array(self, name: Any, kinds: str, dimensions: int | None = None) -> Array:
+        """Return a tensor, which must be of one of the kinds."""
+        expect(isinstance(name, str) and name in self.tensors, f"there is no tensor {name!r:.60}")
+        uses = self.uses[name] = self.uses.get(name, 0) + 1
+        expect(uses <= MAX_USES_OF_A_TENSOR, f"tensor {name!r:.60} is used more than {MAX_USES_OF_A_TENSOR} times")
+        tensor = self.tensors[name]
+        fits = tensor.dtype.kind in kinds and dimensions in (None, tensor.ndim)
+        expect(fits, f"tensor {name!r:.60} has type {tensor.dtype} and shape {tensor.shape}, which do not belong there")
+        native = tensor.dtype.newbyteorder("=")
+        return tensor.astype(native, copy=uses > 1)
+
+    def _tensor(self, name: Any) -> Array:
+        return self.array(name, "biuf")
+
+    def _numbers(self, name: Any) -> tuple[Any, ...]:
+        return tuple(self.array(name, "if", 1).tolist())
+
+    def _tuple(self, content: Any) -> tuple[Any, ...]:
+        return tuple(self._list(content))
+
+    def _list(self, content: Any) -> list[Any]:
+        expect(isinstance(content, list), "a sequence is not one")
+        return [self.value(entry) for entry in content]
+
+    def _dict(self, content: Any) -> dict[Any, Any]:
+        pairs = self._list(content)
+        fits = all(type(pair) is list and len(pair) == 2 and is_label(pair[0]) for pair in pairs)
+        expect(fits, "a dict is not made of keys and values")
+        found = dict(pairs)
+        expect(len(found) == len(pairs), "a key of a dict comes twice")
+        return found
+
+    def _float(self, content: Any) -> float:
+        expect(content in ("inf", "-inf", "nan"), f"{content!r:.60} is not a number")
+        return float(content)
+
+    def _scalar(self, content: Any) -> Any:
+        kind, value = self._pair(content)
+        expect(kind in _SCALARS, f"{kind!r:.60} is not a kind of number")
+        value = self.value(value)
+        with suppress(OverflowError, ValueError, TypeError), np.errstate(all="ignore"):
+            made = _SCALARS[kind](value)
+            if type(made.item()) is type(value) and (made == value or value != value):
+                return made
+        raise Fault(f"{value!r:.60} is not of kind {kind}")
+
+    def _pair(self, content: Any) -> tuple[str, Any]:
+        fits = isinstance(content, list) and len(content) == 2 and isinstance(content[0], str)
+        expect(fits, "a pair is not one")
+        return content[0], content[1]
+
+    def _text(self, name: Any) -> Array:
+        points = self.array(name, "u", 2)
+        width = points.shape[1]
+        fits = points.dtype == np.uint32 and 0 < width <= MAX_LABEL_CHARACTERS and points.max(initial=0) < 0x110000
+        expect(fits, f"tensor {name!r:.60} is not text")
+        return points.view(f"=U{width}").reshape(-1)
+
+    def _strings(self, content: Any) -> Array:
+        utf8, ends = entries(content, ("utf8", "ends"))
+        letters, places = self.array(utf8, "u", 1), self.array(ends, "i", 1)
+        rising = letters.dtype == np.uint8 and np.all(np.diff(places, prepend=0) >= 0) and places.min(initial=0) >= 0
+        last = int(places[-1]) if places.size else 0
+        expect(rising and last == letters.size, f"the ends of {utf8!r:.60} are not those of it")
+        data, result, start = letters.tobytes(), np.empty(places.size, object), 0
+        for i, end in enumerate(places.tolist()):
+            try:
+                result[i] = data[start:end].decode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                raise Fault(f"{utf8!r:.60} is not text") from None
+            start = end
+        return result
+
+    def _objects(self, content: Any) -> Array:
+        values = self._list(content)
+        expect(all(is_label(value) for value in values), "an array of labels holds something else")
+        result = np.empty(len(values), object)
+        result[:] = values
+        return result
+
+    def _sparse(self, kind: Any, content: Any) -> Any:
+        # Imported here, because it loads Numba, which a dense model does not need.
+        from rosenblatt.data.table import as_table
+
+        shape, *names = entries(content, ("shape", *_COMPRESSED))
+        fits = isinstance(shape, list) and len(shape) == 2 and all(is_integer(side) for side in shape)
+        expect(fits, "a sparse matrix has no shape")
+        parts = [self.array(name, kinds, 1) for name, kinds in zip(names, ("f", "i", "i"), strict=True)]
+        expect(all(part.dtype.itemsize >= 4 for part in parts), "a sparse matrix has numbers of an unknown type")
+        try:
+            matrix = kind(tuple(parts), shape=tuple(shape))
+        except ValueError as error:
+            raise Fault(f"a sparse matrix is damaged ({error})") from None
+        rows = matrix.T if matrix.format == "csc" else matrix
+        if rows.shape[0] == 0:
+            expect(parts[0].size == parts[1].size == 0, "an empty sparse matrix has entries")
+        else:
+            as_table(rows)  # raises for indices out of range and values that are not finite
+        return matrix
+
+    def _random(self, content: Any) -> np.random.RandomState:
+        name, position, has, gauss = entries(content, ("key", "pos", "has_gauss", "gauss"))
+        key = self.array(name, "u", 1)
+        # NumPy does not check where the position leads.
+        fits = key.dtype == np.uint32 and key.size == 624 and is_integer(position, 0, 624) and is_integer(has, 0, 1)
+        expect(fits and type(gauss) is float and math.isfinite(gauss), "random_state is not a state")
+        random = np.random.RandomState()
+        state = {"key": key, "pos": position}
+        random.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": has, "gauss": gauss})
+        return random
+
+    def _enum(self, content: Any) -> Any:
+        tag, name = self._pair(content)
+        entry = _registered(tag, _is_enum, "enumeration")
+        known = isinstance(name, str) and name in entry.cls.__members__
+        expect(known, f"there is no {tag:.60} {name!r:.60}")
+        return entry.approve(entry.cls[name])
+
+    def _record(self, content: Any) -> Any:
+        tag, parts = self._pair(content)
+        entry = _registered(tag, _is_record, "record")
+        expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
+        if self.version == "1":
+            parts = _rename(parts, entry.renamed)
+        # A file that is older than a field has none: its default holds.
+        names = [name for name, needed in entry.fields.items() if needed or name in parts]
+        values = map(self.value, entries(parts, names))
+        return entry.approve(entry.cls(**dict(zip(names, values, strict=True))))
+
+    def _document(self, content: Any) -> Any:
+        tag, parts = self._pair(content)
+        entry = _registered(tag, lambda entry: entry.is_document, "document")
+        try:
+            return entry.approve(entry.cls.from_dict(parts))
+        except InvalidInput as fault:
+            raise Fault(f"its {tag} cannot be read: {str(fault).rstrip('.')}") from None
+
+
+def _rename(parts: dict[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    new = {renamed.get(name, name): part for name, part in parts.items()}
+    expect(len(new) == len(parts), "a field of a record comes twice")
+    return new
+
+
+_DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
+    "tensor": Decoder._tensor,
+    "numbers": Decoder._numbers,
+    "tuple": Decoder._tuple,
+    "dict": Decoder._dict,
+    "float": Decoder._float,
+    "scalar": Decoder._scalar,
+    "text": Decoder._text,
+    "strings": Decoder._strings,
+    "objects": Decoder._objects,
+    "RandomState": Decoder._random,
+    "enum": Decoder._enum,
+    "record": Decoder._record,
+    "document": Decoder._document,
+}

@@ -1,0 +1,118 @@
+"""Streams: opened, unpacked, cut into whole lines; damage is noticed."""
+
+import contextlib
+import gzip
+import io
+import struct
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mutations import mutations
+from rosenblatt.datasets import load_idx, load_svmlight
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files import source
+
+IDX_CODES = {"u1": 8, "i1": 9, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
+
+
+def idx_bytes(values):
+    values = np.asarray(values)
+    head = bytes([0, 0, IDX_CODES[values.dtype.str[1:]], values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+    return head + values.astype(values.dtype.newbyteorder(">")).tobytes()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "file"
+
+    def write(content):
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def test_damaged_gzip_and_missing_files_are_refused(file, tmp_path):
+    content = gzip.compress(idx_bytes(np.random.default_rng(0).integers(0, 99, 999, np.int32)))
+    for damaged in (content[:-20], content[:300], content + b"rest", content[:100] + b"\xff" * 50 + content[150:]):
+        with pytest.raises(InvalidInput, match="damaged"):
+            load_idx(file(damaged))
+    for load in (load_idx, load_svmlight):
+        for path in (tmp_path / "missing", tmp_path, None, 3.5, "a\0b"):
+            with pytest.raises(InvalidInput, match="cannot be opened"):
+                load(path)
+
+
+def test_random_bytes_are_refused(file):
+    random = np.random.default_rng(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for attempt in range(2000):
+            content = random.bytes(int(random.integers(0, 200)))
+            if attempt % 4 == 0:
+                content = b"\x1f\x8b\x08" + content
+            for load in (load_svmlight, load_idx):
+                with pytest.raises(InvalidInput):
+                    load(file(content))
+
+
+def test_edited_gzip_is_read_or_refused(file):
+    good = gzip.compress(b"".join(b"%d %d:1\n" % (i % 2, 1 + i % 7) for i in range(99)))
+    for content in mutations(good, 1000, seed=4):
+        with contextlib.suppress(InvalidInput):
+            load_svmlight(file(content))
+
+
+def test_blocks_do_not_show(file, monkeypatch):
+    text = b"".join(b"%d 3:%d 7:0.5 # %d\n\n" % (i % 3, i, i) for i in range(50))
+    path = file(text)
+    whole, y = load_svmlight(path)
+    for size in (1, 2, 7, 64):
+        monkeypatch.setattr(source, "BLOCK_BYTES", size)
+        X, labels = load_svmlight(path)
+        assert (whole != X).nnz == 0
+        assert labels.tolist() == y.tolist()
+        with pytest.raises(InvalidInput, match=r"line 101: 'x'"):
+            load_svmlight(file(text + b"1 x\n"))
+        file(text)
+    monkeypatch.setattr(source, "MAX_LINE_BYTES", 100)
+    with pytest.raises(InvalidInput, match="line 2 has more than 100 bytes"):
+        load_svmlight(file(b"1 1:1\n" + b"1" * 500))
+
+
+def test_a_long_line_takes_memory_in_proportion(file):
+    path = file(b"1" + b" 1:1" * 200_000 + b"\n")
+    tracemalloc.start()
+    try:
+        X, _ = load_svmlight(path)
+        # The block that is read at once comes on top.
+        assert tracemalloc.get_traced_memory()[1] < 2 * source.BLOCK_BYTES + 100 * 200_000
+    finally:
+        tracemalloc.stop()
+    assert X[0, 0] == 200_000
+
+
+def test_bytes_are_read_as_far_as_there_are_any():
+    assert source.read_up_to(io.BytesIO(b"abc"), 2) == b"ab"
+    assert source.read_up_to(io.BytesIO(b"abc"), 2**60) == b"abc"
+
+
+@given(st.binary(max_size=60), st.integers(4, 12))
+def test_blocks_are_whole_lines_that_make_up_the_stream(content, size):
+    before, source.BLOCK_BYTES = source.BLOCK_BYTES, size
+    try:
+        blocks = list(source.line_blocks(io.BytesIO(content), "it"))
+    finally:
+        source.BLOCK_BYTES = before
+    joined = b"".join(block for _, block in blocks)
+    assert joined == content.removeprefix(b"\xef\xbb\xbf") + b"\n"
+    assert all(block.endswith(b"\n") for _, block in blocks)
+    line = 1
+    for first, block in blocks:
+        assert first == line
+        line += block.count(b"\n")

@@ -1,0 +1,280 @@
+"""One file of texts and values: nothing but what was written comes out of it, whole or in part."""
+
+import json
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import safetensors
+import safetensors.numpy
+
+from attacks.forge import content, join, split
+from rosenblatt.storage.checks import Fault, expect
+from rosenblatt.storage.container import open_container, pack, read, write
+from rosenblatt.storage.values import stored
+
+CONTENT = {
+    "class": "Thing",
+    "numbers": {"a": np.arange(6.0).reshape(2, 3), "b": np.arange(3, dtype=np.int16), "c": (1, 2.5, math.inf)},
+    "flags": {"on": np.array([True, False]), "words": np.array(["x", "yy"], object)},
+    "empty": {},
+}
+
+
+def packed(made=CONTENT):
+    return b"".join(bytes(part) for part in pack(made))
+
+
+def check(found):
+    assert list(found) == list(CONTENT)
+    assert found["class"] == "Thing"
+    assert found["numbers"]["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["numbers"]["b"].dtype == np.int16
+    assert found["numbers"]["c"] == (1, 2.5, math.inf)
+    assert found["flags"]["on"].tolist() == [True, False]
+    assert found["flags"]["words"].tolist() == ["x", "yy"]
+    assert found["empty"] == {}
+
+
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview])
+def test_bytes_come_back(form):
+    found = read(form(packed()))
+    check(found)
+    found["numbers"]["a"][0, 0] = 7  # is the reader's own
+    check(read(packed()))
+
+
+@pytest.mark.parametrize("form", [str, lambda path: path])
+def test_files_come_back_and_hold_the_same_bytes(form, tmp_path):
+    write(tmp_path / "x", CONTENT)
+    assert (tmp_path / "x").read_bytes() == packed()
+    check(read(form(tmp_path / "x")))
+
+
+def test_the_version_that_is_written_is_2():
+    header, _ = split(packed())
+    assert header["__metadata__"]["version"] == "2"
+    assert open_container(packed()).version == "2"
+
+
+def with_version(version):
+    header, tensors = split(packed())
+    header["__metadata__"]["version"] = version
+    return join(header, tensors)
+
+
+def test_version_1_is_read_and_others_are_refused():
+    assert open_container(with_version("1")).version == "1"
+    check(read(with_version("1")))
+    for version in ("0", "3", "", "2.0"):
+        with pytest.raises(Fault, match=rf"it has version '{version}' of the format, .*which reads versions 1 and 2"):
+            read(with_version(version))
+    for version in (1, 2, None, ["2"]):
+        with pytest.raises(Fault, match=r"it has version .* of the format"):
+            read(with_version(version))
+
+
+def test_the_safetensors_library_reads_the_file_and_tensors_are_aligned(tmp_path):
+    write(tmp_path / "x", CONTENT)
+    tensors = safetensors.numpy.load_file(tmp_path / "x")
+    assert tensors["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert tensors["on"].dtype == bool
+    with safetensors.safe_open(tmp_path / "x", "np") as file:
+        assert file.metadata()["format"] == "rosenblatt-model"
+        assert content({"__metadata__": file.metadata()})["class"] == "Thing"
+    data = packed()
+    header, _ = split(data)
+    start = 8 + int.from_bytes(data[:8], "little")
+    assert start % 8 == 0
+    for name, tensor in tensors.items():
+        assert (start + header[name]["data_offsets"][0]) % tensor.itemsize == 0
+
+
+# ----------------------------------------------------------------------------------------------------- opened in part
+
+
+LOOKED_AT = []
+
+
+@stored("tests.Witness", check=lambda witness: LOOKED_AT.append(witness.number))
+class Witness(NamedTuple):
+    number: int
+
+
+def test_only_the_values_that_are_asked_for_are_restored():
+    data = packed({"class": "Thing", "parts": {"one": Witness(1), "two": Witness(2), "rows": np.ones(3)}})
+    LOOKED_AT.clear()
+    opened = open_container(data)
+    assert opened.text("class") == "Thing"
+    assert opened.names("parts") == ["one", "two", "rows"]
+    assert LOOKED_AT == []
+    assert opened.value("parts", "two") == Witness(2)
+    assert LOOKED_AT == [2]
+    assert opened.value("parts", "rows").tolist() == [1, 1, 1]
+    assert opened.value("parts", "rows") is opened.value("parts", "rows")
+    assert LOOKED_AT == [2]
+    assert opened.content()["parts"]["one"] == Witness(1)
+    assert LOOKED_AT == [2, 1]
+
+
+def test_what_is_not_there_is_a_fault():
+    opened = open_container(packed())
+    for ask, message in (
+        (lambda: opened.text("numbers"), "no text 'numbers'"),
+        (lambda: opened.text("gone"), "no text 'gone'"),
+        (lambda: opened.names("class"), "no section 'class'"),
+        (lambda: opened.value("gone", "a"), "no section 'gone'"),
+        (lambda: opened.value("numbers", "on"), "section 'numbers' has no 'on'"),
+    ):
+        with pytest.raises(Fault, match=message):
+            ask()
+
+
+def test_to_open_a_file_checks_the_whole_seal():
+    data = bytearray(packed())
+    data[-1] ^= 1  # the last tensor, which nobody asks for
+    with pytest.raises(Fault, match="its seal does not fit"):
+        open_container(data)
+
+
+def test_an_unknown_record_is_a_fault_of_its_own_value_only():
+    header, tensors = split(packed())
+    node = content(header)
+    node["empty"] = {"spy": {"record": ["Popen", {}]}}
+    opened = open_container(join(header, tensors, model=node))
+    assert opened.value("numbers", "c") == (1, 2.5, math.inf)
+    with pytest.raises(Fault, match="no record 'Popen'"):
+        opened.value("empty", "spy")
+
+
+# ------------------------------------------------------------------------------------------------ not to be trusted
+
+
+def test_every_flipped_bit_is_noticed():
+    data = packed()
+    rng = np.random.default_rng(0)
+    for place in rng.choice(len(data), min(500, len(data)), replace=False).tolist():
+        broken = bytearray(data)
+        broken[place] ^= 1 << int(rng.integers(8))
+        try:
+            read(broken)
+        except Fault:
+            continue
+        # White space may turn into other white space, between the parts of the header.
+        assert bytes([data[place]]).isspace()
+        assert bytes([broken[place]]).isspace()
+
+
+def test_every_shorter_and_longer_file_is_noticed():
+    data = packed()
+    for length in range(0, len(data), 7):
+        with pytest.raises(Fault):
+            read(data[:length])
+    with pytest.raises(Fault, match="its tensors take"):
+        read(data + b"12345678")
+
+
+def entry(name, **changes):
+    def change(header):
+        header[name].update(changes)
+
+    return change
+
+
+def about(**changes):
+    def change(header):
+        header["__metadata__"].update(changes)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (entry("a", dtype="BF16"), "unknown type 'BF16'"),
+        (entry("a", dtype=3), "unknown type 3"),
+        (entry("a", dtype="F32"), "does not fit its place"),
+        (entry("a", shape=[-2, -3]), "has no shape"),
+        (entry("a", shape=[2.0, 3]), "has no shape"),
+        (entry("a", shape=[2**40, 2**40]), "has no shape"),
+        (entry("a", shape=[0, 2**40, 2**40]), "has no shape"),
+        (entry("a", shape=[1] * 7 + [2, 3]), "has no shape"),
+        (entry("a", data_offsets=[0, 2**60]), "has no place"),
+        (entry("a", data_offsets=[8, 56]), "does not fit its place"),
+        (entry("a", more=1), "not just dtype, shape, data_offsets"),
+        (entry("b", dtype="BOOL", shape=[6]), "'b' holds what is neither true nor false"),
+        (lambda header: header.update(z={"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}), "belong to nothing"),
+        (lambda header: header.pop("b"), "does not fit its place"),
+        (about(format="other"), "not a model file"),
+        (about(more="x"), "metadata are not"),
+        (about(package=3), "metadata are not text"),
+        (about(model="3"), "no sections"),
+        (about(model='{"a": 1}'), "no sections"),
+        (about(model='{"a": "b", "a": "c"}'), "comes twice"),
+        (about(model='{"a": {"b": Infinity}}'), "Infinity, which is not JSON"),
+        (about(model='{"a": {"b": 1e999}}'), "too large"),
+        (about(model='{"a": {"b": ' + "[" * 100_000), "nested too deeply"),
+    ],
+)
+def test_a_lie_under_a_true_seal_is_refused(change, message):
+    header, tensors = split(packed())
+    change(header)
+    with pytest.raises(Fault, match=message):
+        read(join(header, tensors))
+
+
+def test_headers_that_are_none_are_refused():
+    good = json.dumps(split(packed({}))[0]).encode()
+    for text, message in (
+        (good.replace(b'{"__metadata__":', b'{"__metadata__": {}, "__metadata__":'), "comes twice"),
+        (b'{"__metadata__": {"format": NaN}}', "NaN, which is not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"\xff\xff", "not text"),
+        (b"{", "not JSON"),
+        (b"[]", "not a model file"),
+        (b'{"__metadata__": 3}', "not a model file"),
+        (b'{"__metadata__": {"format": "rosenblatt-model", "version": 1}}', "version 1 of the format"),
+    ):
+        with pytest.raises(Fault, match=message):
+            read(len(text).to_bytes(8, "little") + text)
+    with pytest.raises(Fault, match="its header would have"):
+        read((2**63).to_bytes(8, "little") + good)
+
+
+def test_a_file_of_a_tebibyte_with_nothing_in_it_is_refused_at_once(tmp_path):
+    write(tmp_path / "x", {})
+    header = json.dumps(split((tmp_path / "x").read_bytes())[0]).encode()
+    with open(tmp_path / "x", "wb") as file:
+        file.write((2**39).to_bytes(8, "little") + header)
+        file.truncate(2**40)
+    with pytest.raises(Fault, match="its header would have"):
+        read(tmp_path / "x")
+    with open(tmp_path / "x", "r+b") as file:
+        file.write(len(header).to_bytes(8, "little"))
+    with pytest.raises(Fault, match="its tensors take 0 bytes"):
+        read(tmp_path / "x")
+
+
+def test_what_cannot_be_written_leaves_no_file(tmp_path):
+    nested: list = []
+    nested.append(nested)
+    for value, message in ((print, "is or holds"), (10**5000, "cannot be written"), (nested, "nested too deeply")):
+        with pytest.raises(Fault, match=message):
+            write(tmp_path / "x", {"parts": {"value": value}})
+    assert not list(tmp_path.iterdir())
+
+
+def refuse(record):
+    expect(False, "never")
+
+
+@stored("tests.Refused", check=refuse)
+class Refused(NamedTuple):
+    number: int
+
+
+def test_a_record_that_fails_its_check_is_not_written(tmp_path):
+    with pytest.raises(Fault, match="never"):
+        write(tmp_path / "x", {"parts": {"value": Refused(1)}})
+    assert not list(tmp_path.iterdir())
