@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators.winnow import Winnow as Winnow
+    from rosenblatt.learn.model import LinearModel as LinearModel
+    from rosenblatt.learn.model import load_linear as load_linear
+    from rosenblatt.learn.record import record as record
     from rosenblatt.learn.trace import trace as trace
     from rosenblatt.learn.train import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
@@ -41,6 +44,7 @@ _HOME = {
     "AveragedPerceptron": "estimators.perceptron",
     "Certificate": "proof.certificate",
     "KernelPerceptron": "estimators.kernel_perceptron",
+    "LinearModel": "learn.model",
     "MaximumMargin": "estimators.maximum_margin",
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
@@ -52,6 +56,8 @@ _HOME = {
     "certify_cycle": "separability.cycles",
     "certify_pairs": "separability.certify",
     "load": "estimators.saving",
+    "load_linear": "learn.model",
+    "record": "learn.record",
     "save": "estimators.saving",
     "theory": "report.theory",
     "trace": "learn.trace",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
-from rosenblatt.estimators.base import EpochLearner, FromStream, LinearClassifier, chunk_record
+from rosenblatt.estimators.base import FromStream, LinearClassifier, chunk_record
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.methods import FirstOrder, Method, copy_state
@@ -20,6 +20,7 @@ from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import REGRESSION
 from rosenblatt.learn.stream import NO_CLASSES, Learned, RegressionStream, Settings, regression_task
 from rosenblatt.learn.trainer import Trainer
+from rosenblatt.storage.checks import expect
 
 Array = npt.NDArray[Any]
 
@@ -28,12 +29,12 @@ class _Lms(WithRate):
     """Parameters of least mean squares."""
 
     eta0: float = real(
-        0.1,
-        "Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
+        default=0.1,
+        text="Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
         above=0,
         wanted="a positive number",
     )
-    normalised: bool = flag(True, "Whether steps are divided by the squared length of the row (NLMS).")
+    normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 
 
 class Adaline(_Lms, FullTraining, LinearClassifier):
@@ -71,7 +72,7 @@ class Adaline(_Lms, FullTraining, LinearClassifier):
         return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
 
 
-class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin, EpochLearner):  # type: ignore[misc]
+class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream):  # type: ignore[misc]
     """Adaline for numbers: linear regression by least mean squares, row by row.
 
     w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
@@ -117,6 +118,23 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin
     def intercept_(self, value: Any) -> None:
         self._learned("intercept_").set_weights(self.coef_[None], [value])
 
+    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> RegressionStream:
+        return RegressionStream(settings, learned)
+
+    @classmethod
+    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        old = {"coef_", "intercept_", "t_", "run_", "n_iter_", "stop_reason_"}
+        expect(attributes.keys() == old, f"its attributes are not {', '.join(sorted(old))}")
+        coef, intercept = attributes["coef_"], attributes["intercept_"]
+        fits = (
+            isinstance(coef, np.ndarray) and coef.ndim == 1 and coef.dtype.kind == "f" and isinstance(intercept, float)
+        )
+        expect(fits, "coef_ or intercept_ are not numbers")
+        state = FirstOrder(LmsRule()).start(1, coef.size, coef.dtype)
+        state.W[0], state.b[0] = coef, intercept
+        kept = {name: attributes[name] for name in ("run_", "n_iter_", "stop_reason_")}
+        return kept | {"learned": Learned(NO_CLASSES, state, attributes["t_"], 0, ()), "model": None}
+
     def _settings(self) -> Settings:
         method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
         return Settings(method, eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
@@ -150,7 +168,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin
         """
         job, settings, state = self._prepare(X, y, sample_weight)
         record = run(job, state)
-        self._stream = RegressionStream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+        self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
         self._store(record)
         return self
 
@@ -159,7 +177,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin
         job, settings, state = self._prepare(X, y, sample_weight)
         recorder = Recorder(job, state)
         record = Trainer(job.plan, recorder).run()
-        self._stream = RegressionStream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+        self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
         self._store(record)
         return recorder.recording(record, self)
 
@@ -180,7 +198,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, FromStream, RegressorMixin
         self._check_parameters()
         first = "_stream" not in self.__dict__
         table, y = self._check_rows(X, y, reset=first)
-        stream = RegressionStream(self._settings()) if first else self._stream
+        stream = self._make_stream(self._settings()) if first else self._stream
         stream.reconfigure(self._settings())
         counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
         self._stream = stream

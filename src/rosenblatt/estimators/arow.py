@@ -48,11 +48,11 @@ class AROW(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithK
     [0]
     """
 
-    r: float = real(1.0, "The larger, the smaller the steps.", above=0, wanted="a positive number")
+    r: float = real(default=1.0, text="The larger, the smaller the steps.", above=0, wanted="a positive number")
     covariance: Literal["diagonal", "full"] = choice(
-        "diagonal",
-        "A variance for each weight, or the whole matrix, for up to some thousand features.",
-        ("diagonal", "full"),
+        default="diagonal",
+        text="A variance for each weight, or the whole matrix, for up to some thousand features.",
+        choices=("diagonal", "full"),
     )
 
     @property

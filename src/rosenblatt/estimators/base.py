@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
@@ -26,14 +27,17 @@ from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.table import Table, as_table, check_sparse, row_numbers
 from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.methods import Method, Penalty, copy_state, start_state
+from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import MULTICLASS, class_costs, code, decision, make_task, winners
 from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop, Words
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.trainer import Trainer
+from rosenblatt.storage.checks import check_counts, check_record, expect
 
 Array = npt.NDArray[Any]
 
@@ -99,7 +103,7 @@ def same_classes(classes: Array, known: Array) -> None:
         )
 
 
-class EpochLearner(BaseEstimator):  # type: ignore[misc]
+class EpochLearner(Storable):
     """What every estimator trained in epochs shares: the plan of a run, and rows that can be trusted."""
 
     # Read by the plan; a class whose constructor takes one of them hides it.
@@ -204,11 +208,58 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
     )
 
 
-class FromStream:
+class FromStream(EpochLearner):
     """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
 
+    stored_attributes = ("learned", "model", "run_", "n_iter_", "stop_reason_")
+
     _stream: Stream
-    declared: ClassVar[Mapping[str, Any]]
+
+    def _settings(self) -> Settings:
+        """Return how the stream learns, from the parameters."""
+        raise NotImplementedError
+
+    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
+        return Stream(settings, learned, init=self.init)
+
+    def _to_file(self) -> dict[str, Any]:
+        if "_stream" not in self.__dict__:
+            return {}
+        stream = self._stream
+        return {"learned": stream.learned, "model": self._named_model(), **super()._to_file()}
+
+    def _named_model(self) -> LinearModel:
+        model = self._stream.model()
+        names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else ()
+        return replace(model, feature_names=names)
+
+    def _check_learned(self) -> None:
+        self._check_parameters()
+        learned = self.__dict__.pop("learned")
+        del self.__dict__["model"]  # for whoever needs the weights alone
+        expect(type(learned) is Learned, "what it has learned is missing. Fit again")
+        check_record("what was learned", learned, Learned)
+        check_counts(self, "n_iter_")
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(type(self.run_) is Run, "run_ is not a Run")
+        stream = self._make_stream(self._settings(), learned)
+        self._check_stream(stream)
+        self._stream = stream
+
+    def _check_stream(self, stream: Stream) -> None:
+        stream.check()
+        expect(stream.n_features == self.n_features_in_, f"the weights are of {stream.n_features} features. Fit again")
+
+    @classmethod
+    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        old = {"coef_", "intercept_", "classes_", "t_", "mistakes_", "_trained", "run_", "n_iter_", "stop_reason_"}
+        missing = old - attributes.keys()
+        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        kept = {name: value for name, value in attributes.items() if name not in old or name in cls.stored_attributes}
+        trained = attributes["_trained"]
+        expect(type(trained) is tuple and len(trained) == 3, "what it was trained to is not known. Fit again")
+        counts = attributes["t_"], attributes["mistakes_"]
+        return kept | {"learned": Learned(attributes["classes_"], trained[0], *counts, ()), "model": None}
 
     def _learned(self, name: str) -> Stream:
         stream: Stream | None = self.__dict__.get("_stream")
@@ -387,9 +438,6 @@ class LinearClassifier(FromStream, LinearPredictor):
     def _bias(self) -> float:
         """Return the square of the constant that pads each row."""
         return 1.0 if self.fit_intercept else 0.0
-
-    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
-        return Stream(settings, learned, init=self.init)
 
     # --------------------------------------------------------------------------------------------------------- fitting
 

@@ -18,12 +18,13 @@ from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.methods import FirstOrder, as_hyperplanes
-from rosenblatt.learn.model import scores
+from rosenblatt.learn.model import LinearModel, scores
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan
 from rosenblatt.proof.certificate import Bracket
 from rosenblatt.separability.certify import Hyperplane, widest_margin
 from rosenblatt.separability.search import Clock, OutOfTime
+from rosenblatt.storage.checks import check_array, check_classes, expect
 
 Array = npt.NDArray[Any]
 
@@ -85,17 +86,46 @@ class MaximumMargin(Declared, _Fitted):
     """
 
     max_seconds: float | None = real(
-        None,
-        "Most seconds; a problem that is not solved by then is treated as one that cannot be separated.",
+        default=None,
+        text="Most seconds; a problem that is not solved by then is treated as one that cannot be separated.",
         above=0,
         wanted="a positive number or None",
         optional=True,
     )
     multiclass: Literal["ovr", "ovo", "ovo-vote"] = choice(
-        "ovr", "More than two classes: one against the rest, or every pair.", ("ovr", "ovo", "ovo-vote")
+        default="ovr",
+        text="More than two classes: one against the rest, or every pair.",
+        choices=("ovr", "ovo", "ovo-vote"),
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
+    stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
+
+    def _to_file(self) -> dict[str, Any]:
+        stored = super()._to_file()
+        return stored | {"model": self._named_model()} if stored else stored
+
+    def _named_model(self) -> LinearModel:
+        names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else ()
+        return LinearModel(self.coef_, self.intercept_, self.classes_, self.multiclass, names)
+
+    def _from_file(self, attributes: dict[str, Any]) -> None:
+        super()._from_file({name: value for name, value in attributes.items() if name != "model"})
+
+    def _check_learned(self) -> None:
+        self._check_parameters()
+        check_classes(self.classes_)
+        self._check_weights()
+        check_array("coef_", self.coef_, "f", np.shape(self.coef_))
+        check_array("intercept_", self.intercept_, "f", np.shape(self.intercept_))
+        count = self.coef_.shape[:1]
+        check_array("margin_", self.margin_, "d", count, finite=False)
+        check_array("margin_ceiling_", self.margin_ceiling_, "d", count, finite=False)
+        each = type(self.support_) is list and len(self.support_) == count[0]
+        expect(each, "support_ is not one array for each problem")
+        for rows in self.support_:
+            check_array("support_", rows, "i", np.shape(rows)[:1])
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperplane.

@@ -77,9 +77,9 @@ def _is_compound(value: Any) -> bool:
 
 
 def real(
+    *,
     default: float | None,
     text: str,
-    *,
     above: float | None = None,
     least: float = -np.inf,
     below: float = np.inf,
@@ -104,7 +104,7 @@ def real(
     return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores)
 
 
-def integer(default: int | None, text: str, *, least: int, wanted: str, optional: bool = False) -> Any:
+def integer(*, default: int | None, text: str, least: int, wanted: str, optional: bool = False) -> Any:
     """Declare a whole number from `least` on; or None, if optional."""
 
     def accepts(value: Any) -> bool:
@@ -116,7 +116,7 @@ def integer(default: int | None, text: str, *, least: int, wanted: str, optional
     return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", _is_number)
 
 
-def choice(default: Any, text: str, choices: tuple[Any, ...]) -> Any:
+def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     """Declare one of several values."""
 
     def accepts(value: Any) -> bool:
@@ -128,12 +128,12 @@ def choice(default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     return Parameter(default, kind, text, accepts, f"known: choose one of {listed}", _is_word)
 
 
-def flag(default: bool, text: str) -> Any:
+def flag(*, default: bool, text: str) -> Any:
     """Declare something that is or is not; any truth value does, as in scikit-learn."""
     return Parameter(default, "bool", text, lambda value: True, "", _is_number)
 
 
-def custom(default: Any, text: str, kind: str, *, stores: Callable[[Any], bool] = _is_compound) -> Any:
+def custom(*, default: Any, text: str, kind: str, stores: Callable[[Any], bool] = _is_compound) -> Any:
     """Declare a parameter that the class checks itself."""
     return Parameter(default, kind, text, lambda value: True, "", stores)
 
@@ -199,11 +199,13 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
 class InEpochs(Declared):
     """Parameters of everything that is trained in epochs."""
 
-    fit_intercept: bool = flag(True, "Whether to learn a bias b.")
-    max_iter: int = integer(1000, "Most epochs, that is passes over the rows.", least=1, wanted="a whole number from 1")
+    fit_intercept: bool = flag(default=True, text="Whether to learn a bias b.")
+    max_iter: int = integer(
+        default=1000, text="Most epochs, that is passes over the rows.", least=1, wanted="a whole number from 1"
+    )
     tol: float | None = real(
-        1e-3,
-        "The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A perceptron\n"
+        default=1e-3,
+        text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A perceptron\n"
         "goes on nevertheless while some hyperplane may separate the data with a margin above tol times the radius.\n"
         "None: all `max_iter` epochs.",
         most=np.inf,
@@ -211,31 +213,33 @@ class InEpochs(Declared):
         optional=True,
     )
     shuffle: bool | Literal["random"] = choice(
-        True,
-        "Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. From 16,384\n"
+        default=True,
+        text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. From 16,384\n"
         "rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows still if the labels come\n"
         "sorted.",
-        (True, False, "random"),
+        choices=(True, False, "random"),
     )
-    verbose: int = custom(0, "Print a line per epoch.", "int")
+    verbose: int = custom(default=0, text="Print a line per epoch.", kind="int")
     random_state: RandomState = custom(
-        0,
-        "For the shuffling.",
-        "int, RandomState or None",
+        default=0,
+        text="For the shuffling.",
+        kind="int, RandomState or None",
         stores=lambda value: _is_number(value) or isinstance(value, np.random.RandomState),
     )
-    n_iter_no_change: int = integer(5, "Epochs without progress to wait.", least=1, wanted="a whole number from 1")
+    n_iter_no_change: int = integer(
+        default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1"
+    )
     max_seconds: float | None = real(
-        None,
-        "Most seconds to train.",
+        default=None,
+        text="Most seconds to train.",
         above=0,
         wanted="a positive number or None",
         optional=True,
     )
     callback: Callable[[Epoch], Any] | None = custom(
-        None,
-        "Called with an `Epoch` after each; a true answer ends the fit.",
-        "callable or None",
+        default=None,
+        text="Called with an `Epoch` after each; a true answer ends the fit.",
+        kind="callable or None",
         stores=lambda value: value is None,
     )
 
@@ -243,12 +247,14 @@ class InEpochs(Declared):
 class ForClasses(Declared):
     """Parameters of classifiers that learn by rows."""
 
-    class_weight: ClassWeight = custom(None, "Factor of the steps for each class.", 'dict, "balanced" or None')
+    class_weight: ClassWeight = custom(
+        default=None, text="Factor of the steps for each class.", kind='dict, "balanced" or None'
+    )
     multiclass: Multiclass = choice(
-        "ovr",
-        "More than two classes: one against the rest; every pair, adding up their scores or with one vote each; or all\n"
+        default="ovr",
+        text="More than two classes: one against the rest; every pair, adding up their scores or with one vote each; or all\n"
         "at once by correcting the true class and the best wrong one (Crammer and Singer 2003).",
-        MULTICLASS,
+        choices=MULTICLASS,
     )
 
 
@@ -256,9 +262,9 @@ class OnThreads(Declared):
     """A number of threads."""
 
     n_jobs: int | None = custom(
-        None,
-        "Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.",
-        "int or None",
+        default=None,
+        text="Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.",
+        kind="int or None",
         stores=lambda value: value is None or isinstance(value, Integral),
     )
 
@@ -267,52 +273,59 @@ class WithValidation(Declared):
     """Parameters of early stopping."""
 
     early_stopping: bool = flag(
-        False, "Hold out `validation_fraction` of the rows and end when the error on them stops decreasing."
+        default=False,
+        text="Hold out `validation_fraction` of the rows and end when the error on them stops decreasing.",
     )
-    validation_fraction: float = real(0.1, "Share of the rows to hold out.", above=0, below=1, wanted="between 0 and 1")
+    validation_fraction: float = real(
+        default=0.1, text="Share of the rows to hold out.", above=0, below=1, wanted="between 0 and 1"
+    )
 
 
 class WithWarmStart(Declared):
     """Whether a fit goes on from the last."""
 
-    warm_start: bool = flag(False, "Whether `fit` continues from where the last call stopped.")
+    warm_start: bool = flag(default=False, text="Whether `fit` continues from where the last call stopped.")
 
 
 class WithStart(Declared):
     """Where a fit starts."""
 
-    init: Any = custom(None, "Weights and bias to start from.", "(w0, b0) or None")
+    init: Any = custom(default=None, text="Weights and bias to start from.", kind="(w0, b0) or None")
 
 
 class WithKeep(Declared):
     """Which weights a fit returns."""
 
     keep: Literal["last", "best"] | None = choice(
-        None,
-        "Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on the held-out\n"
+        default=None,
+        text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on the held-out\n"
         'rows if there are any. None: what suits the method, and "last" where tol=None asks for all epochs.',
-        (None, "last", "best"),
+        choices=(None, "last", "best"),
     )
 
 
 class WithRate(Declared):
     """A learning rate and its schedule."""
 
-    eta0: float = real(1.0, "Learning rate.", above=0, wanted="a positive number")
+    eta0: float = real(default=1.0, text="Learning rate.", above=0, wanted="a positive number")
     schedule: str | Schedule = custom(
-        "constant",
-        'Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten epochs), or a\n'
+        default="constant",
+        text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten epochs), or a\n'
         "function of the epoch's number from 1.",
-        "str or callable",
+        kind="str or callable",
     )
 
 
 class WithPenalty(Declared):
     """A penalty on the weights."""
 
-    penalty: Penalty = choice(None, "Shrink the weights a little in each trial.", (None, "l2", "l1", "elasticnet"))
-    alpha: float = real(0.0001, "Strength of the penalty.", least=0, wanted="a number from 0")
-    l1_ratio: float = real(0.15, "Share of L1 in the elastic net.", least=0, most=1, wanted="a number from 0 to 1")
+    penalty: Penalty = choice(
+        default=None, text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+    )
+    alpha: float = real(default=0.0001, text="Strength of the penalty.", least=0, wanted="a number from 0")
+    l1_ratio: float = real(
+        default=0.15, text="Share of L1 in the elastic net.", least=0, most=1, wanted="a number from 0 to 1"
+    )
 
 
 class FullTraining(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep):

@@ -45,14 +45,16 @@ class PassiveAggressive(FullTraining, LinearClassifier):
     """
 
     C: float = real(
-        1.0,
-        "Largest step (PA-I), or how little slack costs (PA-II); may be infinite.",
+        default=1.0,
+        text="Largest step (PA-I), or how little slack costs (PA-II); may be infinite.",
         above=0,
         most=np.inf,
         wanted="a positive number, infinity included",
     )
-    loss: Literal["hinge", "squared_hinge"] = choice("hinge", "PA-I or PA-II.", ("hinge", "squared_hinge"))
-    average: bool = flag(False, "Whether the model is the average of the weights over all trials.")
+    loss: Literal["hinge", "squared_hinge"] = choice(
+        default="hinge", text="PA-I or PA-II.", choices=("hinge", "squared_hinge")
+    )
+    average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
     def _method(self) -> Method:
         kind = PassiveAggressiveRule if self.loss == "hinge" else SmoothPassiveAggressiveRule

@@ -72,11 +72,11 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
     (['no', 'yes'], [[2.0, 2.0]], (3, 1, 2, 2, 1, 0))
     """
 
-    batch: bool = flag(False, "One update per epoch, by the sum over all misclassified rows.")
+    batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
     margin: float | tuple[float, float] = custom(
-        0.0,
-        "Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
-        "float or (float, float)",
+        default=0.0,
+        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
+        kind="float or (float, float)",
     )
 
     def _check_own(self) -> None:
@@ -116,7 +116,9 @@ class AveragedPerceptron(WithRate, FullTraining, LinearClassifier):
     ([[1.5]], [0.5])
     """
 
-    margin: float | tuple[float, float] = custom(0.0, "Update as long as y f(x) <= margin.", "float or (float, float)")
+    margin: float | tuple[float, float] = custom(
+        default=0.0, text="Update as long as y f(x) <= margin.", kind="float or (float, float)"
+    )
 
     def _check_own(self) -> None:
         margin_rule(self)

@@ -50,9 +50,9 @@ class PocketPerceptron(InEpochs, ForClasses, OnThreads, WithValidation, LinearCl
     """
 
     shuffle: bool | Literal["random"] = choice(
-        "random",
-        "Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement.",
-        (True, False, "random"),
+        default="random",
+        text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement.",
+        choices=(True, False, "random"),
     )
 
     modes = ("ovr", "ovo", "ovo-vote")

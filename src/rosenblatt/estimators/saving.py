@@ -1,95 +1,37 @@
 """Model files: any estimator of the family, fitted or not, saved and loaded.
 
-A file can name only what the tables below hold. `load` believes nothing that it reads: a model is put together only if
-its parts fit one another, so that no kernel will ever read outside an array. `save` holds a model to the same, so that
-whatever it writes can be loaded. The format is described in docs/reference/model-files.md.
+A file can name only public estimators of this package. `load` believes nothing that it reads: a model is put together
+only if its parts fit one another, so that no loop will ever read outside an array. What must hold of a part is declared
+beside it. `save` holds a model to the same, so that whatever it writes can be loaded. The format is described in
+docs/reference/model-files.md.
 """
 
 from __future__ import annotations
 
-import errno
-import inspect
-import math
 import os
-import stat
-from collections.abc import Callable
-from functools import partial
-from numbers import Integral, Real
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Exponents, GaussianWeights, Pocket, Weights
-from rosenblatt.dual.blocks import Expansion, Log
-from rosenblatt.dual.budget import Memory
+import rosenblatt
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators import adaline as minimisers
-from rosenblatt.estimators import association
-from rosenblatt.estimators import kernel_perceptron as kernelized
-from rosenblatt.estimators import perceptron as estimators
-from rosenblatt.estimators.base import require_one_of
-from rosenblatt.learn.multiclass import by_pairs, count_problems
-from rosenblatt.learn.plan import Run
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.estimators.storable import Storable
+from rosenblatt.learn.model import LinearModel
 from rosenblatt.proof.certificate import Certificate
-from rosenblatt.storage.checks import (
-    Fault,
-    check_array,
-    check_classes,
-    check_counts,
-    check_layout,
-    check_record,
-    check_rows,
-    entries,
-    expect,
-    is_integer,
-)
-from rosenblatt.storage.container import Content, read, write
+from rosenblatt.storage.atomic import source_of, target_of
+from rosenblatt.storage.checks import Fault, entries, expect, is_integer
+from rosenblatt.storage.container import Content, open_container, write
 from rosenblatt.storage.values import stored
 
-# What may be among the attributes of a model, beside numbers, text and arrays.
 stored("Certificate")(Certificate)
-stored("Run")(Run)
-stored("Stop")(Stop)
-stored("Weights", renamed={"weight": "scale_sum"})(Weights)
-stored("Gaussian")(GaussianWeights)
-stored("Exponents")(Exponents)
-stored("Pocket")(Pocket)
-stored("Expansion")(Expansion)
-stored("Log")(Log)
-stored("Memory")(Memory)
 
-# Parameters that may be a word, and those that may be more than one value; the others are a number or None.
-_WORDS = {
-    "aggregate",
-    "budget_rule",
-    "class_weight",
-    "covariance",
-    "gamma",
-    "keep",
-    "kernel",
-    "loss",
-    "multiclass",
-    "penalty",
-    "schedule",
-    "shuffle",
-    "units",
-}
-_COMPOUND = {"class_weight", "init", "margin"}
 # What an estimator knows of its rows, also when a fit went no further.
 _INPUT = ("n_features_in_", "feature_names_in_")
-# Made anew when it is needed.
-_DERIVED = {"_form", "_quick"}
 # What is learned has a meaning with these parameters only, so that none can be set again after loading.
 _ESSENTIAL = {
     "kernel": "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
     "function gives",
 }
-
-
-# ------------------------------------------------------------------------------------------------------------ public
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -123,19 +65,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     load(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
     ['no', 'yes']
     """
+    if isinstance(model, LinearModel):
+        model.save(path)
+        return
     name = type(model).__name__
-    kind = _KINDS.get(name)
-    if kind is None or type(model) is not kind.cls:
+    if _class(name) is not type(model):
         raise InvalidInput(
-            f"A {name} cannot be saved: files hold {', '.join(_KINDS)}. Of a pipeline, save the last step."
+            f"A {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last step."
         )
-    target = Path(os.path.realpath(os.fspath(path)))
-    if target.is_dir():
-        raise InvalidInput(f"{target} is a directory. Give the name of a file in it.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "There is no such directory to save in", str(target.parent))
+    target = target_of(path)
     try:
-        write(target, _take_apart(model, kind))
+        write(target, _take_apart(model))
     except InvalidInput as fault:
         raise InvalidInput(f"This {name} cannot be saved: {str(fault).rstrip('.')}.") from None
 
@@ -164,13 +104,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save : with an example.
+    load_linear : the weights alone, without scikit-learn.
     """
-    shown = os.fspath(path)
-    mode = os.stat(shown).st_mode
-    if not stat.S_ISREG(mode):
-        raise InvalidInput(f"{shown} is {'a directory' if stat.S_ISDIR(mode) else 'not a file'}. Give a model file.")
+    shown = source_of(path)
     try:
-        return _put_together(read(shown))
+        opened = open_container(shown)
+        return _put_together(opened.content(), opened.version)
     except InvalidInput as fault:
         raise InvalidInput(
             f"{shown} cannot be loaded: {str(fault).rstrip('.')}. Pass a file that rosenblatt.save wrote, whole and "
@@ -178,78 +117,65 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from None
 
 
-class _Kind(NamedTuple):
-    """A class that files may name, what a fit gives it, what must hold of that, and what it gives only at times."""
-
-    cls: type
-    fitted: tuple[str, ...]
-    check: Callable[[Any], None]
-    at_times: tuple[str, ...] = ()
+def _names() -> list[str]:
+    """Return the names of the estimators that files may hold: all public ones."""
+    return [name for name in rosenblatt.__all__ if _class(name) is not None]
 
 
-def _take_apart(model: Any, kind: _Kind) -> Content:
-    parameters = model.get_params(deep=False)
-    learned = vars(model).keys() - {*parameters, *_DERIVED}
+def _class(name: str) -> type[Storable] | None:
+    found = getattr(rosenblatt, name) if name in rosenblatt.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, Storable) else None
+
+
+def _take_apart(model: Storable) -> Content:
+    cls, parameters = type(model), model.get_params(deep=False)
+    attributes = model._to_file()
+    known = {name: vars(model)[name] for name in _INPUT if name in vars(model)}
     for name, value in parameters.items():
         if callable(value):
-            default = inspect.signature(kind.cls).parameters[name].default
-            remedy = f"Call set_params({name}={default!r}) before saving, and set it again after loading"
-            if name in _ESSENTIAL and not learned <= set(_INPUT):
+            remedy = (
+                f"Call set_params({name}={cls.declared[name].default!r}) before saving, and set it again after loading"
+            )
+            if name in _ESSENTIAL and attributes:
                 remedy = _ESSENTIAL[name]
             raise Fault(f"{name}={value!r} is a function, which no file can hold. {remedy}")
-    # What has a public name first: equal tensors go by the name that comes first.
-    attributes = {name: vars(model)[name] for name in sorted(learned, key=lambda name: (name.startswith("_"), name))}
-    _build(kind, parameters, attributes)
-    return {"class": kind.cls.__name__, "parameters": parameters, "attributes": attributes}
+    _put_together_current(cls, parameters, known | attributes)
+    return {"class": cls.__name__, "parameters": parameters, "attributes": known | attributes}
 
 
-def _put_together(content: Any) -> Any:
+def _put_together(content: Any, version: str) -> Any:
     name, parameters, attributes = entries(content, ("class", "parameters", "attributes"))
-    expect(isinstance(name, str) and name in _KINDS, f"it holds a {name!r:.60}, which is none of {', '.join(_KINDS)}")
-    kind = _KINDS[name]
-    wanted = set(inspect.signature(kind.cls).parameters)
-    fits = isinstance(parameters, dict) and parameters.keys() == wanted
-    expect(fits, f"the parameters of {name} are not {', '.join(sorted(wanted))}")
-    expect(isinstance(attributes, dict), f"the attributes of {name} are missing")
-    return _build(kind, parameters, attributes)
-
-
-# ----------------------------------------------------------------------------------------- what must hold of a model
-
-
-def _build(kind: _Kind, parameters: dict[str, Any], attributes: dict[str, Any]) -> Any:
-    """Give the model made of these parts; refuse one that is not whole, before it is written and after it was read."""
-    for name, value in parameters.items():
-        if not _is_possible(name, value):
-            raise Fault(f"{name}={value!r:.60} is not possible")
-    strange = attributes.keys() - {*_INPUT, *kind.fitted, *kind.at_times}
-    expect(
-        not strange, f"it has {', '.join(sorted(strange)):.60}, which {kind.cls.__name__} does not have. Remove that"
-    )
-    _check_input(attributes)
-    model = kind.cls(**parameters)
-    vars(model).update(attributes)
-    if attributes.keys() <= set(_INPUT):
+    expect(isinstance(attributes, dict), f"the attributes of {name!r:.60} are missing")
+    if name == "LinearModel":
+        (model,) = entries(attributes, ("model",))
+        expect(type(model) is LinearModel and parameters == {}, "its model is none")
         return model
-    missing = {"n_features_in_", *kind.fitted} - attributes.keys()
-    expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
-    kind.check(model)
+    cls = _class(name) if isinstance(name, str) else None
+    if cls is None:
+        raise Fault(f"it holds a {name!r:.60}, which is none of {', '.join(_names())}")
+    if version == "1":
+        attributes = _from_version_1(cls, parameters, attributes)
+    return _put_together_current(cls, parameters, attributes)
+
+
+def _put_together_current(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
+    """Return the model made of these parts; raise a `Fault` if it is not whole."""
+    wanted = cls.declared
+    fits = isinstance(parameters, dict) and parameters.keys() == wanted.keys()
+    expect(fits, f"the parameters of {cls.__name__} are not {', '.join(sorted(wanted))}")
+    for name, value in parameters.items():
+        if not wanted[name].stores(value):
+            raise Fault(f"{name}={value!r:.60} is not possible")
+    _check_input(attributes)
+    model = cls(**parameters)
+    for name in _INPUT:
+        if name in attributes:
+            setattr(model, name, attributes[name])
+    learned = {name: value for name, value in attributes.items() if name not in _INPUT}
+    if learned:
+        expect("n_features_in_" in attributes, "it has no n_features_in_, as after a fit that failed. Fit it again")
+        model._from_file(learned)
     return model
-
-
-def _is_possible(name: str, value: Any) -> bool:
-    """Whether a parameter is of a kind that it may be; whether its value has a meaning is for `fit` to say."""
-    if value is None:
-        return True
-    if name in ("callback", "n_jobs"):
-        return name == "n_jobs" and isinstance(value, Integral)
-    if isinstance(value, np.random.RandomState):
-        return name == "random_state"
-    if isinstance(value, str):
-        return name in _WORDS
-    return isinstance(value, Real | np.bool_) or (
-        name in _COMPOUND and isinstance(value, tuple | list | dict | np.ndarray)
-    )
 
 
 def _check_input(attributes: dict[str, Any]) -> None:
@@ -261,234 +187,8 @@ def _check_input(attributes: dict[str, Any]) -> None:
         expect(fits and all(isinstance(name, str) for name in names), f"feature_names_in_ is not {count} names")
 
 
-def _check_run(run: Any, features: int) -> None:
-    check_record("run_", run, Run)
-    expect(run.epochs >= 1 and run.trials >= 0, "run_ has no epochs")
-    check_array("run_.intercept", run.intercept, "f", run.intercept.shape[:1])
-    check_array("run_.coef", run.coef, "f", (run.intercept.size, features))
-
-
-# The arrays of each state, as `check_layout` reads them, for p problems and d features, e = d + 1.
-_LAYOUTS: dict[type, dict[str, str]] = {
-    Weights: {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "scale": "d p",
-        "owed": "d p",
-        "paid": "d pd p0",
-        "scale_sum": "d p",
-        "lag": "d pd p0",
-        "lag_b": "d p",
-    },
-    GaussianWeights: {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"},
-    Exponents: {"W": "f pd", "b": "f p", "t": "l p", "theta": "d pd", "theta_b": "d p"},
-    Pocket: {
-        "W": "f pd",
-        "b": "f p",
-        "t": "l p",
-        "best_w": "f pd",
-        "best_b": "f p",
-        "run": "l p",
-        "best_run": "l p",
-        "errors": "d? p",
-    },
-}
-
-
-def _check_state(state: Any, kind: type, counts: range, features: int) -> None:
-    """Refuse a state whose arrays are not those of so many problems and features."""
-    check_record("the state", state, kind)
-    expect(state.b.ndim == 1 and state.b.size in counts, f"the state has biases of shape {state.b.shape}. Fit again")
-    check_layout(state, _LAYOUTS[kind], {"p": state.b.size, "d": features, "e": features + 1})
-    expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
-    expect(kind is not Weights or np.all(state.scale > 0), "the state has scales that are not positive")
-
-
-def _check_classifier(model: Any, state: type) -> None:
-    _check_weights(model)
-    model._check_parameters()
-    check_counts(model, "n_iter_", "t_", "mistakes_")
-    expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
-    features = model.n_features_in_
-    _check_run(model.run_, features)
-    trained = model._trained
-    expect(type(trained) is tuple and len(trained) == 3, "what it was trained to is not known. Fit again")
-    # A stream also trains strangers, at most one for each class.
-    known = len(model.coef_)
-    _check_state(trained[0], state, range(known, known + model.classes_.size + 1), features)
-    # Validation against coef_ and intercept_, to see whether these were changed by hand.
-    check_array("the trained coef_", trained[1], "f", (known, features))
-    check_array("the trained intercept_", trained[2], "f", (known,))
-
-
-def _check_weights(model: Any) -> None:
-    check_classes(model.classes_)
-    expect(isinstance(model.multiclass, str), f"multiclass={model.multiclass!r} is not known")
-    model._check_weights()
-    check_array("coef_", model.coef_, "f", np.shape(model.coef_))
-    check_array("intercept_", model.intercept_, "f", np.shape(model.intercept_))
-
-
-def _check_voted(model: Any) -> None:
-    _check_classifier(model, Weights)
-    ballots, features = model._ballots, model.n_features_in_
-    whole = type(ballots) is list and len(ballots) == model._trained[0].b.size
-    expect(whole, "it has not kept its updates. Fit again")
-    for ballot in ballots:
-        expect(type(ballot) is tuple and len(ballot) == 3, "an update is not a row, a factor and a trial")
-        vectors, factor, trial = ballot
-        check_array("the factors of the updates", factor, "d", np.shape(factor)[:1])
-        check_array("the trials of the updates", trial, "l", np.shape(factor))
-        check_rows("the rows of the updates", vectors, factor.size, features)
-
-
-def _check_widest(model: Any) -> None:
-    _check_weights(model)
-    count = model.coef_.shape[:1]
-    check_array("margin_", model.margin_, "d", count, finite=False)
-    check_array("margin_ceiling_", model.margin_ceiling_, "d", count, finite=False)
-    whole = type(model.support_) is list and len(model.support_) == count[0]
-    expect(whole, "support_ is not one array for each problem")
-    for rows in model.support_:
-        check_array("support_", rows, "i", np.shape(rows)[:1])
-    expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
-
-
-def _check_regressor(model: Any) -> None:
-    model._check_common()
-    check_counts(model, "n_iter_", "t_")
-    _check_run(model.run_, model.n_features_in_)
-    check_array("coef_", model.coef_, "f", (model.n_features_in_,))
-    expect(isinstance(model.intercept_, float) and math.isfinite(model.intercept_), "intercept_ is not a number")
-    expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
-
-
-def _check_kernel_perceptron(model: Any) -> None:
-    model._check_parameters()
-    check_classes(model.classes_)
-    check_counts(model, "n_iter_", "t_", "mistakes_")
-    expect(isinstance(model.stop_reason_, str), "stop_reason_ is not a sentence")
-    if model.kernel in ("poly", "rbf", "laplacian"):
-        gamma = getattr(model, "gamma_", None)
-        fits = isinstance(gamma, float) and 0 < gamma < math.inf
-        expect(fits, f"gamma_={gamma!r} is not a width, which kernel={model.kernel!r} needs. Fit again")
-    learned, classes = model._expansion, model.classes_.size
-    check_record("the expansion", learned, Expansion)
-    known, count = count_problems(classes, model.multiclass), learned.rows.size
-    # A stream also trains strangers; `code` is not asked, whose table of a forged number of classes could be vast.
-    strangers = 0 if model.multiclass == "joint" or classes == 1 else classes if by_pairs(model.multiclass) else 1
-    problems = learned.trials.size
-    expect(problems in (known, known + strangers), f"the expansion has {problems} problems, not {known}. Fit again")
-    check_array("the trials", learned.trials, "l", (problems,))
-    check_array("the coefficients", learned.coef, "d", (problems, count))
-    check_array("the numbers of the support", learned.rows, "l", (count,))
-    _check_support(model, "the vectors of the expansion", learned.vectors, count)
-    expect(np.all(learned.trials >= 0) and np.all(learned.rows >= 0), "the expansion has trials or rows below zero")
-    _check_log(learned)
-    expect(
-        (model.budget is None) == ("_memory" not in vars(model)),
-        f"budget={model.budget} is not what it was trained with. Set that, or fit again",
-    )
-    if model.budget is None:
-        used = np.unique(learned.log.slot[learned.log.problem < known]).size if problems > known else count
-    else:
-        _check_memory(model, problems, count)
-        used = count
-    _check_run(model.run_, count)
-    check_array("dual_coef_", model.dual_coef_, "d", (known, used))
-    check_array("support_", model.support_, "l", (used,))
-    if model.kernel == "precomputed":
-        check_array("support_vectors_", model.support_vectors_, "d", (0, 0))
-    else:
-        _check_support(model, "support_vectors_", model.support_vectors_, used)
-
-
-def _check_support(model: Any, name: str, vectors: Any, count: int) -> None:
-    if model.kernel != "precomputed":
-        check_rows(name, vectors, count, model.n_features_in_)
-        ordered = isinstance(vectors, np.ndarray) or vectors.has_canonical_format
-        expect(ordered, f"{name} have columns out of order")
-        return
-    for numbers in (vectors, model._expansion.rows):  # both look up columns of the similarities
-        check_array(name, numbers, "l", (count,))
-        inside = np.all((numbers >= 0) & (numbers < model.n_features_in_))
-        expect(inside, f"{name} are not among the {model.n_features_in_} rows that there were")
-
-
-def _check_log(learned: Expansion) -> None:
-    """Refuse updates of vectors, problems or trials that there are not."""
-    log = learned.log
-    check_record("the log", log, Log)
-    length = (log.slot.size,)
-    for name, limit in (("slot", learned.rows.size), ("problem", learned.trials.size)):
-        numbers = getattr(log, name)
-        check_array(f"{name} of the log", numbers, "l", length)
-        expect(np.all((numbers >= 0) & (numbers < limit)), f"{name} of the log goes beyond the {limit} that there are")
-    check_array("step of the log", log.step, "d", length)
-    check_array("trial of the log", log.trial, "l", length)
-    inside = np.all((log.trial >= 0) & (log.trial < learned.trials[log.problem]))
-    expect(inside, "trial of the log goes beyond the trials that there were")
-
-
-def _check_memory(model: Any, problems: int, count: int) -> None:
-    memory, size = model._memory, int(model.budget)
-    check_record("the memory", memory, Memory)
-    expect(memory.rule == model.budget_rule, f"the memory is one of the rule {memory.rule!r}")
-    side = 0 if memory.rule == "random" else size
-    check_array("gram of the memory", memory.gram, "d", (side, side))
-    check_array("born of the memory", memory.born, "l", (size,))
-    check_array("count of the memory", memory.count, "l", (2,))
-    check_array("damage of the memory", memory.damage, "d", (problems,))
-    check_array("errors of the memory", memory.errors, "d", (problems,))
-    there, ever = memory.count.tolist()
-    expect(there == count <= min(size, ever) and ever < 1 << 62, f"the memory counts {there} of {count} vectors")
-    expect(np.all((memory.born >= 0) & (memory.born < max(ever, 1))), "the memory has vectors of the future")
-    expect(not model._expansion.log.slot.size, "the memory has a log, where a budget keeps none")
-
-
-def _check_association(model: Any) -> None:
-    require_one_of("units", model.units, association.UNITS)
-    units = model._n_features_out
-    expect(is_integer(units, 1), f"_n_features_out={units!r} is not a number of units")
-    check_array("bias_", model.bias_, "d", (units,))
-    shape = (model.n_features_in_, units)
-    if isinstance(model.weights_, sp.csc_matrix):
-        expect(model.weights_.shape == shape and model.weights_.dtype == np.float64, "weights_ have another size")
-    else:
-        check_array("weights_", model.weights_, "d", shape)
-    fits = isinstance(model.gamma_, float) and 0 < model.gamma_ < math.inf
-    expect(fits, f"gamma_={model.gamma_!r} is not a width")
-
-
-_RUN = ("coef_", "intercept_", "n_iter_", "run_", "stop_reason_", "t_")
-_CLASSIFIER = (*_RUN, "classes_", "mistakes_", "_trained")
-_WIDEST = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
-_DUAL = ("dual_coef_", "support_", "support_vectors_", "classes_", "n_iter_", "run_", "stop_reason_", "t_")
-_FIRST_ORDER = (
-    estimators.Perceptron,
-    estimators.AveragedPerceptron,
-    estimators.PassiveAggressive,
-    minimisers.Adaline,
-    minimisers.SoftMargin,
-)
-
-_KINDS: dict[str, _Kind] = {
-    kind.cls.__name__: kind
-    for kind in (
-        *(_Kind(cls, _CLASSIFIER, partial(_check_classifier, state=Weights)) for cls in _FIRST_ORDER),
-        _Kind(estimators.VotedPerceptron, (*_CLASSIFIER, "_ballots"), _check_voted),
-        _Kind(estimators.PocketPerceptron, _CLASSIFIER, partial(_check_classifier, state=Pocket)),
-        _Kind(estimators.AROW, _CLASSIFIER, partial(_check_classifier, state=GaussianWeights)),
-        _Kind(estimators.Winnow, _CLASSIFIER, partial(_check_classifier, state=Exponents)),
-        _Kind(minimisers.AdalineRegressor, _RUN, _check_regressor),
-        _Kind(minimisers.MaximumMargin, _WIDEST, _check_widest),
-        _Kind(
-            kernelized.KernelPerceptron,
-            (*_DUAL, "mistakes_", "_expansion"),
-            _check_kernel_perceptron,
-            at_times=("gamma_", "_memory"),
-        ),
-        _Kind(association.AssociationUnits, ("weights_", "bias_", "gamma_", "_n_features_out"), _check_association),
-    )
-}
+def _from_version_1(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a file of format version 1 as files hold them today."""
+    known = {name: value for name, value in attributes.items() if name in _INPUT}
+    learned = {name: value for name, value in attributes.items() if name not in _INPUT}
+    return known | (cls._from_version_1(parameters, learned) if learned else {})

@@ -57,17 +57,23 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
     """
 
     loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
-        "hinge", "What is minimised; see above.", ("hinge", "squared_hinge", "logistic")
+        default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
     )
-    penalty: Penalty = choice("l2", "Shrink the weights a little in each trial.", (None, "l2", "l1", "elasticnet"))
-    eta0: float = real(0.01, "Learning rate of the schedules by epoch.", above=0, wanted="a positive number")
+    penalty: Penalty = choice(
+        default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+    )
+    eta0: float = real(
+        default=0.01, text="Learning rate of the schedules by epoch.", above=0, wanted="a positive number"
+    )
     schedule: str | Schedule = custom(
-        "optimal",
-        '"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, as for\n'
+        default="optimal",
+        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, as for\n'
         "`Perceptron`.",
-        "str or callable",
+        kind="str or callable",
     )
-    average: bool = flag(False, "Whether the model is the average of the weights over all trials (averaged SGD).")
+    average: bool = flag(
+        default=False, text="Whether the model is the average of the weights over all trials (averaged SGD)."
+    )
 
     keeps = "last"
 

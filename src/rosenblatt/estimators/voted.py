@@ -16,8 +16,9 @@ from rosenblatt.estimators.parameters import ForClasses, InEpochs
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.methods import Method, Voted
 from rosenblatt.learn.plan import Run
-from rosenblatt.learn.stream import Learned, Settings
-from rosenblatt.learn.voted import VotedStream
+from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.learn.voted import Updates, VotedStream
+from rosenblatt.storage.checks import expect
 
 Array = npt.NDArray[Any]
 
@@ -56,12 +57,34 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
     """
 
     keeps = "last"
+    stored_attributes = (*LinearClassifier.stored_attributes, "updates")
 
     def _method(self) -> Method:
         return Voted(PerceptronRule(0.0, 0.0))
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> VotedStream:
         return VotedStream(settings, learned)
+
+    def _to_file(self) -> dict[str, Any]:
+        stored = super()._to_file()
+        return stored | {"updates": self._voted_stream().updates} if stored else stored
+
+    def _check_stream(self, stream: Stream) -> None:
+        assert isinstance(stream, VotedStream)
+        stream.updates = self.__dict__.pop("updates")
+        super()._check_stream(stream)
+
+    @classmethod
+    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        ballots = attributes.pop("_ballots", None)
+        whole = type(ballots) is list and all(type(ballot) is tuple and len(ballot) == 3 for ballot in ballots)
+        expect(whole, "it has not kept its updates. Fit again")
+        return super()._from_version_1(parameters, attributes) | {"updates": [Updates(*ballot) for ballot in ballots]}
+
+    def _voted_stream(self) -> VotedStream:
+        stream = self._stream
+        assert isinstance(stream, VotedStream)
+        return stream
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
@@ -132,8 +155,7 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         return self._decide(self._problem_scores(table, aggregate))
 
     def _problem_scores(self, table: Table, aggregate: str = "vote") -> Array:
-        stream = self._stream
-        assert isinstance(stream, VotedStream)
+        stream = self._voted_stream()
         if aggregate == "last":
             return stream.problem_scores(table)
         return stream.vote(table, average=aggregate == "average")

@@ -53,17 +53,19 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
     1.0
     """
 
-    balanced: bool = flag(True, "Whether features may be of either sign.")
-    factor: float = real(1.5, "What a promotion multiplies by; above 1.", above=1, wanted="a number above 1")
+    balanced: bool = flag(default=True, text="Whether features may be of either sign.")
+    factor: float = real(
+        default=1.5, text="What a promotion multiplies by; above 1.", above=1, wanted="a number above 1"
+    )
     threshold: float | None = real(
-        None,
-        "What w.x is held against without `balanced`; None: half the number of features.",
+        default=None,
+        text="What w.x is held against without `balanced`; None: half the number of features.",
         above=0,
         wanted="a positive number or None",
         optional=True,
     )
     eliminate: bool = flag(
-        False, "Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2)."
+        default=False, text="Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2)."
     )
 
     modes = ("ovr", "ovo", "ovo-vote")

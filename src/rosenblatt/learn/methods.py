@@ -6,7 +6,7 @@ and grown, whatever the method keeps of them. The first three are always W, b an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,11 +36,20 @@ from rosenblatt.compiled.epochs import (
     WinnowRule,
 )
 from rosenblatt.errors import InvalidInput
+from rosenblatt.storage.checks import check_layout, check_record, expect
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 Penalty = NoPenalty | Ridge | ElasticNet
 
 NO_PENALTY = NoPenalty()
+# Covariance matrices larger than that are refused.
+MAX_COVARIANCE_BYTES = 1 << 32
+
+stored("Weights", renamed={"weight": "scale_sum"})(Weights)
+stored("Gaussian")(GaussianWeights)
+stored("Exponents")(Exponents)
+stored("Pocket")(Pocket)
 
 
 class Pass(NamedTuple):
@@ -100,6 +109,10 @@ class Method:
     finite: ClassVar[bool] = False
     rests: ClassVar[bool] = True
     additive: ClassVar[bool] = False
+    # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
+    # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
+    state_class: ClassVar[type]
+    layout: ClassVar[Mapping[str, str]]
 
     # Arrays of the state that change their sign when positive and negative examples change places.
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b"})
@@ -107,6 +120,15 @@ class Method:
     def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Any:
         """Return the state before the first trial."""
         raise NotImplementedError
+
+    def check_state(self, state: Any) -> None:
+        """Raise a `Fault` unless the arrays of a state from a file are those that the loops may read."""
+        check_record("the state", state, self.state_class)
+        shaped = state.W.ndim == 2 and state.b.ndim == 1
+        expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
+        problems, features = state.W.shape
+        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
+        expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
 
     def present(self, shown: Pass, state: Any, into: Any) -> None:
         """Present rows; read from `state`, write `into` (the same unless updates are batched)."""
@@ -200,6 +222,27 @@ class FirstOrder(Method):
     averaged: bool = False
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
+    state_class: ClassVar[type] = Weights
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "scale": "d p",
+        "owed": "d p",
+        "paid": "d pd p0",
+        "scale_sum": "d p",
+        "lag": "d pd p0",
+        "lag_b": "d p",
+    }
+
+    def check_state(self, state: Weights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect(np.all(state.scale > 0), "the state has scales that are not positive")
+        averaged, truncated = state.lag.shape == state.W.shape, state.paid.shape == state.W.shape
+        wanted = (self.averaged, isinstance(self.penalty, ElasticNet))
+        empty = state.W.shape[1] == 0
+        expect(empty or (averaged, truncated) == wanted, "the state is one of other parameters. Fit again")
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
@@ -365,8 +408,22 @@ class Arow(Method):
     noise: float
     full: bool = False
 
+    state_class: ClassVar[type] = GaussianWeights
+    layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"}
+
+    def check_state(self, state: GaussianWeights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect((state.V.ndim == 3) == self.full, "the state has a covariance of another kind. Fit again")
+
     def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> GaussianWeights:
         """Return zero weights with unit variance."""
+        size = 8 * problems * (features + 1) ** 2
+        if self.full and size > MAX_COVARIANCE_BYTES:
+            raise InvalidInput(
+                f"covariance='full' needs {size / 2**30:.0f} GiB for {features} features and {problems} problems. Use "
+                "covariance='diagonal'."
+            )
         V = np.ones((problems, features))
         if self.full:
             V = np.broadcast_to(np.eye(features + 1), (problems, features + 1, features + 1)).copy()
@@ -423,6 +480,14 @@ class Multiplicative(Method):
     threshold: float = 0.0
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
+    state_class: ClassVar[type] = Exponents
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "theta": "d? pd",
+        "theta_b": "d p",
+    }
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Exponents:
         """Return exponents of zero."""
@@ -459,6 +524,17 @@ class PocketMethod(Method):
 
     finite = additive = True
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
+    state_class: ClassVar[type] = Pocket
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "best_w": "f pd",
+        "best_b": "f p",
+        "run": "l p",
+        "best_run": "l p",
+        "errors": "d? p",
+    }
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Pocket:
         """Return zero weights, and an empty pocket."""

@@ -14,10 +14,11 @@ from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.learn.stopping import Stop
+from rosenblatt.storage.checks import expect
+from rosenblatt.storage.values import stored
 
 if TYPE_CHECKING:
     from rosenblatt.learn.model import LinearModel
-    from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
 
@@ -158,6 +159,12 @@ class Guarantee:
     source: str
 
 
+def _check_run(run: Run) -> None:
+    expect(run.epochs >= 1 and run.trials >= 0, "a run has no epochs")
+
+
+# A field of type Any: a file may hold a certificate, and whoever reads one without needs not import proofs.
+@stored("Run", check=_check_run, renamed={"coef": None, "intercept": None})
 @dataclass(frozen=True)
 class Run:
     """Record of a run.
@@ -213,8 +220,8 @@ class Run:
     cycle: int | None
     radius: float
     ceiling: float | None
-    certificate: Certificate | None = None
-    model: LinearModel | None = None
+    certificate: Any = None
+    model: Any = None
 
     @property
     def coef(self) -> Array:
@@ -229,7 +236,8 @@ class Run:
     def _own_model(self) -> LinearModel:
         if self.model is None:
             raise AttributeError("The run of an estimator has no weights. They are its coef_ and intercept_.")
-        return self.model
+        found: LinearModel = self.model
+        return found
 
     def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
         """Return what the mistakes of the first pass say about new rows.

@@ -19,6 +19,7 @@ from rosenblatt.learn.model import scores
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify_support
 from rosenblatt.separability.search import probe
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 Names = tuple[Any, ...]
@@ -31,6 +32,7 @@ ROUNDING = 1e-15
 EPOCH = 1e4
 
 
+@stored("Stop")
 class Stop(Enum):
     """Why a run ended; the value is the reason in short."""
 

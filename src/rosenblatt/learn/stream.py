@@ -21,7 +21,18 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, start_state
 from rosenblatt.learn.model import LinearModel, scores
-from rosenblatt.learn.multiclass import class_costs, code, count_problems, growth, is_joint, make_task, open_code
+from rosenblatt.learn.multiclass import (
+    by_pairs,
+    class_costs,
+    code,
+    count_problems,
+    growth,
+    is_joint,
+    make_task,
+    open_code,
+)
+from rosenblatt.storage.checks import check_classes, expect, is_integer
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 
@@ -63,6 +74,7 @@ class Settings:
         return self.method.rate_scale(self.eta)
 
 
+@stored("Learned")
 class Learned(NamedTuple):
     """What a stream has learned, as files keep it."""
 
@@ -138,6 +150,24 @@ class Stream:
     def _eta(self) -> float:
         """Learning rate, in the units of the state."""
         return self.settings.eta / self.settings.rate_scale
+
+    def check(self) -> None:
+        """Raise a `Fault` unless what was read from a file is what the loops may read."""
+        multiclass, state = self.settings.multiclass, self.state
+        self._check_classes()
+        self.settings.method.check_state(state)
+        # The code is not asked, whose table of a forged number of classes could be vast.
+        reserve = self.classes.size if by_pairs(multiclass) else 1
+        fits = state.b.size in (self.known, self.known + (0 if multiclass == "joint" else reserve))
+        expect(fits, f"the state has {state.b.size} problems, not {self.known}. Fit again")
+        for name, count in (("trials", self.trials), ("mistakes", self.mistakes)):
+            expect(is_integer(count, 0, 1 << 62), f"{name}={count!r} is not a count")
+        if self.columns is not None:
+            named = all(isinstance(name, str) for name in self.columns) and len(self.columns) <= state.W.shape[1]
+            expect(named, "the names of the features do not fit the weights")
+
+    def _check_classes(self) -> None:
+        check_classes(self.classes)
 
     # ---------------------------------------------------------------------------------------------- what was learned
 
@@ -467,10 +497,13 @@ class RegressionStream(Stream):
         return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
 
     def meet(self, classes: Array) -> None:
-        """A regression has no classes."""
+        """Do nothing: a regression has no classes."""
 
     def _open(self) -> None:
-        """A regression has no reserve class."""
+        """Do nothing: a regression has no reserve class."""
+
+    def _check_classes(self) -> None:
+        expect(self.classes.size == 0, "a regression has classes")
 
 
 def regression_task(target: Array, weight: Array, bias: float) -> Task:

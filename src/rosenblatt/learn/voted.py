@@ -12,6 +12,8 @@ from rosenblatt.compiled.epochs import Counts, Task
 from rosenblatt.data.table import Table
 from rosenblatt.learn.methods import Voted
 from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.storage.checks import check_array, check_record, check_rows, expect
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 
@@ -19,6 +21,7 @@ Array = npt.NDArray[Any]
 SCORES_PER_BLOCK = 1 << 22
 
 
+@stored("Updates")
 class Updates(NamedTuple):
     """The updates of one problem, in the order of its trials."""
 
@@ -49,6 +52,18 @@ class VotedStream(Stream):
     ) -> None:
         super().__init__(settings, learned, init)
         self.updates = [] if updates is None else updates
+
+    def check(self) -> None:
+        """Raise a `Fault` unless what was read from a file makes sense."""
+        super().check()
+        each = type(self.updates) is list and len(self.updates) == self.state.b.size
+        expect(each, "it has not kept its updates. Fit again")
+        for updates in self.updates:
+            check_record("an update", updates, Updates)
+            count = np.shape(updates.factor)[:1]
+            check_array("the factors of the updates", updates.factor, "d", count)
+            check_array("the trials of the updates", updates.trial, "l", count)
+            check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)
 
     def _present(self, table: Table, task: Task) -> Counts:
         counts = super()._present(table, task)

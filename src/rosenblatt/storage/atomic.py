@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -9,6 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from rosenblatt.errors import InvalidInput
 
 
 def replace_file(target: Path, parts: Iterable[Any]) -> None:
@@ -41,3 +44,22 @@ def replace_file(target: Path, parts: Iterable[Any]) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is to be written; raise an error if that is a directory, or in none."""
+    target = Path(os.path.realpath(os.fspath(path)))
+    if target.is_dir():
+        raise InvalidInput(f"{target} is a directory. Give the name of a file in it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no such directory to save in", str(target.parent))
+    return target
+
+
+def source_of(path: str | os.PathLike[str]) -> str:
+    """Return the path of a file to read; raise an error if it is not a regular file."""
+    shown = os.fspath(path)
+    mode = os.stat(shown).st_mode
+    if not stat.S_ISREG(mode):
+        raise InvalidInput(f"{shown} is {'a directory' if stat.S_ISDIR(mode) else 'not a file'}. Give a model file.")
+    return shown

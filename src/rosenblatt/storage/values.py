@@ -57,7 +57,7 @@ class Registration(NamedTuple):
     name: str
     cls: Any
     check: Callable[[Any], None] | None
-    renamed: Mapping[str, str]
+    renamed: Mapping[str, str | None]
 
     @property
     def is_document(self) -> bool:
@@ -90,7 +90,7 @@ _BY_CLASS: dict[type, Registration] = {}
 
 
 def stored(
-    name: str, *, check: Callable[[Any], None] | None = None, renamed: Mapping[str, str] | None = None
+    name: str, *, check: Callable[[Any], None] | None = None, renamed: Mapping[str, str | None] | None = None
 ) -> Callable[[Class], Class]:
     """Register a class, so that files may hold its instances.
 
@@ -102,7 +102,7 @@ def stored(
         Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
         one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
     renamed : mapping, optional
-        From the names of fields in files of format version 1 to their names today.
+        From the names of fields in files of format version 1 to their names today; None: the field is no more.
 
     Returns
     -------
@@ -438,11 +438,19 @@ class Decoder:
         entry = _registered(tag, _is_record, "record")
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
         if self.version == "1":
-            parts = _rename(parts, entry.renamed)
+            parts = self._rename(parts, entry.renamed)
         # A file that is older than a field has none: its default holds.
         names = [name for name, needed in entry.fields.items() if needed or name in parts]
         values = map(self.value, entries(parts, names))
         return entry.approve(entry.cls(**dict(zip(names, values, strict=True))))
+
+    def _rename(self, parts: dict[str, Any], renamed: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return the parts of a record under today's names, without those that have none."""
+        for old in [old for old, new in renamed.items() if new is None and old in parts]:
+            self.value(parts[old])  # whatever a file holds must make sense
+        kept = {renamed.get(old, old): part for old, part in parts.items() if renamed.get(old, old) is not None}
+        expect(len(kept) == len(parts) - sum(renamed.get(old, old) is None for old in parts), "a field comes twice")
+        return {str(name): part for name, part in kept.items()}
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)
@@ -451,12 +459,6 @@ class Decoder:
             return entry.approve(entry.cls.from_dict(parts))
         except InvalidInput as fault:
             raise Fault(f"its {tag} cannot be read: {str(fault).rstrip('.')}") from None
-
-
-def _rename(parts: dict[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
-    new = {renamed.get(name, name): part for name, part in parts.items()}
-    expect(len(new) == len(parts), "a field of a record comes twice")
-    return new
 
 
 _DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {

@@ -1,0 +1,49 @@
+"""What an estimator must say of itself so that files can hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from rosenblatt.estimators.parameters import Parameter
+from rosenblatt.storage.checks import expect
+
+
+class Storable(BaseEstimator):  # type: ignore[misc]
+    """An estimator that files can hold.
+
+    By default a file holds the attributes named in `stored_attributes`, and those of `at_times` that are there. A class
+    whose state is in a stream, or that keeps something else, says so in `_to_file` and `_from_file`.
+    """
+
+    declared: ClassVar[Mapping[str, Parameter]]
+    stored_attributes: ClassVar[tuple[str, ...]] = ()
+    # Attributes that only some fits leave.
+    at_times: ClassVar[tuple[str, ...]] = ()
+
+    def _to_file(self) -> dict[str, Any]:
+        """Return what was learned, by name; empty before a fit."""
+        names = (*self.stored_attributes, *self.at_times)
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _from_file(self, attributes: dict[str, Any]) -> None:
+        """Take what was learned from a file, or raise a `Fault` if it does not fit."""
+        strange = attributes.keys() - {*self.stored_attributes, *self.at_times}
+        expect(
+            not strange,
+            f"it has {', '.join(sorted(strange)):.60}, which {type(self).__name__} does not have. Remove it",
+        )
+        missing = set(self.stored_attributes) - attributes.keys()
+        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        vars(self).update(attributes)
+        self._check_learned()
+
+    def _check_learned(self) -> None:
+        """Raise a `Fault` unless the attributes from a file fit one another."""
+
+    @classmethod
+    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes of a file of format version 1 as files hold them today."""
+        return attributes
