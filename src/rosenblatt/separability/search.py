@@ -17,12 +17,21 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from rosenblatt.compiled import nearest as activeset
-from rosenblatt.compiled.epochs import Counts, Csr, Dense, PassiveAggressiveRule, Task
+from rosenblatt.compiled.epochs import (
+    ConstantRate,
+    Counts,
+    Csr,
+    Dense,
+    NoAverage,
+    NoPenalty,
+    PassiveAggressiveRule,
+    Task,
+    Weights,
+    run_joint_epoch,
+)
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN
+from rosenblatt.compiled.shuffles import shuffle
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.methods import FirstOrder, Pass
-from rosenblatt.learn.model import EVERY_ROW, code
-from rosenblatt.learn.order import Order
 
 Array = npt.NDArray[Any]
 
@@ -449,19 +458,32 @@ def descend(view: Framed, epochs: int, *, tied: Array | None = None, on: bool = 
 
 def advance(rows: SignedRows, epochs: int) -> Array:
     """Pass over several classes by passive-aggressive updates of the own and the highest other score; give weights."""
-    method = FirstOrder(PassiveAggressiveRule(np.inf))
-    state = method.start(rows.classes, rows.features, rows.table.dtype)
-    sign = code(rows.classes, "joint")
-    label, none = rows.label.astype(np.int32), np.empty(0)
-    task = Task(label, sign, np.ones(sign.shape), np.ones(rows.classes), none, none, 1.0)
-    order = Order("shuffled", label, EVERY_ROW, 0)
+    classes, features, dtype = rows.classes, rows.features, rows.table.dtype
+    zeros, none = np.zeros(classes), np.empty(0)
+    weights = Weights(
+        W=np.zeros((classes, features), dtype),
+        b=np.zeros(classes, dtype),
+        t=np.zeros(classes, np.int64),
+        scale=np.ones(classes),
+        owed=zeros,
+        paid=np.zeros((classes, 0)),
+        scale_sum=zeros.copy(),
+        lag=np.zeros((classes, 0)),
+        lag_b=zeros.copy(),
+    )
+    sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
+    task = Task(rows.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
+    method = PassiveAggressiveRule(np.inf), NoPenalty(), ConstantRate(1.0), NoAverage()
+    # The type of row numbers that training uses too, so that the epoch is compiled once for both.
+    order = np.arange(rows.samples, dtype=np.int32 if rows.samples <= np.iinfo(np.int32).max else np.int64)
+    random = np.random.default_rng(0)
     for _ in range(epochs):
+        shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
-        sweep = Pass(rows.table.rows, task, order.draw(), EVERY_ROW, np.arange(1), 1.0, counts, joint=True)
-        method.present(sweep, state, state)
+        run_joint_epoch(*method, rows.table.rows, task, order, weights, weights, counts)
         if counts.mistakes[0] == 0:
             break
-    W: Array = np.column_stack([state.W, state.b]).astype(float)
+    W: Array = np.column_stack([weights.W, weights.b]).astype(float)
     return np.ravel(W[1:] - W[0])
 
 
