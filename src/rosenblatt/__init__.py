@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rosenblatt.learn.trace import trace as trace
     from rosenblatt.learn.trainer import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
-    from rosenblatt.proof.certificate import verify as verify
+    from rosenblatt.proof.verify import verify as verify
     from rosenblatt.report.theory import theory as theory
     from rosenblatt.separability.certify import certify as certify
     from rosenblatt.separability.certify import certify_pairs as certify_pairs
@@ -55,7 +55,7 @@ _HOME = {
     "theory": "report.theory",
     "trace": "learn.trace",
     "train": "learn.trainer",
-    "verify": "proof.certificate",
+    "verify": "proof.verify",
 }
 
 __all__ = [

@@ -284,3 +284,8 @@ def as_targets(y: Any) -> Array:
     if not np.isfinite(target).all():
         raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
     return target
+
+
+def as_names(classes: Array) -> tuple[int | float | str, ...]:
+    """Return class labels as JSON can hold them: numbers and text."""
+    return tuple(name if isinstance(name, int | float | str) else str(name) for name in classes.tolist())

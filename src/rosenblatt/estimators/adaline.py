@@ -42,9 +42,9 @@ from rosenblatt.learn.methods import FirstOrder, Method
 from rosenblatt.learn.model import EVERY_ROW, MULTICLASS, as_model, check_start, code, scores
 from rosenblatt.learn.order import SCHEDULES, row_numbers
 from rosenblatt.learn.trainer import Job, Plan, Run, run
-from rosenblatt.proof.certificate import Bracket
-from rosenblatt.separability.certify import Hyperplane, widest_margin
-from rosenblatt.separability.search import Clock, OutOfTime
+from rosenblatt.proof.brackets import Bracket
+from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
 
 Array = npt.NDArray[Any]
 
@@ -304,7 +304,7 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperpla
     index = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if index.size == label.size else table.take(index)
     with suppress(OutOfTime):
-        found = widest_margin(SignedRows(part, sign[label[index], 0] > 0, 2), clock)
+        found = largest_margin_hyperplane(SignedRows(part, sign[label[index], 0] > 0, 2), clock)
         if found is not None:
             return found._replace(support=index[found.support])
     task = Task(label, sign, np.ones(sign.shape), np.ones(sign.shape[0]), np.empty(0), np.empty(0), 1.0)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled import epochs as kernels
 from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge, Task
-from rosenblatt.data.table import Table, as_labels, as_table, as_weights, check_sparse
+from rosenblatt.data.table import Table, as_labels, as_names, as_table, as_weights, check_sparse
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.methods import FirstOrder, Method, Penalty
 from rosenblatt.learn.model import (
@@ -38,7 +38,6 @@ from rosenblatt.learn.order import row_numbers
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trace import growth, open_code
 from rosenblatt.learn.trainer import Epoch, Job, Plan, Run, Validation, run
-from rosenblatt.proof.certificate import as_names
 
 Array = npt.NDArray[Any]
 Class = TypeVar("Class", bound=type)

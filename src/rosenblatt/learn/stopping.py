@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs as kernels
 from rosenblatt.compiled.epochs import Csr, Task
 from rosenblatt.data.table import Table
-from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.model import as_model, scores
-from rosenblatt.learn.order import row_numbers
-from rosenblatt.proof.certificate import Certificate
-from rosenblatt.separability.certify import certify_support
-from rosenblatt.separability.search import probe
+
+if TYPE_CHECKING:
+    from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
 Names = tuple[Any, ...]
 
-# Features up to which the search for a point of the hull is worth its cubes.
-WIDEST = 256
-# What rounding leaves of the norm of a point, as a share of the radius.
-ROUNDING = 1e-15
 # Work of an epoch beside its rows, in entries of rows: a few microseconds.
 EPOCH = 1e4
 
@@ -140,27 +132,13 @@ class Ceiling:
         return float(self.lowest.min())
 
     def _search(self, unit: int, epoch: int) -> None:
-        """Look for a short point in the hull of the rows that are hardest for the weights."""
-        width = self.table.shape[1] + 1
-        if width > WIDEST:
-            return
-        most = max(200, 6 * width)
-        index = self.index if self.index.size else row_numbers(np.arange(self.table.shape[0]))
-        sign = self.task.sign[self.task.label[index], unit].astype(float)
-        index, sign = index[sign != 0], sign[sign != 0]
-        if index.size > most:
-            vector = as_model(self.W[unit : unit + 1], self.b[unit : unit + 1])
-            margins = sign * scores(self.table, vector, index)[:, 0]
-            hardest = np.sort(np.argpartition(margins, most - 1)[:most])
-            index, sign = index[hardest], sign[hardest]
-        Z = np.zeros((index.size, width))
-        kernels.gather(self.table.rows, index, sign / self.radius, Z)
-        Z[:, -1] = sign * np.sqrt(self.task.bias) / self.radius
-        # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
+        """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""
+        # Imported here, because most runs end without it: training then loads neither the search nor the proofs.
+        from rosenblatt.separability.judge import judge
+
+        sign = self.task.sign[self.task.label, unit]
         work = epoch * (self.entries + EPOCH)
-        norm, support, origin = probe(Z, 10 + int((1e6 + work) / (Z.size + 4 * width**2)))
-        self.lowest[unit] = min(self.lowest[unit], self.radius * max(norm, ROUNDING))
-        proving = 2e6 + 66.0 * support.size**3 + 10.0 * self.entries
-        if origin and self.names and proving <= max(4e6, work / 2):
-            rows = SignedRows(self.table, self.task.sign[self.task.label, unit] > 0, 2)
-            self.certificate = certify_support(rows, self.names, index[support].tolist())
+        W, b = self.W[unit], float(self.b[unit])
+        found = judge(self.table, sign, self.index, W, b, self.task.bias, work, self.names)
+        self.lowest[unit] = min(self.lowest[unit], found.ceiling)
+        self.certificate = found.certificate

@@ -16,13 +16,13 @@ import numpy.typing as npt
 from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.compiled import epochs as kernels
 from rosenblatt.compiled.epochs import Counts, PerceptronRule, Task
-from rosenblatt.data.table import Table, as_labels, as_table, as_weights
+from rosenblatt.data.table import Table, as_labels, as_names, as_table, as_weights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.methods import FirstOrder, Method, Pass
 from rosenblatt.learn.model import EVERY_ROW, by_pairs, check_start, code, copy_state, decision, scores, winners
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Order, Schedule, row_numbers
 from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
-from rosenblatt.proof.certificate import Certificate, as_names
+from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
 

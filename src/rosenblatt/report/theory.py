@@ -18,7 +18,8 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.learn.model import check_start
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.trainer import Epoch, Run
-from rosenblatt.proof.certificate import Bracket, Certificate
+from rosenblatt.proof.brackets import Bracket
+from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify
 
 Array = npt.NDArray[Any]
