@@ -179,7 +179,7 @@ def lift_digits(limbs, inverse, residual, p, digits):
 
 @njit(cache=True, nogil=True)
 def multiply(digits, factor, p):
-    """Multiply p-adic numbers, a column each, by an integer given by its digits. The product's are nearest to zero."""
+    """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero."""
     count, n = digits.shape
     inverse_p = 1.0 / p
     product = np.empty((count, n))

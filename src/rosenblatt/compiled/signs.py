@@ -306,12 +306,12 @@ def gather_dense(rows, index, columns, out):
     X = rows.X
     d = X.shape[1]
     for t in range(index.row.size):
-        i = index.row[t]
+        i, own, rival = index.row[t], index.own[t], index.rival[t]
         for m in range(columns.size):
             c, j = columns[m] // (d + 1) + 1, columns[m] % (d + 1)
-            if c == index.own[t]:
+            if c == own:
                 out[t, m] = np.float64(X[i, j]) if j < d else 1.0
-            elif c == index.rival[t]:
+            elif c == rival:
                 out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
 
 

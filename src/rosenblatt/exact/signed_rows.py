@@ -271,8 +271,8 @@ class SignedRows:
         least = [Fraction(value[sure].min())] if sure.any() else []
         bounds = [v - abs(v) / 2**50 for v in least]
         if not sure.all():
-            integers, unit = as_integers(vector)
-            bounds += [total * scale * unit for total, scale in self._integer_margins(integers, near[~sure])]
+            integers, common = as_integers(vector)
+            bounds += [total * scale * common for total, scale in self._integer_margins(integers, near[~sure])]
         return min(bounds)
 
     def integers(self, k: int) -> tuple[dict[int, int], Fraction]:

@@ -138,7 +138,7 @@ def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
     """Return the samples that may have the largest |(x, 1)|, and a bound of its square."""
     with np.errstate(under="ignore"):
         squares = _squares(signed.table)
-    # Rounded squares and sums, in any order; a decimal is within one more unit of its float, twice in a square. The
+    # Rounded squares and sums, in any order; a decimal is within one more EPS of its float, twice in a square. The
     # last term is for squares that underflow.
     error = (signed.terms + 8) * 1.01 * 2.0**-53
     bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1

@@ -35,7 +35,7 @@ MAX_ENTRIES = 1 << 26
 # Entries that are read between two looks at the clock.
 ENTRIES_PER_CHECK = 1 << 22
 # Integers of so many bits are floats.
-FLOAT_BITS = 53
+MANTISSA_BITS = 53
 
 
 def certify_cycle(
@@ -114,7 +114,7 @@ def certify_cycle(
         end = compiled.run_epochs(Z, w, mark, counts, state, batch, limit)
     if end == compiled.SEPARATED:
         vector: list[Any] = [int(v) * factor for v, factor in zip(w, factors, strict=True)]
-        if max(map(abs, vector)).bit_length() <= FLOAT_BITS:
+        if max(map(abs, vector)).bit_length() <= MANTISSA_BITS:
             vector = [float(v) for v in vector]
         return issue(signed, classes, verdict="separable", vector=vector, diverging=Z.any(axis=0))
     if end == compiled.RETURNED:

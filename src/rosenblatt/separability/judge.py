@@ -41,7 +41,7 @@ FREE_PROOF_ENTRIES = 4e6
 class Judgement(NamedTuple):
     """What a search found out about the rows of one problem."""
 
-    ceiling: float  # no hyperplane through the padded rows has a larger margin; inf if nothing was found
+    ceiling: float  # no weights of length one have a larger margin on the padded rows; inf if nothing was found
     certificate: Certificate | None
 
 

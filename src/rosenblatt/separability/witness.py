@@ -15,8 +15,8 @@ from rosenblatt.separability.clock import Clock
 
 Array = npt.NDArray[Any]
 
-# Floats hold integers of so many bits, and their squares.
-FLOAT_BITS = 500
+# Weights of more bits are divided by a power of two, so that floats hold them and their squares.
+MAX_WEIGHT_BITS = 500
 
 
 class Witness(NamedTuple):
@@ -87,7 +87,7 @@ def as_floats(w: list[int]) -> Array:
 
 def as_fractions(w: list[int]) -> tuple[Fraction, ...]:
     """Divide integers by a power of two if floats could not hold them and their squares."""
-    below = 1 << max(0, max(v.bit_length() for v in w) - FLOAT_BITS)
+    below = 1 << max(0, max(v.bit_length() for v in w) - MAX_WEIGHT_BITS)
     return tuple(Fraction(v, below) for v in w)
 
 
