@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learn.trace import trace as trace
     from rosenblatt.learn.train import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
-    from rosenblatt.proof.certificate import verify as verify
+    from rosenblatt.proof.verify import verify as verify
     from rosenblatt.report.theory import theory as theory
     from rosenblatt.separability.certify import certify as certify
     from rosenblatt.separability.certify import certify_pairs as certify_pairs
@@ -62,7 +62,7 @@ _HOME = {
     "theory": "report.theory",
     "trace": "learn.trace",
     "train": "learn.train",
-    "verify": "proof.certificate",
+    "verify": "proof.verify",
 }
 
 __all__ = sorted(_HOME)

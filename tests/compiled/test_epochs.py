@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from oracles import reference
 from rosenblatt import train
 from rosenblatt.compiled.shuffles import interleave, shuffle
-from rosenblatt.separability.search import probe
 from strategies import integer_sets, small
 
 
@@ -152,23 +151,6 @@ def test_interleaving_blocks_presents_each_row_once(n, width, streams, seed):
     order = np.empty_like(rows)
     interleave(blocks, width, streams, rows, order)
     assert sorted(order.tolist()) == rows.tolist()
-
-
-@given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 999))
-def test_the_nearest_point_is_no_nearer_than_possible_and_no_further_than_a_random_search(d, m, seed):
-    rng = np.random.default_rng(seed)
-    Z = rng.integers(-3, 4, (m, d)).astype(float)
-    found, support, origin = probe(Z, 1000)
-    assert origin == (found < 1e-9)
-    others = rng.dirichlet(np.ones(m), 2000)
-    assert found <= np.linalg.norm(others @ Z, axis=1).min() + 1e-9
-    assert found <= np.linalg.norm(Z, axis=1).min() + 1e-9
-    # The support holds the point: no other combination of its rows comes closer either.
-    assert found <= np.linalg.norm(rng.dirichlet(np.ones(support.size), 500) @ Z[support], axis=1).min() + 1e-9
-    # Weak duality: no direction has all rows further out than the nearest point.
-    directions = rng.standard_normal((500, d))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    assert (directions @ Z.T).min(axis=1).max() <= found + 1e-9
 
 
 def test_the_kernels_run_as_plain_python():

@@ -12,17 +12,17 @@ from fractions import Fraction
 def signed_rows(X, label, *, decimal=False):
     """Signed rows (e_y - e_r) (x) (x, 1) without the block of class 0, straight from the definition, as integers.
 
-    Each is multiplied by the least positive integer that makes it whole, which changes no verdict.
+    Each is multiplied by the least positive integer that makes all its entries integers, which changes no verdict.
     """
     classes = max(2, max(label) + 1)
     rows = []
     for x, own in zip(X, label, strict=True):
         padded = [*(Fraction(repr(float(v))) if decimal else Fraction(v) for v in x), Fraction(1)]
         common = math.lcm(*(v.denominator for v in padded))
-        whole = [int(v * common) for v in padded]
+        integers = [int(v * common) for v in padded]
         for rival in range(classes):
             if rival != own:
-                rows.append([((c == own) - (c == rival)) * v for c in range(1, classes) for v in whole])
+                rows.append([((c == own) - (c == rival)) * v for c in range(1, classes) for v in integers])
     return rows
 
 
@@ -36,7 +36,7 @@ def verdict(X, label, *, decimal=False):
 
 
 def feasible(A, b):
-    """Tell whether some x has A x >= b, for integers A and b >= 0.
+    """Return whether some x has A x >= b, for integers A and b >= 0.
 
     With x = u - t (1, ..., 1), u and t not negative, and surplus s, the system is A u - (A 1) t - s = b. One artificial
     variable in each row makes a first solution; the system is feasible if their sum can be brought to zero. Their

@@ -1,7 +1,7 @@
 """Compiled perceptron on integers, with Brent's search for a return of its weights.
 
 Nothing here checks bounds; `rosenblatt.separability.cycles` validates each array before it arrives, and chooses the
-limit within which no sum leaves 64 bits.
+limit below which no sum overflows 64 bits.
 """
 
 from numba import njit
@@ -10,8 +10,8 @@ GOING, SEPARATED, RETURNED, OVERFLOW = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True)
-def advance(Z, w, mark, counts, state, epochs, limit):
-    """Present the rows of Z in order for some epochs more, from where the last call ended.
+def run_epochs(Z, w, mark, counts, state, epochs, limit):
+    """Present the rows of Z in order for more epochs, from where the last call ended.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ def advance(Z, w, mark, counts, state, epochs, limit):
             return OVERFLOW
         mistakes = 0
         for i in range(n):
-            height = 0
+            margin = 0
             for j in range(width):
-                height += Z[i, j] * w[j]
-            if height <= 0:
+                margin += Z[i, j] * w[j]
+            if margin <= 0:
                 for j in range(width):
                     w[j] += Z[i, j]
                 counts[i] += 1

@@ -1,6 +1,4 @@
-"""Compiled arithmetic modulo a prime, for `rosenblatt.exact.rational`: elimination, inversion, p-adic lifting.
-
-One file on purpose: Numba's disk cache does not notice an edit in a helper that lives in another file.
+"""Compiled arithmetic modulo a prime, for `rosenblatt.exact`: elimination, inversion, p-adic lifting.
 
 Residues are integers held in float64, nearest to zero: |r| <= p / 2, so r is 0 modulo p only if it is 0.0. With
 primes below 2**27 each product stays below 2**53 and is exact, and unlike the integer remainder it vectorises.
@@ -13,15 +11,15 @@ from numba import njit
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 # Bits of a limb. With primes of as many bits, sums of 4000 products of a limb and a digit are exact.
-LIMB = 21
+LIMB_BITS = 21
 
 # Sums of so many products of two unsigned limbs, or of digits, are exact.
-BLOCK = 1 << 11
+EXACT_TERMS = 1 << 11
 
 
 @njit(cache=True, nogil=True)
 def _reciprocal(a, p):
-    """Inverse of a modulo p by Fermat's little theorem."""
+    """Compute the inverse of a modulo p by Fermat's little theorem."""
     base = np.int64(a) % np.int64(p)
     modulus = np.int64(p)
     exponent = modulus - 2
@@ -48,8 +46,8 @@ def _subtract(row, factor, other, p, inverse_p):
 
 
 @njit(cache=True, nogil=True)
-def pivots(M, p):
-    """Eliminate column by column, and give the rows and columns of the pivots. M is overwritten.
+def find_pivots(M, p):
+    """Eliminate column by column, and return the rows and columns of the pivots. M is overwritten.
 
     The pivot of a column is its topmost nonzero of the rows that are left, and rows keep their order: the pivot rows
     are those independent of the rows above them, the pivot columns those independent of the columns to their left.
@@ -124,7 +122,7 @@ def _dot(M, i, x):
 
 
 @njit(cache=True, nogil=True)
-def lift(limbs, inverse, residual, p, digits):
+def lift_digits(limbs, inverse, residual, p, digits):
     """Continue the p-adic expansion of the solution of A x = b by as many digits as `digits` has rows.
 
     Dixon (1982): the next digit is x = A^-1 r modulo p, the next residual (r - A x) / p.
@@ -132,19 +130,19 @@ def lift(limbs, inverse, residual, p, digits):
     Parameters
     ----------
     limbs : (l n, n) array
-        A as a sum of 2**(LIMB k) times the k-th n rows.
+        A as a sum of 2**(LIMB_BITS k) times the k-th n rows.
     inverse : (n, n) array
         Inverse of A modulo p.
     residual : (m, n) array
         The residual's limbs, the highest with the sign; updated. b at first. m is at least one more than the limbs
         of A and of b.
     p : float
-        Prime below 2**LIMB.
+        Prime below 2**LIMB_BITS.
     digits : (k, n) array
         Receives the digits, each nearest to zero.
     """
     m, n = residual.shape
-    base = 2.0**LIMB
+    base = 2.0**LIMB_BITS
     inverse_base = 1.0 / base
     inverse_p = 1.0 / p
     x = np.empty(n)
@@ -181,7 +179,7 @@ def lift(limbs, inverse, residual, p, digits):
 
 @njit(cache=True, nogil=True)
 def multiply(digits, factor, p):
-    """Multiply p-adic numbers, a column each, by an integer given by its digits. The product's are nearest to zero."""
+    """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero."""
     count, n = digits.shape
     inverse_p = 1.0 / p
     product = np.empty((count, n))
@@ -189,8 +187,8 @@ def multiply(digits, factor, p):
     for k in range(count):
         # What the total carries to the next place, apart, so that neither leaves the exact integers.
         carry = np.zeros(n)
-        for start in range(0, min(k + 1, factor.size), BLOCK):
-            for s in range(start, min(k + 1, factor.size, start + BLOCK)):
+        for start in range(0, min(k + 1, factor.size), EXACT_TERMS):
+            for s in range(start, min(k + 1, factor.size, start + EXACT_TERMS)):
                 for i in range(n):
                     total[i] += factor[s] * digits[k - s, i]
             for i in range(n):
@@ -211,11 +209,11 @@ def add_products(rows, v, total):
     Parameters
     ----------
     rows : (l m, n) array
-        The limbs of m rows: those of the lowest place of all rows, then of the next. n is at most BLOCK.
+        The limbs of m rows: those of the lowest place of all rows, then of the next. n is at most EXACT_TERMS.
     v : (k, n) array
         The limbs of a vector.
     total : (m, k + l) int64 array
-        Numbers to the base 2**LIMB, with digits of any size and sign.
+        Numbers to the base 2**LIMB_BITS, with digits of any size and sign.
     """
     m = total.shape[0]
     for t in range(v.shape[0]):
@@ -228,9 +226,9 @@ def all_zero(total):
     """Whether all numbers that `add_products` made are 0. Carries are done in place."""
     for i in range(total.shape[0]):
         for t in range(total.shape[1] - 1):
-            if total[i, t] & ((1 << LIMB) - 1):
+            if total[i, t] & ((1 << LIMB_BITS) - 1):
                 return False
-            total[i, t + 1] += total[i, t] >> LIMB
+            total[i, t + 1] += total[i, t] >> LIMB_BITS
         if total[i, total.shape[1] - 1] != 0:
             return False
     return True

@@ -2,7 +2,11 @@
 
 If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
 margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
+
+Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,21 +16,51 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 # How a search over a working set ended.
 LIMIT, ORIGIN, NEAREST, APART = 0, 1, 2, 3
 
-# A column whose part outside the span of the others is a smaller share of it than this counts as dependent.
-DEPENDENT = 1e-14
-# Rows that a step looks at, at least; all are looked at when none of these will do.
-LISTED = 64
-# What rounding makes of a height of zero, as a share of the lengths.
-ROUNDING = 4e-16
+# A column counts as dependent if its part outside the span of the others is a smaller share of its length than this.
+DEPENDENT_SHARE = 1e-14
+# Candidates that a step looks at, at least. It looks at all rows when none of these improves the point.
+LISTED_ROWS = 64
+# Rounding error of a margin of zero, as a share of the lengths.
+MARGIN_ROUNDING = 4e-16
+# A row whose margin is below the support's by a smaller share than this does not improve the point.
+IMPROVEMENT_SHARE = 1e-10
+
+
+class Frame(NamedTuple):
+    """Coordinates of coordinate descent: rows are ((x - centre) * inverse, 1). Sparse rows are not moved."""
+
+    centre: np.ndarray  # (features,)
+    inverse: np.ndarray  # (features,)
+
+
+class ActiveSet(NamedTuple):
+    """The support of a search and its factors. The first k of each are in use; all arrays are updated."""
+
+    support: np.ndarray  # (width + 2,) rows
+    share: np.ndarray  # (width + 2,) of the nearest point
+    Q: np.ndarray  # (width + 2, width + 1) orthogonal factor, column after column
+    R: np.ndarray  # (width + 2, width + 2) triangular factor, column after column
+    c: np.ndarray  # (width + 2,) the target seen through Q
+    r: np.ndarray  # (width + 1,) residual
+
+
+class Candidates(NamedTuple):
+    """What a search knows of each row of its working set."""
+
+    within: np.ndarray  # whether it is in the support
+    barred: np.ndarray  # whether it was found to depend on the support
+    gain: np.ndarray  # scratch: its product with the residual
+    listed: np.ndarray  # numbers of the rows that a step looks at first
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def descend_dense(X, sign, centre, inverse, square, tied, order, w, alpha):
-    """Pass once over the rows in `order`, solving for one multiplier at a time; count the rows on the wrong side.
+def descend_dense(rows, sign, frame, square, tied, order, w, alpha):
+    """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
 
-    Minimises |w|^2 / 2 with y f(x) >= 1, or f(x) = 0 where rows are tied, in the dual (Hsieh et al. 2008), over rows
-    ((x - centre) * inverse, 1).
+    Minimises |w|^2 / 2 with y f(x) >= 1, or f(x) = 0 where rows are tied, in the dual (Hsieh et al. 2008), over the
+    rows of the frame.
     """
+    X, centre, inverse = rows.X, frame.centre, frame.inverse
     d = X.shape[1]
     wrong = 0
     for t in range(order.size):
@@ -34,12 +68,12 @@ def descend_dense(X, sign, centre, inverse, square, tied, order, w, alpha):
         score = w[d]
         for j in range(d):
             score += (X[i, j] - centre[j]) * inverse[j] * w[j]
-        short = 1.0 - sign[i] * score
-        wrong += short >= 1.0
-        if tied[i] or short > 0.0 or alpha[i] > 0.0:
-            step = max(short / square[i], -alpha[i])
+        shortfall = 1.0 - sign[i] * score
+        wrong += shortfall >= 1.0
+        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
+            step = max(shortfall / square[i], -alpha[i])
             if tied[i]:
-                step = (short - 1.0) / square[i]
+                step = (shortfall - 1.0) / square[i]
             if step != 0.0:
                 alpha[i] += step
                 step *= sign[i]
@@ -50,8 +84,9 @@ def descend_dense(X, sign, centre, inverse, square, tied, order, w, alpha):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def descend_csr(data, indices, indptr, sign, inverse, square, tied, order, w, alpha):
-    """Do the same over the rows of a sparse matrix, which are scaled but not moved."""
+def descend_csr(rows, sign, frame, square, tied, order, w, alpha):
+    """`descend_dense` for rows stored by their nonzeros, which are scaled but not moved."""
+    data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
     d = w.size - 1
     wrong = 0
     for t in range(order.size):
@@ -60,12 +95,12 @@ def descend_csr(data, indices, indptr, sign, inverse, square, tied, order, w, al
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
             score += data[k] * inverse[j] * w[j]
-        short = 1.0 - sign[i] * score
-        wrong += short >= 1.0
-        if tied[i] or short > 0.0 or alpha[i] > 0.0:
-            step = max(short / square[i], -alpha[i])
+        shortfall = 1.0 - sign[i] * score
+        wrong += shortfall >= 1.0
+        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
+            step = max(shortfall / square[i], -alpha[i])
             if tied[i]:
-                step = (short - 1.0) / square[i]
+                step = (shortfall - 1.0) / square[i]
             if step != 0.0:
                 alpha[i] += step
                 step *= sign[i]
@@ -77,8 +112,9 @@ def descend_csr(data, indices, indptr, sign, inverse, square, tied, order, w, al
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def squares_dense(X, centre, inverse, square):
+def squares_dense(rows, frame, square):
     """Write |((x - centre) * inverse, 1)|^2 of every row."""
+    X, centre, inverse = rows.X, frame.centre, frame.inverse
     for i in range(X.shape[0]):
         total = 1.0
         for j in range(X.shape[1]):
@@ -88,8 +124,9 @@ def squares_dense(X, centre, inverse, square):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def squares_csr(data, indices, indptr, inverse, square):
-    """Do the same for a sparse matrix."""
+def squares_csr(rows, frame, square):
+    """`squares_dense` for rows stored by their nonzeros, which are scaled but not moved."""
+    data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
     for i in range(square.size):
         total = 1.0
         for k in range(indptr[i], indptr[i + 1]):
@@ -130,7 +167,7 @@ def _norm(v):
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
 def _append(Q, R, k, column, inside):
-    """Append a column to the factors, orthogonalised twice; give its part outside the span, as a share of it."""
+    """Append a column to the factors, orthogonalised twice; return the share of it that lies outside the span."""
     rest = Q[k]
     rest[:] = column
     R[k, : k + 1] = 0.0
@@ -138,12 +175,12 @@ def _append(Q, R, k, column, inside):
         _times(Q, k, rest, inside)
         _subtract(Q, k, inside, rest)
         R[k, :k] += inside[:k]
-    length, whole = _norm(rest), _norm(column)
-    if length <= DEPENDENT * whole:
+    length, total = _norm(rest), _norm(column)
+    if length <= DEPENDENT_SHARE * total:
         return 0.0
     R[k, k] = length
     rest /= length
-    return length / whole
+    return length / total
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
@@ -177,11 +214,12 @@ def _back_substitute(R, k, c, out):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def _walk(Q, R, c, r, k, support, share, goal):
-    """Walk from the shares to those of the least squares solution, dropping rows whose share would become negative.
+def _walk(active, k, goal):
+    """Move the shares to those of the least squares solution, dropping rows whose share would become negative.
 
-    Gives the size of the support and the largest component that dropping a row returned to the residual.
+    Return the size of the support and the largest component that dropping a row returned to the residual.
     """
+    support, share, Q, R, c, r = active.support, active.share, active.Q, active.R, active.c, active.r
     returned = 0.0
     while k > 0:
         _back_substitute(R, k, c, goal)
@@ -207,9 +245,10 @@ def _walk(Q, R, c, r, k, support, share, goal):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def _price(A, r, listed, count, within, barred):
-    """Find the row among those listed that lies lowest, outside the support; give its gain and its number, or -1."""
+def _price(A, r, candidates, count):
+    """Return the largest gain among the listed rows outside the support, and the row's number; -1 if there is none."""
     width = A.shape[1]
+    listed, within, barred = candidates.listed, candidates.within, candidates.barred
     best, entering = -np.inf, -1
     for q in range(count):
         i = listed[q]
@@ -223,8 +262,9 @@ def _price(A, r, listed, count, within, barred):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def _list(A, size, r, within, barred, gain, listed, most):
-    """List the lowest rows outside the support, `most` of them and ties; give how many, and the highest gain of all."""
+def _list(A, size, r, candidates, most):
+    """List the `most` rows of largest gain outside the support, and ties; return their number and the highest gain."""
+    gain, listed, within, barred = candidates.gain, candidates.listed, candidates.within, candidates.barred
     _times(A, size, r[: A.shape[1]], gain)
     highest = -np.inf
     for i in range(size):
@@ -241,27 +281,60 @@ def _list(A, size, r, within, barred, gain, listed, most):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations, any_separator):
-    """Go on with the search over the first `size` rows of A; give the size of the support, the end and the iterations.
+def _choose(A, size, r, candidates, count, enough, any_separator):
+    """Choose the row to enter the support; return it (-1: none), the length of the list, and how the search ends.
+
+    Most steps look at a short list only; the search ends when all rows were looked at.
+    """
+    best, entering = _price(A, r, candidates, count)
+    if entering < 0 or best <= enough or (any_separator and best < 0.0):
+        count, highest = _list(A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
+        if any_separator and highest < 0.0:
+            return -1, count, APART
+        best, entering = _price(A, r, candidates, count)
+        if entering < 0 or best <= enough:
+            return -1, count, NEAREST
+    return entering, count, LIMIT
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _enter(A, entering, active, k, column, drift):
+    """Take a row into the support; return the share of it outside the span, 0 if it depends on the support."""
+    Q, c, r = active.Q, active.c, active.r
+    width = A.shape[1]
+    column[:width] = A[entering]
+    column[width] = 1.0
+    outside = _append(Q, active.R, k, column, drift)
+    _times(Q[k:], 1, r, drift)
+    along = drift[0]
+    if outside == 0.0 or along <= 0.0:
+        return 0.0
+    c[k] = along
+    active.support[k], active.share[k] = entering, 0.0
+    r -= along * Q[k]
+    _times(Q, k + 1, r, drift)
+    _subtract(Q, k + 1, drift, r)
+    c[: k + 1] += drift[: k + 1]
+    return outside
+
+
+@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def nearest_point(A, size, active, k, zero, iterations, any_separator):
+    """Continue the search over the first `size` rows of A; return the size of the support, the end and the iterations.
 
     Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
     1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
-    them. r is the residual (-A' share, 1 - sum of shares); it is updated and never recomputed, because it may
-    shrink by many orders of magnitude while only its direction counts.
+    them. The residual is (-A' share, 1 - sum of shares). It is updated and never recomputed, because it may shrink
+    by many orders of magnitude while only its direction counts.
 
     Parameters
     ----------
     A : array (capacity, width)
     size : int
-    support, share : arrays (width + 2,)
-        Rows of the support and their shares, the first k in use; updated.
-    Q, R, c : arrays (width + 2, width + 1), (width + 2, width + 2), (width + 2,)
-        Orthogonal and triangular factor of the support, column after column, and the target seen through the first;
-        updated.
-    r : array (width + 1,)
-        The residual; updated.
-    tol : float
-        A row whose height exceeds the support's by less than this share does not improve the point.
+    active : ActiveSet
+        The support so far; updated.
+    k : int
+        Its size.
     zero : float
         Share of its size to which the residual must drop within one step to count as zero.
     iterations : int
@@ -269,47 +342,30 @@ def nearest_point(A, size, support, share, k, Q, R, c, r, tol, zero, iterations,
         Stop at the first separator instead of the nearest point.
     """
     width = A.shape[1]
-    within = np.zeros(size, np.bool_)
-    barred = np.zeros(size, np.bool_)
+    support, r = active.support, active.r
+    within, barred = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    candidates, count = Candidates(within, barred, np.empty(size), np.empty(size, np.int64)), 0
     any_barred = False
     column = np.empty(width + 1)
     goal, drift = np.empty(width + 2), np.empty(width + 2)
-    gain, listed, count = np.empty(size), np.empty(size, np.int64), 0
-    k, _ = _walk(Q, R, c, r, k, support, share, goal)
+    k, _ = _walk(active, k, goal)
     for iteration in range(iterations):
         within[:] = False
         for a in range(k):
             within[support[a]] = True
         norm = _norm(r)
-        enough = (tol - 1.0) * r[width] + ROUNDING * norm  # rows with no larger gain do not improve the point
-        # Most steps look at a short list only; the search ends when all rows were looked at.
-        best, entering = _price(A, r, listed, count, within, barred)
-        if entering < 0 or best <= enough or (any_separator and k > 0 and best < 0.0):
-            count, highest = _list(A, size, r, within, barred, gain, listed, max(width, LISTED))
-            if any_separator and k > 0 and highest < 0.0:
-                return k, APART, iteration
-            best, entering = _price(A, r, listed, count, within, barred)
-            if entering < 0 or best <= enough:
-                return k, NEAREST, iteration
+        enough = (IMPROVEMENT_SHARE - 1.0) * r[width] + MARGIN_ROUNDING * norm
+        entering, count, end = _choose(A, size, r, candidates, count, enough, any_separator and k > 0)
+        if entering < 0:
+            return k, end, iteration
         if k > width:
             return k, ORIGIN, iteration
-        column[:width] = A[entering]
-        column[width] = 1.0
-        outside = _append(Q, R, k, column, drift)
-        _times(Q[k:], 1, r, drift)
-        along = drift[0]
-        if outside == 0.0 or along <= 0.0:
+        outside = _enter(A, entering, active, k, column, drift)
+        if outside == 0.0:
             barred[entering] = any_barred = True
             continue
-        c[k] = along
-        support[k], share[k] = entering, 0.0
-        k += 1
-        r -= along * Q[k - 1]
-        _times(Q, k, r, drift)
-        _subtract(Q, k, drift, r)
-        c[:k] += drift[:k]
-        full = k == width + 1
-        k, returned = _walk(Q, R, c, r, k, support, share, goal)
+        full = k == width
+        k, returned = _walk(active, k + 1, goal)
         # A row that enters with a share of zero and leaves at once was within rounding of the span.
         if k == 0 or support[k - 1] != entering:
             barred[entering] = any_barred = True

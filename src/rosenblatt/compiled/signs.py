@@ -1,11 +1,13 @@
-"""Compiled passes over signed rows: heights above a hyperplane, and their signs without rounding errors.
+"""Compiled passes over signed rows: their margins, and the signs of the margins without rounding errors.
 
-A signed row is (e_y - e_r) (x) (x, 1); `rosenblatt.exact.signed_rows` says what that means. One file on purpose:
-Numba's disk cache does not notice an edit in a helper that lives in another file. Nothing here checks bounds;
-`rosenblatt.data.table` and `rosenblatt.exact.signed_rows` validate each array before it arrives.
+A signed row is (e_y - e_r) (x) (x, 1); `rosenblatt.exact.signed_rows` defines it. Its margin is its product with the
+weights. Nothing here checks bounds: `rosenblatt.data.table` and `rosenblatt.exact.signed_rows` validate each array.
+
+Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,12 +19,29 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 OPEN = 2  # a sign that is not known yet
 
 
-# ------------------------------------------------------------------------------------------------------- heights
+class SignedIndex(NamedTuple):
+    """Which signed rows to read."""
+
+    row: np.ndarray  # (m,) sample
+    own: np.ndarray  # (m,) class of the sample
+    rival: np.ndarray  # (m,) rival class
+
+
+class LimbWeights(NamedTuple):
+    """Integer weights in limbs: the sum of limbs[l] 2**(limb_bits l)."""
+
+    limbs: np.ndarray  # (n_limbs, classes, features + 1) int64, below 2**limb_bits in size
+    limb_bits: int
+    entry_bits: int  # bits that an entry of a row may have so that a sum over the row fits into 63 bits
+
+
+# ------------------------------------------------------------------------------------------------------- margins
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def heights_dense(X, sign, w, s, a):
+def margins_dense(rows, sign, w, s, a):
     """Two classes: s = sign (x.w + b) and a = sum of |x_j w_j| + |b|, the bias b being the last of w."""
+    X = rows.X
     d = X.shape[1]
     for i in range(X.shape[0]):
         total, mass = 0.0, 0.0
@@ -35,8 +54,9 @@ def heights_dense(X, sign, w, s, a):
 
 
 @njit(cache=True, nogil=True)
-def heights_csr(data, indices, indptr, sign, w, s, a):
-    """`heights_dense` for rows stored by their nonzeros."""
+def margins_csr(rows, sign, w, s, a):
+    """`margins_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     # Independent sums hide the latency of the additions; unsigned numbers spare the tests for negative indices.
     one, two = np.uint64(1), np.uint64(2)
     bias = w[w.size - 1]
@@ -61,7 +81,7 @@ def heights_csr(data, indices, indptr, sign, w, s, a):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _compare(score, mass, own, i, s, a):
-    """Heights of row i's class above each of its rivals, from the scores of all classes."""
+    """Write the margins of row i's class over each of its rivals, from the scores of all classes."""
     t = i * (score.size - 1)
     for c in range(score.size):
         if c != own:
@@ -71,8 +91,9 @@ def _compare(score, mass, own, i, s, a):
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH)
-def joint_heights_dense(X, label, W, s, a):
+def joint_margins_dense(rows, label, W, s, a):
     """Any number of classes: W (classes - 1, features + 1), the first class scoring zero."""
+    X = rows.X
     d = X.shape[1]
     score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
     for i in range(X.shape[0]):
@@ -88,8 +109,9 @@ def joint_heights_dense(X, label, W, s, a):
 
 
 @njit(cache=True, nogil=True)
-def joint_heights_csr(data, indices, indptr, label, W, s, a):
-    """`joint_heights_dense` for rows stored by their nonzeros."""
+def joint_margins_csr(rows, label, W, s, a):
+    """`joint_margins_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     d = W.shape[1] - 1
     score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
     for i in range(indptr.size - 1):
@@ -108,8 +130,8 @@ def joint_heights_csr(data, indices, indptr, label, W, s, a):
 
 
 @njit(cache=True, nogil=True)
-def decide(s, a, relative, absolute, out):
-    """Write the sign of each height that is surely farther from 0 than its error, OPEN otherwise; count the open."""
+def filter_signs(s, a, relative, absolute, out):
+    """Write the sign of each margin that is farther from 0 than its error bound, else OPEN; return the open count."""
     count = 0
     for k in range(s.size):
         error = relative * a[k] + absolute
@@ -123,7 +145,7 @@ def decide(s, a, relative, absolute, out):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _two_sum(x, y):
-    """Sum and its rounding error, exactly (Knuth)."""
+    """Return the sum and its rounding error, exactly (Knuth)."""
     total = x + y
     virtual = total - x
     return total, (x - (total - virtual)) + (y - virtual)
@@ -158,15 +180,16 @@ def _plain(x):
 
 
 @njit(cache=True, nogil=True)
-def sum_dense(X, row, own, rival, W, decimal, value, lost):
-    """Heights of signed rows in doubled precision, and at least what was lost of each: none means exact.
+def sum_dense(rows, index, W, decimal, value, lost):
+    """Write margins of signed rows in doubled precision, and a bound of what was lost of each: 0 means exact.
 
-    W (classes, features + 1) has a row for every class, the first being zero. With `decimal` rows are given up, their
-    loss infinite, whose values are not the decimals that round to them.
+    W (classes, features + 1) has a row for every class, the first being zero. With `decimal`, a row gets an infinite
+    loss if one of its values is not the decimal that rounds to it.
     """
+    X = rows.X
     d = X.shape[1]
-    for t in range(row.size):
-        i, c, r = row[t], own[t], rival[t]
+    for t in range(index.row.size):
+        i, c, r = index.row[t], index.own[t], index.rival[t]
         total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
         total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
         for j in range(d):
@@ -180,11 +203,12 @@ def sum_dense(X, row, own, rival, W, decimal, value, lost):
 
 
 @njit(cache=True, nogil=True)
-def sum_csr(data, indices, indptr, row, own, rival, W, decimal, value, lost):
+def sum_csr(rows, index, W, decimal, value, lost):
     """`sum_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     d = W.shape[1] - 1
-    for t in range(row.size):
-        i, c, r = row[t], own[t], rival[t]
+    for t in range(index.row.size):
+        i, c, r = index.row[t], index.own[t], index.rival[t]
         total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
         total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
         for k in range(indptr[i], indptr[i + 1]):
@@ -198,94 +222,96 @@ def sum_csr(data, indices, indptr, row, own, rival, W, decimal, value, lost):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _sign_of(x, columns, count, c, r, W, limb):
-    """Sign of the integer that x[:count] makes with the weights of class c, less those of class r, limb by limb.
+def _sign_of(x, columns, count, c, r, weights):
+    """Return the sign of x[:count] times (the weights of class c less those of class r), limb by limb.
 
-    The weights are sums of W[l] 2**(limb l), so that their products are added up limb by limb, and what a limb cannot
-    hold is carried to the next. A carry is rounded down: what it leaves behind is never negative.
+    The products of each limb are added up, and what the limb cannot hold is carried to the next. A carry is rounded
+    down, so what it leaves behind is never negative.
     """
+    limbs, limb_bits = weights.limbs, weights.limb_bits
     carry, left = np.int64(0), np.int64(0)
-    for t in range(W.shape[0]):
+    for t in range(limbs.shape[0]):
         total = carry
         for k in range(count):
-            total += x[k] * (W[t, c, columns[k]] - W[t, r, columns[k]])
-        carry = total >> limb
-        left |= total - (carry << limb)
+            total += x[k] * (limbs[t, c, columns[k]] - limbs[t, r, columns[k]])
+        carry = total >> limb_bits
+        left |= total - (carry << limb_bits)
     return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _scale_of(top, bits):
-    """Power of two by which a row whose largest entry is `top`, at least 1, has integers of so many bits, if any."""
+    """Return the power of two that gives a row with largest entry `top`, at least 1, integers of so many bits."""
     return math.ldexp(1.0, bits - math.frexp(top)[1])
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _is_whole(x, scaled, decimal):
+def _is_integral(x, scaled, decimal):
     """Whether x times a power of two is the integer `scaled`, nothing having underflowed."""
     return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
 
 
 @njit(cache=True, nogil=True)
-def sign_dense(X, row, own, rival, W, limb, bits, decimal, out):
-    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN.
-
-    W (limbs, classes, features + 1) has integers below 2**limb in size; a sum over a row must fit into 63 bits.
-    """
+def sign_dense(rows, index, weights, decimal, out):
+    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
+    X = rows.X
     d = X.shape[1]
     x, columns = np.empty(d + 1, np.int64), np.arange(d + 1)
-    for t in range(row.size):
-        i = row[t]
+    for t in range(index.row.size):
+        i = index.row[t]
         top = 1.0
         for j in range(d):
             top = max(top, abs(np.float64(X[i, j])))
-        scale = _scale_of(top, bits)
-        whole = scale >= 1.0
+        scale = _scale_of(top, weights.entry_bits)
+        integral = scale >= 1.0
         for j in range(d):
             scaled = np.float64(X[i, j]) * scale
-            if not _is_whole(np.float64(X[i, j]), scaled, decimal):
-                whole = False
+            if not _is_integral(np.float64(X[i, j]), scaled, decimal):
+                integral = False
                 break
             x[j] = np.int64(scaled)
         x[d] = np.int64(scale)
-        out[t] = _sign_of(x, columns, d + 1, own[t], rival[t], W, limb) if whole else OPEN
+        out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
 
 
 @njit(cache=True, nogil=True)
-def sign_csr(data, indices, indptr, longest, row, own, rival, W, limb, bits, decimal, out):
+def sign_csr(rows, longest, index, weights, decimal, out):
     """`sign_dense` for rows stored by at most `longest` nonzeros each."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     x, columns = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
-    for t in range(row.size):
-        first, count = indptr[row[t]], indptr[row[t] + 1] - indptr[row[t]]
+    for t in range(index.row.size):
+        first = indptr[index.row[t]]
+        count = indptr[index.row[t] + 1] - first
         top = 1.0
         for k in range(count):
             top = max(top, abs(np.float64(data[first + k])))
-        scale = _scale_of(top, bits)
-        whole = scale >= 1.0
+        scale = _scale_of(top, weights.entry_bits)
+        integral = scale >= 1.0
         for k in range(count):
             scaled = np.float64(data[first + k]) * scale
-            if not _is_whole(np.float64(data[first + k]), scaled, decimal):
-                whole = False
+            if not _is_integral(np.float64(data[first + k]), scaled, decimal):
+                integral = False
                 break
             x[k], columns[k] = np.int64(scaled), indices[first + k]
-        x[count], columns[count] = np.int64(scale), W.shape[2] - 1
-        out[t] = _sign_of(x, columns, count + 1, own[t], rival[t], W, limb) if whole else OPEN
+        x[count], columns[count] = np.int64(scale), weights.limbs.shape[2] - 1
+        out[t] = _sign_of(x, columns, count + 1, index.own[t], index.rival[t], weights) if integral else OPEN
 
 
 # ------------------------------------------------------------------------------------------------------ gathering
 
 
 @njit(cache=True, nogil=True)
-def gather_dense(X, row, own, rival, columns, out):
+def gather_dense(rows, index, columns, out):
     """Copy signed rows, restricted to `columns` of their width, into the zeroed matrix out."""
+    X = rows.X
     d = X.shape[1]
-    for t in range(row.size):
-        i = row[t]
+    for t in range(index.row.size):
+        i, own, rival = index.row[t], index.own[t], index.rival[t]
         for m in range(columns.size):
             c, j = columns[m] // (d + 1) + 1, columns[m] % (d + 1)
-            if c == own[t]:
+            if c == own:
                 out[t, m] = np.float64(X[i, j]) if j < d else 1.0
-            elif c == rival[t]:
+            elif c == rival:
                 out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
 
 
@@ -307,12 +333,13 @@ def _write(columns, column, value, out, t):
 
 
 @njit(cache=True, nogil=True)
-def gather_csr(data, indices, indptr, row, own, rival, d, columns, out):
-    """`gather_dense` for rows stored by their nonzeros; columns empty: the whole width."""
-    for t in range(row.size):
-        i = row[t]
+def gather_csr(rows, index, d, columns, out):
+    """`gather_dense` for rows of d features stored by their nonzeros; columns empty: the entire width."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    for t in range(index.row.size):
+        i = index.row[t]
         for side in range(2):
-            c = own[t] if side == 0 else rival[t]
+            c = index.own[t] if side == 0 else index.rival[t]
             if c == 0:
                 continue
             sign = 1.0 if side == 0 else -1.0

@@ -21,9 +21,9 @@ from rosenblatt.learn.methods import FirstOrder, as_hyperplanes
 from rosenblatt.learn.model import LinearModel, scores
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan
-from rosenblatt.proof.certificate import Bracket
-from rosenblatt.separability.certify import Hyperplane, widest_margin
-from rosenblatt.separability.search import Clock, OutOfTime
+from rosenblatt.proof.brackets import Bracket
+from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
 from rosenblatt.storage.checks import check_array, check_classes, expect
 
 Array = npt.NDArray[Any]
@@ -184,7 +184,7 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperpla
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
     with suppress(OutOfTime):
-        found = widest_margin(SignedRows(part, sign[label[subset], 0] > 0, 2), clock)
+        found = largest_margin_hyperplane(SignedRows(part, sign[label[subset], 0] > 0, 2), clock)
         if found is not None:
             return found._replace(support=subset[found.support])
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)

@@ -16,12 +16,12 @@ from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
 
-# Entries of the largest matrix that is made.
-MOST = 1 << 27
+# Entries of the largest matrix that is made: a gigabyte.
+MAX_ENTRIES = 1 << 27
 
 
 def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
-    """Give all products of up to `degree` features: x1, x2, ..., x1 x1, x1 x2, ..., each exactly.
+    """Compute all products of up to `degree` features: x1, x2, ..., x1 x1, x1 x2, ..., each exactly.
 
     A polynomial kernel (1 + x.z)^degree separates rows if and only if a hyperplane separates their monomials: the
     two feature spaces differ by positive factors of the coordinates.
@@ -58,30 +58,30 @@ def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
     table = as_table(X)
     n, d = table.shape
     count = math.comb(d + degree, degree) - 1
-    if n * count > MOST:
+    if n * count > MAX_ENTRIES:
         raise InvalidInput(
             f"{d} features have {count} monomials up to degree {degree}: too many for {n} rows. Choose fewer features."
         )
     x = np.zeros((n, d))
     gather(table.rows, np.arange(n), np.ones(n), x)
-    made: dict[tuple[int, ...], Array] = {(j,): x[:, j] for j in range(d)}
-    times = _decimal_product if decimal else _binary_product
+    products: dict[tuple[int, ...], Array] = {(j,): x[:, j] for j in range(d)}
+    multiply = _decimal_product if decimal else _binary_product
     for size in range(2, degree + 1):
         for powers in combinations_with_replacement(range(d), size):
-            made[powers] = times(made[powers[:-1]], x[:, powers[-1]], powers)
-    return np.column_stack(list(made.values()))
+            products[powers] = multiply(products[powers[:-1]], x[:, powers[-1]], powers)
+    return np.column_stack(list(products.values()))
 
 
-def _refuse(powers: tuple[int, ...], row: int, remedy: str) -> InvalidInput:
+def _rounded(powers: tuple[int, ...], row: int, remedy: str) -> InvalidInput:
     name = " ".join(f"x{j + 1}" for j in powers)
     return InvalidInput(f"The product {name} of row {row} does not fit a float without rounding. {remedy}")
 
 
 def _bits(values: Array) -> Array:
-    """Give the length of each number from its first to its last binary digit that is not zero."""
-    whole = (np.abs(np.frexp(values)[0]) * 2.0**53).astype(np.int64)
-    last = np.where(whole == 0, 1, whole & -whole)
-    return np.where(whole == 0, 0, 53 - np.log2(last.astype(np.float64)).astype(np.int64))
+    """Count the bits of each number from its first to its last binary digit that is not zero."""
+    mantissa = (np.abs(np.frexp(values)[0]) * 2.0**53).astype(np.int64)
+    last = np.where(mantissa == 0, 1, mantissa & -mantissa)
+    return np.where(mantissa == 0, 0, 53 - np.log2(last.astype(np.float64)).astype(np.int64))
 
 
 def _binary_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
@@ -92,7 +92,7 @@ def _binary_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
     bad = np.flatnonzero(~zero & ((_bits(a) + _bits(b) > 53) | ~normal))
     if bad.size:
         remedy = "Round X to fewer binary digits, as in np.round(X * 1024) / 1024, or take decimals."
-        raise _refuse(powers, int(bad[0]), remedy)
+        raise _rounded(powers, int(bad[0]), remedy)
     return product
 
 
@@ -102,5 +102,5 @@ def _decimal_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
         exact = Fraction(repr(p)) * Fraction(repr(q))
         out[i] = float(exact)
         if Fraction(repr(out[i].item())) != exact:
-            raise _refuse(powers, i, "Round X to fewer decimals.")
+            raise _rounded(powers, i, "Round X to fewer decimals.")
     return out

@@ -18,21 +18,22 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import signs as compiled
 from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.rational import as_integers, primitive
 
 Array = npt.NDArray[Any]
 
-UNIT = 2.0**-53  # largest relative error of one rounded operation
+EPS = 2.0**-53  # largest relative error of one rounded operation
 TINY = 1e-323  # twice the smallest positive number: above the absolute error of a product that underflows
-# Long weights are cut into limbs of so many bits, unless that makes more than so many of them.
-LIMB, MOST_LIMBS = 24, 1 << 24
-KEPT = 1 << 18  # entries of rows made whole that are kept: some ten megabytes
+# Long weights are cut into limbs of so many bits, unless that makes more than so many limbs.
+LIMB_BITS, MAX_LIMBS = 24, 1 << 24
+CACHED_ENTRIES = 1 << 18  # entries of rows as integers that are kept: some ten megabytes
 
 
 class SignedRows:
-    """The signed rows of labelled samples, never stored: each is made when it is asked for.
+    """The signed rows of labelled samples, never stored: each is computed when it is asked for.
 
     Signed row k belongs to sample k // (classes - 1), and to the rival that comes k % (classes - 1) places from the
     start among the classes other than the sample's own. With two classes k is the sample.
@@ -55,7 +56,7 @@ class SignedRows:
         Their length: (classes - 1) blocks of the weights of one class, its bias last.
     samples, features, classes : int
     terms : int
-        Rounded terms in the longest height, for error bounds.
+        Rounded terms in the longest margin, for error bounds.
     """
 
     def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
@@ -70,25 +71,25 @@ class SignedRows:
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
         self._sign = 2.0 * (label > 0) - 1.0
-        # Rounded operations in a height: products or additions along its longest row, then the rival's.
+        # Rounded operations in a margin: products or additions along its longest row, then the rival's.
         rows = table.rows
         self._longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
         self.terms = self._longest + 1 + (classes > 2)
         self._latest: tuple[bytes, Array, Array] = b"", np.empty(0), np.empty(0)
-        self._made: dict[int, tuple[dict[int, int], Fraction]] = {}
-        self._kept = 0
+        self._integers: dict[int, tuple[dict[int, int], Fraction]] = {}
+        self._cached = 0
 
     def take(self, index: Array) -> SignedRows:
         """Copy the rows of some samples."""
         return SignedRows(self.table.take(index), self.label[index], self.classes, decimal=self.decimal)
 
     def split(self, k: Any) -> tuple[Any, Any]:
-        """Give the sample and the rival class of signed row k; works on arrays as well."""
+        """Return the sample and the rival class of signed row k; works on arrays as well."""
         row, rank = divmod(k, self.classes - 1)
         return row, rank + (rank >= self.label[row])
 
     def number(self, row: Any, rival: Any) -> Any:
-        """Give the number of the signed row of a sample and a rival class; works on arrays as well."""
+        """Return the number of the signed row of a sample and a rival class; works on arrays as well."""
         return row * (self.classes - 1) + rival - (rival > self.label[row])
 
     def gather(self, ids: Any, columns: Any = None) -> Array:
@@ -98,15 +99,15 @@ class SignedRows:
         ----------
         ids : int array of shape (m,)
         columns : sorted int array, optional
-            The columns of the width to keep, without ever making the others; all by default.
+            The columns of the width to keep; the others are not computed. All by default.
 
         Returns
         -------
         float64 array of shape (m, width) or (m, len(columns)), C-contiguous
         """
-        row, own, rival = self._parts(ids)
+        index = self._index(ids)
         kept = np.empty(0, np.int64) if columns is None else np.ascontiguousarray(columns, np.int64)
-        out = np.zeros((row.size, self.width if columns is None else kept.size))
+        out = np.zeros((index.row.size, self.width if columns is None else kept.size))
         if not out.size:
             return out
         rows = self.table.rows
@@ -114,14 +115,14 @@ class SignedRows:
             kept = np.arange(self.width) if columns is None else kept
             if kept.min() < 0 or kept.max() >= self.width:
                 raise InvalidInput(f"columns go from {kept.min()} to {kept.max()}; there are {self.width} from 0.")
-            compiled.gather_dense(rows.X, row, own, rival, kept, out)
+            compiled.gather_dense(rows, index, kept, out)
         else:
-            compiled.gather_csr(rows.data, rows.indices, rows.indptr, row, own, rival, self.features, kept, out)
+            compiled.gather_csr(rows, index, self.features, kept, out)
         return out
 
     def touched(self, ids: Any) -> Array:
-        """Give the columns of the width in which these rows have an entry, sorted; all where the data are dense."""
-        row, own, rival = self._parts(ids)
+        """Return the sorted columns of the width in which these rows have an entry; all where the data are dense."""
+        row, own, rival = self._index(ids)
         rows = self.table.rows
         if isinstance(rows, Dense):
             return np.arange(self.width)
@@ -134,10 +135,10 @@ class SignedRows:
         inside = rows.indices[place] + np.repeat(start, count)
         return np.unique(np.concatenate([inside, start + self.features]))
 
-    def heights(self, w: Array) -> tuple[Array, Array]:
+    def margins(self, w: Array) -> tuple[Array, Array]:
         """Compute z.w in floats for every signed row, and what bounds its error.
 
-        The latest results are kept: who searches, centres and proves asks for the same heights each time.
+        The latest result is cached: search, centring and proof ask for the margins of the same weights.
 
         Parameters
         ----------
@@ -152,60 +153,60 @@ class SignedRows:
         """
         w = self._vector(w)
         if self._latest[0] != w.tobytes():
-            s, a = self._heights(w)
+            s, a = self._margins(w)
             s.flags.writeable = a.flags.writeable = False
             self._latest = w.tobytes(), s, a
         return self._latest[1:]
 
-    def _heights(self, w: Array) -> tuple[Array, Array]:
+    def _margins(self, w: Array) -> tuple[Array, Array]:
         s, a = np.empty(self.n), np.empty(self.n)
         rows = self.table.rows
         if self.classes == 2:
             if isinstance(rows, Dense):
-                compiled.heights_dense(rows.X, self._sign, w, s, a)
+                compiled.margins_dense(rows, self._sign, w, s, a)
             else:
-                compiled.heights_csr(rows.data, rows.indices, rows.indptr, self._sign, w, s, a)
+                compiled.margins_csr(rows, self._sign, w, s, a)
             return s, a
         W = w.reshape(self.classes - 1, self.features + 1)
         if isinstance(rows, Dense):
-            compiled.joint_heights_dense(rows.X, self.label, W, s, a)
+            compiled.joint_margins_dense(rows, self.label, W, s, a)
         else:
-            compiled.joint_heights_csr(rows.data, rows.indices, rows.indptr, self.label, W, s, a)
+            compiled.joint_margins_csr(rows, self.label, W, s, a)
         return s, a
 
     def slack(self, w: Array) -> tuple[float, float]:
-        """Give (r, t) such that every height s of w is within r a + t of the exact one.
+        """Return (r, t) such that every computed margin s of w is within r a + t of the exact one.
 
         Holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the smallest
         numbers for products that underflow. A decimal is within one more u of the float that it rounds to.
         """
-        relative, absolute = (self.terms + 4) * 1.01 * UNIT, (self.terms + 2) * TINY
+        relative, absolute = (self.terms + 4) * 1.01 * EPS, (self.terms + 2) * TINY
         if self.decimal:
-            relative += 1.01 * UNIT
+            relative += 1.01 * EPS
             absolute += TINY * float(np.abs(w).sum())
         return relative, absolute
 
     def _slack(self, w: Array, exact: bool) -> tuple[float, float]:
-        """Do the same for weights that are the rounded ones of integers, unless they are exact."""
+        """Compute `slack` for weights that may be rounded integers: exact says that they are not."""
         relative, absolute = self.slack(w)
         if exact:
             return relative, absolute
         # Each weight is within 2u of the integer it stands for, or of zero where that underflowed.
-        return relative + 2.02 * UNIT, absolute + self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
+        return relative + 2.02 * EPS, absolute + self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
 
     def _rounded(self, w: Array | Sequence[int]) -> tuple[Array, list[int] | None, bool]:
-        """Give weights as floats, up to a power of two; as integers, if they came so; and whether nothing was lost."""
+        """Return weights as floats, up to a power of two; as integers, if they are; and whether nothing was lost."""
         if isinstance(w, np.ndarray) and w.dtype.kind == "f":
             return self._vector(w), None, True
-        whole = [int(v) for v in w]
-        vector, exact = _rounded(whole)
-        return self._vector(vector), whole, exact
+        integers = [int(v) for v in w]
+        vector, exact = _rounded(integers)
+        return self._vector(vector), integers, exact
 
     def signs(self, w: Array | Sequence[int]) -> Array:
         """Compute the exact signs of z.w over the rationals.
 
-        A floating-point filter decides most rows; rows that it leaves open are summed in doubled precision, which
-        knows when it was exact, or in integers.
+        A floating-point filter decides most rows. The rows that it leaves open are summed in doubled precision, with a
+        bound of the loss, and where that does not decide, in integers.
 
         Parameters
         ----------
@@ -215,39 +216,39 @@ class SignedRows:
         -------
         int8 array of shape (n,)
         """
-        vector, whole, exact = self._rounded(w)
+        vector, integers, exact = self._rounded(w)
         if not np.isfinite(vector).all():
             raise InvalidInput("w has values that are not finite; they have no sign. Pass finite weights.")
         with np.errstate(over="ignore", invalid="ignore"):  # compiled code does not warn; plain Python would
-            s, a = self.heights(vector)
+            s, a = self.margins(vector)
             relative, absolute = self._slack(vector, exact)
             out = np.empty(self.n, np.int8)
-            left = compiled.decide(s, a, relative, absolute, out)
-        left_open = np.flatnonzero(out == compiled.OPEN) if left else np.empty(0, np.int64)
-        if left and exact:
-            value, lost = self._doubled(vector, left_open)
+            count = compiled.filter_signs(s, a, relative, absolute, out)
+        left_open = np.flatnonzero(out == compiled.OPEN) if count else np.empty(0, np.int64)
+        if count and exact:
+            value, lost = self._doubled_margins(vector, left_open)
             known = (lost == 0) | (np.abs(value) > 1.1 * lost)
             out[left_open[known]] = np.sign(value[known])
             left_open = left_open[~known]
         if left_open.size:
-            whole = as_integers(vector)[0] if whole is None else primitive(whole)
-            out[left_open] = self._short(whole, left_open)
+            integers = as_integers(vector)[0] if integers is None else primitive(integers)
+            out[left_open] = self._signs_by_limbs(integers, left_open)
             left_open = left_open[out[left_open] == compiled.OPEN]
-            out[left_open] = [(total > 0) - (total < 0) for total, _ in self._exact(whole, left_open)]
+            out[left_open] = [(total > 0) - (total < 0) for total, _ in self._integer_margins(integers, left_open)]
         return out
 
-    def near(self, w: Array | Sequence[int], ids: Array) -> Array:
-        """Choose those of some rows of which one is the lowest above w, as far as floats can tell."""
+    def lowest_candidates(self, w: Array | Sequence[int], ids: Array) -> Array:
+        """Return those of some rows that may have the lowest margin, as far as floats can tell."""
         vector, _, exact = self._rounded(w)
         with np.errstate(over="ignore", invalid="ignore"):
-            s, a = (part[ids] for part in self.heights(vector))
+            s, a = (part[ids] for part in self.margins(vector))
             relative, absolute = self._slack(vector, exact)
             error = relative * a + absolute
-            chosen: Array = ids[~(s - error > (s + error).min())]  # all, where a height overflowed
+            chosen: Array = ids[~(s - error > (s + error).min())]  # all, where a margin overflowed
         return chosen
 
-    def lowest(self, w: Array | Sequence[int], ids: Array) -> Fraction:
-        """Bound the least of some heights from below, within 2**-49 of its size.
+    def lowest_margin(self, w: Array | Sequence[int], ids: Array) -> Fraction:
+        """Bound the least of some margins from below, within 2**-49 of its size.
 
         Parameters
         ----------
@@ -260,48 +261,48 @@ class SignedRows:
         Fraction
             At most z.w for each of these rows.
         """
-        near = self.near(w, ids)
-        vector, whole, _ = self._rounded(w)
-        if whole is not None:
-            return min(total * scale for total, scale in self._exact(whole, near))
+        near = self.lowest_candidates(w, ids)
+        vector, integers, _ = self._rounded(w)
+        if integers is not None:
+            return min(total * scale for total, scale in self._integer_margins(integers, near))
         with np.errstate(over="ignore", invalid="ignore"):
-            value, lost = self._doubled(vector, near)
+            value, lost = self._doubled_margins(vector, near)
         sure = 1.1 * lost <= 2.0**-51 * np.abs(value)
         least = [Fraction(value[sure].min())] if sure.any() else []
         bounds = [v - abs(v) / 2**50 for v in least]
         if not sure.all():
-            whole, unit = as_integers(vector)
-            bounds += [total * scale * unit for total, scale in self._exact(whole, near[~sure])]
+            integers, common = as_integers(vector)
+            bounds += [total * scale * common for total, scale in self._integer_margins(integers, near[~sure])]
         return min(bounds)
 
     def integers(self, k: int) -> tuple[dict[int, int], Fraction]:
-        """Give signed row k exactly: its nonzero entries as integers by column, and their positive scale.
+        """Return signed row k exactly: its nonzero entries as integers by column, and their positive scale.
 
-        The row is kept for the next time: do not change it.
+        The row is cached: do not change it.
         """
-        if k in self._made:
-            return self._made[k]
+        if k in self._integers:
+            return self._integers[k]
         row, rival = (int(part) for part in self.split(k))
-        columns, values, scale = self._whole(row)
+        columns, values, scale = self._integer_row(row)
         entries: dict[int, int] = {}
         for sign, c in ((1, int(self.label[row])), (-1, rival)):
             if c:
                 start = (c - 1) * (self.features + 1)
                 entries.update({start + j: sign * v for j, v in zip(columns, values, strict=True) if v})
-        if self._kept + len(entries) > KEPT:
-            self._made.clear()
-            self._kept = 0
-        self._made[k] = entries, scale
-        self._kept += len(entries)
+        if self._cached + len(entries) > CACHED_ENTRIES:
+            self._integers.clear()
+            self._cached = 0
+        self._integers[k] = entries, scale
+        self._cached += len(entries)
         return entries, scale
 
-    def _parts(self, ids: Any) -> tuple[Array, Array, Array]:
-        """Give sample, own class and rival of checked row numbers."""
+    def _index(self, ids: Any) -> SignedIndex:
+        """Return sample, own class and rival of checked row numbers."""
         ids = np.ascontiguousarray(ids, np.int64).reshape(-1)
         if ids.size and (ids.min() < 0 or ids.max() >= self.n):
             raise InvalidInput(f"signed rows {ids.min()} to {ids.max()} were asked for; there are {self.n} from 0.")
         row, rival = self.split(ids)
-        return row, self.label[row], rival
+        return SignedIndex(row, self.label[row], rival)
 
     def _vector(self, w: Any) -> Array:
         vector: Array = np.ascontiguousarray(w, np.float64)
@@ -309,21 +310,18 @@ class SignedRows:
             raise InvalidInput(f"w has shape {vector.shape}; signed rows of width {self.width} need as many weights.")
         return vector
 
-    def _doubled(self, w: Array, ids: Array) -> tuple[Array, Array]:
-        """Give heights in doubled precision, rounded once, and at least what was lost before that."""
-        row, own, rival = self._parts(ids)
+    def _doubled_margins(self, w: Array, ids: Array) -> tuple[Array, Array]:
+        """Compute margins in doubled precision, rounded once, and a bound of what was lost before that."""
         W = np.zeros((self.classes, self.features + 1))
         W[1:] = w.reshape(self.classes - 1, -1)
         value, lost = np.empty(ids.size), np.empty(ids.size)
         rows = self.table.rows
-        if isinstance(rows, Dense):
-            compiled.sum_dense(rows.X, row, own, rival, W, self.decimal, value, lost)
-        else:
-            compiled.sum_csr(rows.data, rows.indices, rows.indptr, row, own, rival, W, self.decimal, value, lost)
+        add_up = compiled.sum_dense if isinstance(rows, Dense) else compiled.sum_csr
+        add_up(rows, self._index(ids), W, self.decimal, value, lost)
         return value, lost
 
-    def _whole(self, row: int) -> tuple[list[int], list[int], Fraction]:
-        """Give columns, integers and scale of (x, 1)."""
+    def _integer_row(self, row: int) -> tuple[list[int], list[int], Fraction]:
+        """Return columns, integers and scale of (x, 1)."""
         rows = self.table.rows
         if isinstance(rows, Dense):
             columns, values = list(range(self.features)), rows.X[row]
@@ -333,59 +331,58 @@ class SignedRows:
         integers, scale = as_integers(np.append(values.astype(np.float64), 1.0), self.decimal)
         return [*columns, self.features], integers, scale
 
-    def _short(self, w: list[int], ids: Array) -> Array:
+    def _signs_by_limbs(self, w: list[int], ids: Array) -> Array:
         """Compute signs in 64-bit integers for rows of few bits; the others stay open.
 
-        The difference of two limbs has at most LIMB + 1 bits and its product with an entry `bits` more; there are at
-        most `terms` products and a carry, which is smaller than they are together: the sum has at most 62 bits.
+        The difference of two limbs has at most LIMB_BITS + 1 bits and its product with an entry `entry_bits` more.
+        There are at most `terms` products and a carry, which is smaller than their sum: 62 bits hold it.
         """
         out = np.full(ids.size, compiled.OPEN, np.int8)
-        count = -(-max(v.bit_length() for v in w) // LIMB)
+        count = -(-max(v.bit_length() for v in w) // LIMB_BITS)
         size = self.classes * (self.features + 1)
-        bits = min(LIMB, 61 - LIMB - (2 * self.terms + 2).bit_length())
-        if count * size > MOST_LIMBS:
+        entry_bits = min(LIMB_BITS, 61 - LIMB_BITS - (2 * self.terms + 2).bit_length())
+        if count * size > MAX_LIMBS:
             return out
         W = np.zeros((count, self.classes, self.features + 1), np.int64)
         W.reshape(count, size)[:, self.features + 1 :] = _limbs(w, count)
-        row, own, rival = self._parts(ids)
+        index, weights = self._index(ids), LimbWeights(W, LIMB_BITS, entry_bits)
         rows = self.table.rows
         if isinstance(rows, Dense):
-            compiled.sign_dense(rows.X, row, own, rival, W, LIMB, bits, self.decimal, out)
+            compiled.sign_dense(rows, index, weights, self.decimal, out)
         else:
-            given = (rows.data, rows.indices, rows.indptr, self._longest)
-            compiled.sign_csr(*given, row, own, rival, W, LIMB, bits, self.decimal, out)
+            compiled.sign_csr(rows, self._longest, index, weights, self.decimal, out)
         return out
 
-    def _exact(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
-        """Compute heights in integers, each with its row's scale; a row is made whole once for all its rivals."""
+    def _integer_margins(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
+        """Compute margins in integers, each with its row's scale; a row is converted once for all its rivals."""
         size = self.features + 1
         blocks = [[0] * size, *(w[c * size : (c + 1) * size] for c in range(self.classes - 1))]
-        heights: list[tuple[int, Fraction]] = []
-        pairs: dict[tuple[int, int], list[int]] = {}
+        margins: list[tuple[int, Fraction]] = []
+        differences: dict[tuple[int, int], list[int]] = {}
         last = -1
-        for row, own, rival in zip(*(part.tolist() for part in self._parts(ids)), strict=True):
+        for row, own, rival in zip(*(part.tolist() for part in self._index(ids)), strict=True):
             if row != last:
-                columns, values, scale = self._whole(row)
+                columns, values, scale = self._integer_row(row)
                 last = row
-            if (own, rival) not in pairs:
-                pairs[own, rival] = [p - q for p, q in zip(blocks[own], blocks[rival], strict=True)]
-            difference = pairs[own, rival]
-            heights.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
-        return heights
+            if (own, rival) not in differences:
+                differences[own, rival] = [p - q for p, q in zip(blocks[own], blocks[rival], strict=True)]
+            difference = differences[own, rival]
+            margins.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
+        return margins
 
 
 def _limbs(w: list[int], count: int) -> Array:
-    """Cut integers into so many limbs of LIMB bits, lowest first, each with the sign of the whole."""
-    size = LIMB // 8
+    """Cut integers into so many limbs of LIMB_BITS bits, lowest first, each with the sign of its integer."""
+    size = LIMB_BITS // 8
     text = b"".join(abs(v).to_bytes(size * count, "little") for v in w)
     octets = np.frombuffer(text, np.uint8).reshape(len(w), count, size)
-    limbs = octets @ (1 << np.arange(0, LIMB, 8))
+    limbs = octets @ (1 << np.arange(0, LIMB_BITS, 8))
     signed: Array = limbs.T * np.array([(v > 0) - (v < 0) for v in w])
     return signed
 
 
 def _rounded(w: list[int]) -> tuple[Array, bool]:
-    """Give w divided by a power of two and rounded, and whether nothing was lost.
+    """Return w divided by a power of two and rounded, and whether nothing was lost.
 
     The largest becomes about 1; each is within 2u of the truth, relatively, unless it underflows.
     """

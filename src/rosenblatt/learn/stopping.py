@@ -5,31 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Csr, Task
-from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.methods import as_hyperplanes
-from rosenblatt.learn.model import scores
-from rosenblatt.proof.certificate import Certificate
-from rosenblatt.separability.certify import certify_support
-from rosenblatt.separability.search import probe
+from rosenblatt.compiled.epochs import Task
+from rosenblatt.data.table import Table
 from rosenblatt.storage.values import stored
+
+if TYPE_CHECKING:
+    from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
 Names = tuple[Any, ...]
 
-# Features up to which the search for a point of the hull is worth its cubes.
-WIDEST = 256
-# What rounding leaves of the norm of a point, as a share of the radius.
-ROUNDING = 1e-15
 # Work of an epoch beside its rows, in entries of rows: a few microseconds.
-EPOCH = 1e4
+ENTRIES_PER_EPOCH = 1e4
 
 
 @stored("Stop")
@@ -148,31 +140,30 @@ class Ceiling:
         On two classes that were proved not to be separable.
     """
 
-    def __init__(self, table: Table, task: Task, index: Array, W: Array, b: Array, units: int, names: Names) -> None:
-        self.table, self.task, self.index, self.W, self.b = table, task, index, W, b
+    def __init__(self, table: Table, task: Task, subset: Array, W: Array, b: Array, parts: int, names: Names) -> None:
+        self.table, self.task, self.subset, self.W, self.b = table, task, subset, W, b
         self.origin = W.astype(float), b.astype(float)
-        self.joint = units == 1 and b.size > 1
+        self.joint = parts == 1 and b.size > 1
         # One problem, all rows, the usual bias: the question that a certificate answers.
-        self.names = names if b.size == 1 and not index.size and task.bias == 1.0 else ()
+        self.names = names if b.size == 1 and not subset.size and task.bias == 1.0 else ()
         self.certificate: Certificate | None = None
-        self.steps = np.zeros(units)
-        self.lowest = np.full(units, np.inf)
-        self.next_search = np.zeros(units, np.int64)
+        self.steps = np.zeros(parts)
+        self.lowest = np.full(parts, np.inf)
+        self.next_search = np.zeros(parts, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
-        self.entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
 
-    def judge(self, level: float, unit: int, epoch: int) -> Stop | None:
-        """Tell whether to give up on a unit: nothing separates it, or nothing with a margin above `level`."""
+    def judge(self, level: float, part: int, epoch: int) -> Stop | None:
+        """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`."""
         self.observe()
-        if not self.joint and epoch >= self.next_search[unit] and (self.names or self.lowest[unit] > level):
-            self.next_search[unit] = 2 * epoch
-            self._search(unit, epoch)
+        if not self.joint and epoch >= self.next_search[part] and (self.names or self.lowest[part] > level):
+            self.next_search[part] = 2 * epoch
+            self._search(part, epoch)
         if self.certificate is not None:
             return Stop.INSEPARABLE
-        return Stop.TRAINING if self.lowest[unit] <= level else None
+        return Stop.TRAINING if self.lowest[part] <= level else None
 
     def observe(self) -> float:
-        """Take in where the weights are now; give the lowest bound of all units."""
+        """Look at where the weights are now; return the lowest bound of all parts."""
         W, b = self.W - self.origin[0], self.b - self.origin[1]
         squares = np.einsum("pj,pj->p", W, W) + b * b / (self.task.bias or 1.0)
         lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
@@ -180,28 +171,15 @@ class Ceiling:
         self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
         return float(self.lowest.min())
 
-    def _search(self, unit: int, epoch: int) -> None:
-        """Look for a short point in the hull of the rows that are hardest for the weights."""
-        width = self.table.shape[1] + 1
-        if width > WIDEST:
-            return
-        most = max(200, 6 * width)
-        index = self.index if self.index.size else row_numbers(np.arange(self.table.shape[0]))
-        sign = self.task.sign[self.task.label[index], unit].astype(float)
-        index, sign = index[sign != 0], sign[sign != 0]
-        if index.size > most:
-            vector = as_hyperplanes(self.W[unit : unit + 1], self.b[unit : unit + 1])
-            margins = sign * scores(self.table, vector, index)[:, 0]
-            hardest = np.sort(np.argpartition(margins, most - 1)[:most])
-            index, sign = index[hardest], sign[hardest]
-        Z = np.zeros((index.size, width))
-        epochs.gather(self.table.rows, index, sign / self.radius, Z)
-        Z[:, -1] = sign * np.sqrt(self.task.bias) / self.radius
+    def _search(self, part: int, epoch: int) -> None:
+        """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""
+        # Imported here, because most runs end without it: training then loads neither the search nor the proofs.
+        from rosenblatt.separability.judge import judge
+
+        sign = self.task.sign[self.task.label, part]
         # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
-        work = epoch * (self.entries + EPOCH)
-        norm, support, origin = probe(Z, 10 + int((1e6 + work) / (Z.size + 4 * width**2)))
-        self.lowest[unit] = min(self.lowest[unit], self.radius * max(norm, ROUNDING))
-        proving = 2e6 + 66.0 * support.size**3 + 10.0 * self.entries
-        if origin and self.names and proving <= max(4e6, work / 2):
-            rows = SignedRows(self.table, self.task.sign[self.task.label, unit] > 0, 2)
-            self.certificate = certify_support(rows, self.names, index[support].tolist())
+        work = epoch * (self.table.entries + ENTRIES_PER_EPOCH)
+        W, b = self.W[part], float(self.b[part])
+        found = judge(self.table, sign, self.subset, W, b, self.task.bias, work, self.names)
+        self.lowest[part] = min(self.lowest[part], found.ceiling)
+        self.certificate = found.certificate

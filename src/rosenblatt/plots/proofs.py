@@ -45,7 +45,7 @@ def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None =
     certificate : Certificate
         Of data with two features and at most two classes.
     X : array-like or sparse matrix of shape (n_samples, 2)
-        The data that it was issued for; `rosenblatt.proof.certificate.verify` says whether it was.
+        The data that it was issued for; `rosenblatt.proof.verify.verify` says whether it was.
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
 

@@ -1,4 +1,4 @@
-"""Exact measures of signed rows: radius, margins between proved bounds, and the mistake bound that follows."""
+"""Exact measures of signed rows: radius, common point, margins between proved bounds, and the mistake bound."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ from rosenblatt.exact.signed_rows import SignedRows
 Array = npt.NDArray[Any]
 Real = float | Fraction
 
-# A radius is loose beyond this; brackets keep this much away from what rounding could make of them elsewhere.
-LOOSE, GUARD = 1e-9, 2.0**-46
-BLOCK = 1 << 18  # entries that are squared at a time: they stay in the processor's cache
+# Share by which the square of a claimed radius may exceed the exact one.
+RADIUS_SLACK = 1e-9
+# Share by which a claimed lower bound is reduced, so that a sum in another order elsewhere confirms it.
+ROUNDING_GUARD = 2.0**-46
+# Rows whose exact length is computed to find the radius; where more are nearly as long, a bound is used.
+MAX_LONGEST_ROWS = 64
+# Entries that are squared or added up at a time: they stay in the processor's cache.
+ENTRIES_PER_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,12 @@ class Bracket:
 
 
 def root_below(square: Fraction) -> float:
-    """Give the largest float whose square is at most a nonnegative rational."""
+    """Return the largest float whose square is at most a nonnegative rational."""
     return _root(square, up=False)
 
 
 def root_above(square: Fraction) -> float:
-    """Give the least float whose square is at least a nonnegative rational; infinity where none is."""
+    """Return the least float whose square is at least a nonnegative rational; infinity where none is."""
     return _root(square, up=True)
 
 
@@ -85,7 +90,7 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
     """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
     pairs = list(zip(ids, factors, strict=True))
     if isinstance(signed.table.rows, Dense) and signed.classes == 2:
-        count = max(1, BLOCK // signed.width)
+        count = max(1, ENTRIES_PER_BLOCK // signed.width)
         parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
     else:
         terms = [(*signed.integers(k), factor) for k, factor in pairs]
@@ -100,21 +105,29 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
 
 
 def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
-    """Add up some rows with one scale for all, in less than half the time that a scale for each takes."""
+    """Add up rows with one scale for all, in less than half the time that a scale for each takes."""
     ids, factors = zip(*pairs, strict=True)
     integers, scale = as_integers(signed.gather(ids).ravel(), signed.decimal)
     width = signed.width
     return {j: sum(map(mul, factors, integers[j::width])) for j in range(width)}, scale
 
 
+def common_point(signed: SignedRows, support: Sequence[int], multipliers: Sequence[int]) -> tuple[float, ...]:
+    """Compute the point at which the support shows that the hulls of two classes meet, each coordinate rounded once."""
+    own = [t for t, i in enumerate(support) if signed.label[i] == 1]
+    factors = [multipliers[t] for t in own]
+    sums, scale = combine(signed, [support[t] for t in own], factors)
+    return tuple(float(sums.get(j, 0) * scale / sum(factors)) for j in range(signed.features))
+
+
 def _squares(table: Table) -> Array:
-    """Squared norms of the rows in floats."""
+    """Compute the squared norms of the rows in floats."""
     n, d = table.shape
     rows = table.rows
     if isinstance(rows, Csr):
         row = np.repeat(np.arange(n), np.diff(rows.indptr))
         return np.bincount(row, np.square(rows.data, dtype=np.float64), n).astype(np.float64)  # integers if empty
-    out, count = np.empty(n), max(1, BLOCK // d)
+    out, count = np.empty(n), max(1, ENTRIES_PER_BLOCK // d)
     for start in range(0, n, count):
         block = rows.X[start : start + count].astype(np.float64, copy=False)
         out[start : start + count] = np.einsum("ij,ij->i", block, block)
@@ -122,10 +135,10 @@ def _squares(table: Table) -> Array:
 
 
 def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
-    """Give the samples that may have the largest |(x, 1)|, and a bound of its square."""
+    """Return the samples that may have the largest |(x, 1)|, and a bound of its square."""
     with np.errstate(under="ignore"):
         squares = _squares(signed.table)
-    # Rounded squares and sums, in any order; a decimal is within one more unit of its float, twice in a square. The
+    # Rounded squares and sums, in any order; a decimal is within one more EPS of its float, twice in a square. The
     # last term is for squares that underflow.
     error = (signed.terms + 8) * 1.01 * 2.0**-53
     bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
@@ -133,31 +146,31 @@ def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
 
 
 def _square(signed: SignedRows, row: int) -> Fraction:
-    """Exact |(x, 1)|^2 of a sample."""
+    """Compute |(x, 1)|^2 of a sample, exactly."""
     rival = 1 if signed.label[row] == 0 else 0  # beside class 0 a signed row has one block
     entries, scale = signed.integers(int(signed.number(row, rival)))
     return sum(v * v for v in entries.values()) * scale**2
 
 
 def outer_radius(signed: SignedRows) -> float:
-    """Give the largest |(x, 1)|, rounded up."""
+    """Compute the largest |(x, 1)|, rounded up."""
     near, bound = _longest(signed)
-    if near.size <= 64:
+    if near.size <= MAX_LONGEST_ROWS:
         return root_above(max(_square(signed, i) for i in near.tolist()))
     return root_above(bound) * (1 + 2.0**-40)  # above what a bound by another order of summation would say
 
 
 def radius_holds(radius: float, signed: SignedRows) -> bool:
-    """Tell whether no |(x, 1)| is larger, and the largest is close."""
+    """Check that no |(x, 1)| is larger, and that the largest is close."""
     near, bound = _longest(signed)
     square = Fraction(radius) ** 2
-    if square > bound * (1 + Fraction(LOOSE)):
+    if square > bound * (1 + Fraction(RADIUS_SLACK)):
         return False
     return square >= bound or all(_square(signed, i) <= square for i in near.tolist())
 
 
 def mistake_bound(radius: float, margin: float) -> int | None:
-    """Floor of (radius / margin)^2 for floats, exactly (Novikoff 1962); None without a positive margin."""
+    """Compute floor((radius / margin)^2) of floats, exactly (Novikoff 1962); None without a positive margin."""
     if not (0 < margin < math.inf and radius < math.inf):
         return None
     return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
@@ -181,7 +194,7 @@ def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Seq
     Bracket
         lower rounded down and upper rounded up, so that both hold exactly.
     """
-    return _bracket(signed, w, rows, weights, *geometric(signed, w, rows, weights))
+    return _bracket(signed, w, rows, weights, *geometric_bounds(signed, w, rows, weights))
 
 
 def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
@@ -190,20 +203,20 @@ def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: 
     Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
     rows, which may all be of one class.
     """
-    return _bracket(signed, w, rows, weights, *augmented(signed, w, rows, weights))
+    return _bracket(signed, w, rows, weights, *augmented_bounds(signed, w, rows, weights))
 
 
 def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
     if lower == math.inf:
         return Bracket(lower, upper)
     # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
-    lower *= 1 - math.copysign(GUARD, lower)
+    lower *= 1 - math.copysign(ROUNDING_GUARD, lower)
     rows, weights = _witnesses(signed, rows, weights)
     return Bracket(lower, upper, tuple(w.tolist() if isinstance(w, np.ndarray) else w), tuple(rows), tuple(weights))
 
 
 def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
-    """Give weights as floats if they are, else as integers in the same direction."""
+    """Return weights as floats if they are floats, else as integers in the same direction."""
     if all(isinstance(v, float | np.floating) for v in vector):
         return np.asarray(vector, np.float64)
     exact = [Fraction(v) for v in vector]
@@ -211,31 +224,31 @@ def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
     return [int(v * common) for v in exact]
 
 
-def geometric(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Give the lower and upper bound of the geometric margin that these witnesses prove."""
+def geometric_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Compute the lower and upper bound of the geometric margin that these witnesses prove."""
     rows, weights = _witnesses(signed, rows, weights)
     sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
     if not sides[0].size or not sides[1].size:
         return math.inf, math.inf
     w = direction(w)
-    lower = _quotient((signed.lowest(w, sides[0]) + signed.lowest(w, sides[1])) / 2, w[:-1])
+    lower = _quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
     return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
 
 
-def augmented(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
-    """Give the lower and upper bound of the augmented margin that these witnesses prove."""
+def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Compute the lower and upper bound of the augmented margin that these witnesses prove."""
     rows, weights = _witnesses(signed, rows, weights)
     w = direction(w)
-    lower = _quotient(signed.lowest(w, np.arange(signed.n)), w)
+    lower = _quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
     if not rows:
         return lower, math.inf
-    factors = _whole(weights)
+    factors = _proportional_integers(weights)
     sums, scale = combine(signed, rows, factors)
     return lower, root_above(sum(v * v for v in sums.values()) * scale**2 / Fraction(sum(factors)) ** 2)
 
 
 def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
-    """Refuse brackets of more than two classes and weights that are not positive."""
+    """Check that there are two classes and that each row has a positive weight."""
     if signed.classes != 2:
         raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
     rows = np.asarray(rows, np.int64).tolist()
@@ -245,26 +258,26 @@ def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], 
     return rows, weights
 
 
-def _quotient(height: Fraction, w: Array | list[int]) -> float:
-    """Divide by |w|, rounded down."""
+def _quotient(margin: Fraction, w: Array | list[int]) -> float:
+    """Divide a margin by |w|, rounded down."""
     square = sum((Fraction(v) ** 2 for v in w), Fraction(0))
     if square == 0:
         raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
-    if height < 0:
-        return -root_above(height**2 / square)
-    return root_below(height**2 / square)
+    if margin < 0:
+        return -root_above(margin**2 / square)
+    return root_below(margin**2 / square)
 
 
-def _whole(weights: Iterable[Real]) -> list[int]:
-    """Give positive numbers times what makes them integers."""
+def _proportional_integers(weights: Iterable[Real]) -> list[int]:
+    """Multiply positive numbers by the least factor that makes all of them integers."""
     ratios = [weight.as_integer_ratio() for weight in weights]
     common = math.lcm(*(bottom for _, bottom in ratios))
     return [top * (common // bottom) for top, bottom in ratios]
 
 
 def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> Fraction:
-    """Squared distance of the weighted means of the two classes."""
-    factors = _whole(weights)
+    """Compute the squared distance of the weighted means of the two classes."""
+    factors = _proportional_integers(weights)
     totals, sums, scales = [], [], []
     for c in (0, 1):
         own = [t for t, i in enumerate(rows) if signed.label[i] == c]

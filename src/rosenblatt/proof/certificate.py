@@ -1,14 +1,12 @@
-"""Certificates: what was proved about a data set, in a form that a stranger can check in exact arithmetic.
+"""Certificates: what was proved about a data set, in a form that anybody can check in exact arithmetic.
 
-A certificate holds the verdict and its witnesses: a separator, or points of the classes whose hulls meet. `verify`
-believes none of it: it computes every claim anew from the data, over the rationals. The file format is described in
-docs/reference/certificates.md; tools/check_certificate.py checks such files with nothing but the standard library.
+A certificate holds the verdict and its witnesses: a separator, or points of the classes whose hulls meet.
+`rosenblatt.proof.verify` checks it. The file format is described in docs/reference/certificates.md.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 import os
@@ -22,55 +20,21 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Dense, gather
-from rosenblatt.data.labels import as_labels
+from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.exact.rational import pivots
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof.brackets import (
-    Bracket,
-    augmented,
-    augmented_bracket,
-    combine,
-    direction,
-    geometric,
-    margin_bracket,
-    mistake_bound,
-    outer_radius,
-    radius_holds,
-    root_above,
-    root_below,
-)
-from rosenblatt.proof.certificate_json import HASH, Reader, integer_text, real_text
-from rosenblatt.storage.atomic import replace_file
-
-__all__ = [
-    "ARITHMETICS",
-    "Bracket",
-    "Certificate",
-    "as_names",
-    "augmented_bracket",
-    "digest",
-    "issue",
-    "margin_bracket",
-    "mistake_bound",
-    "outer_radius",
-    "prepare",
-    "root_above",
-    "root_below",
-    "verify",
-]
+from rosenblatt.proof import certificate_json
+from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
+from rosenblatt.proof.certificate_json import ARITHMETICS, seal_of
+from rosenblatt.storage.container import replace_file
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
 
-FORMAT, VERSION = "rosenblatt-certificate", 1
-VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
-LAYOUTS = ("dense", "sparse")
-ARITHMETICS = ("binary", "decimal")
-MOST_BYTES = 1 << 31  # a longer file is no certificate
-BLOCK = 1 << 18  # bytes that are hashed at a time: they stay in the processor's cache
-FEW = 6  # points that a printed proof names
+MAX_FILE_BYTES = 1 << 31  # a longer file is no certificate
+HASH_BLOCK_BYTES = 1 << 18  # bytes that are hashed at a time: they stay in the processor's cache
+SHOWN_ITEMS = 6  # points, weights or samples that a printed proof names
 
 
 # ------------------------------------------------------------------------------------------------------ the record
@@ -117,7 +81,7 @@ class Certificate:
         Coefficients, in the order of `vector`, that have no finite maximum-likelihood estimate in a logistic model;
         empty if unknown. Advice: `verify` cannot confirm it.
     reason : str
-        Why the question is undecided.
+        Why the question is undecided; or what the verdict means for the kernel that was asked about. Advice as well.
     layout, digest : str
         "dense" or "sparse": which form of the data the digest, a SHA-256 in hexadecimal, is of.
     seal : str
@@ -172,22 +136,19 @@ class Certificate:
         return tuple(i for i in range(self.shape[0]) if i not in bound)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the certificate as JSON can hold it exactly."""
-        body: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        for field in fields(self):
-            body[field.name] = _plain(field.name, getattr(self, field.name))
-        return body
+        """Return the certificate as JSON can hold it exactly."""
+        return certificate_json.write({field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
     def from_dict(cls, data: Any) -> Certificate:
-        """Read what `to_dict` gave.
+        """Read what `to_dict` returned.
 
         Raises
         ------
         InvalidInput
-            If a field is missing, unknown or not of its form. Whether the claims hold is for `verify` to say.
+            If a field is missing, unknown or not of its form. Whether the claims hold is for `verify` to check.
         """
-        return _read(data)
+        return cls(**certificate_json.read(data, tuple(field.name for field in fields(cls))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file; it appears whole or not at all."""
@@ -204,7 +165,7 @@ class Certificate:
             If the file is not a certificate.
         """
         size = os.path.getsize(path)
-        if size > MOST_BYTES:
+        if size > MAX_FILE_BYTES:
             raise InvalidInput(f"{path} has {size} bytes, too many for a certificate. Pass a file written by save.")
         try:
             data = json.loads(Path(path).read_bytes())
@@ -213,8 +174,8 @@ class Certificate:
         return cls.from_dict(data)
 
     def __str__(self) -> str:
-        """Tell the proof in words."""
-        return _tell(self)
+        """Describe the proof in words."""
+        return _describe(self)
 
 
 def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
@@ -224,7 +185,7 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     ----------
     signed : SignedRows
     classes : tuple
-        As `prepare` gave them.
+        As `prepare` returns them.
     **claims
         Fields of `Certificate`: the verdict and its witnesses, in any sequences. A `vector` with a float in it is one
         of floats, otherwise it is exact.
@@ -257,8 +218,8 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
         **claims,
     )
     if draft.support and signed.classes == 2:
-        draft = replace(draft, point=_common_point(draft, signed))
-    return replace(draft, seal=_seal(draft.to_dict()))
+        draft = replace(draft, point=common_point(signed, draft.support, draft.multipliers))
+    return replace(draft, seal=seal_of(draft.to_dict()))
 
 
 def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[Label, ...]]:
@@ -279,12 +240,7 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
     return SignedRows(table, label, len(classes), decimal=decimal), classes
 
 
-def as_names(classes: Array) -> tuple[Label, ...]:
-    """Give labels as JSON can hold them."""
-    return tuple(name if isinstance(name, int | float | str) else str(name) for name in classes.tolist())
-
-
-# -------------------------------------------------------------------------------------------------- digest and seal
+# ----------------------------------------------------------------------------------------------------------- digest
 
 
 def digest(table: Table, label: Array, layout: str) -> str:
@@ -303,13 +259,13 @@ def digest(table: Table, label: Array, layout: str) -> str:
     state.update(np.ascontiguousarray(label, "<i8").data)
     rows = table.rows
     if isinstance(rows, Csr) and layout == "sparse":
-        count = max(1, BLOCK * n // (rows.data.size + 1))
+        count = max(1, HASH_BLOCK_BYTES * n // (rows.data.size + 1))
         for start in range(0, n, count):
             pointers = rows.indptr[start : start + count + 1]
             stored = slice(pointers[0], pointers[-1])
             state.update(_sparse_bytes(np.diff(pointers), rows.indices[stored], rows.data[stored]))
         return state.hexdigest()
-    count = max(1, BLOCK // (8 * d))
+    count = max(1, HASH_BLOCK_BYTES // (8 * d))
     buffer = np.empty((min(count, n), d), "<f8")
     for start in range(0, n, count):
         block = buffer[: n - start]
@@ -344,236 +300,22 @@ def _sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:
     return out.tobytes()
 
 
-def _seal(body: dict[str, Any]) -> str:
-    """Hash all fields but the seal in canonical JSON."""
-    rest = {key: value for key, value in body.items() if key != "seal"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-# ---------------------------------------------------------------------------------------------- writing and reading
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Give the value of a field as JSON can hold it."""
-    if isinstance(value, Bracket):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {key: _plain(f"{name}.{key}", part) for key, part in parts.items()}
-    if name in ("radius", "margin.lower", "margin.upper", "augmented.lower", "augmented.upper"):
-        return real_text(value)
-    if value is None or name == "mistake_bound":
-        return value if value is None else integer_text(value)
-    if name == "multipliers":
-        return [integer_text(v) for v in value]
-    if name == "null_basis":
-        return [[integer_text(v) for v in vector] for vector in value]
-    if name in ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augmented.weights"):
-        return [real_text(v) for v in value]
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _read(data: Any) -> Certificate:
-    """Read every field of a certificate, strictly."""
-    names = {"format", "version", *(field.name for field in fields(Certificate))}
-    if not isinstance(data, dict) or set(data) != names or data["format"] != FORMAT or data["version"] != VERSION:
-        found = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
-        raise InvalidInput(
-            f"{found} is not a certificate of version {VERSION}: it must have the fields {', '.join(sorted(names))}. "
-            "Pass a file written by Certificate.save."
-        )
-    read = Reader(data)
-    shape = read.numbers("shape", 1 << 62, (2,))
-    if min(shape) < 1:
-        raise read.refuse("shape", "two positive numbers")
-    classes = read.items("classes")
-    plain = all(type(name) in (int, float, str, bool) for name in classes[len(classes) == 2 and classes[0] is None :])
-    if len(classes) < 2 or not plain:
-        raise read.refuse("classes", "two or more labels")
-    samples, width = shape[0], (len(classes) - 1) * (shape[1] + 1)
-    support = read.numbers("support", samples)
-    multipliers = tuple(read.integer("multipliers", v) for v in read.items("multipliers", (len(support),)))
-    if not all(v > 0 for v in multipliers):
-        raise read.refuse("multipliers", "positive")
-    basis = [vector for vector in read.items("null_basis") if isinstance(vector, list) and len(vector) == width]
-    if len(basis) != len(data["null_basis"]) or len(basis) > width:
-        raise read.refuse("null_basis", f"at most {width} lists of {width} integers")
-    boundary = read.numbers("boundary", samples)
-    if any(j <= i for i, j in itertools.pairwise(boundary)):
-        raise read.refuse("boundary", "ascending")
-    diverging = read.items("diverging", (0, width))
-    if not all(isinstance(v, bool) for v in diverging):
-        raise read.refuse("diverging", "true and false")
-    bound = None if data["mistake_bound"] is None else read.integer("mistake_bound", data["mistake_bound"])
-    radius = read.real("radius", data["radius"])
-    if not 1 <= radius < math.inf or (bound is not None and bound < 0):
-        raise read.refuse("radius", "at least 1 and finite, and the mistake bound not negative")
-    return Certificate(
-        verdict=read.choice("verdict", VERDICTS),
-        arithmetic=read.choice("arithmetic", ARITHMETICS),
-        shape=(shape[0], shape[1]),
-        classes=tuple(classes),
-        layout=read.choice("layout", LAYOUTS),
-        digest=read.text("digest", HASH),
-        radius=radius,
-        vector=None if data["vector"] is None else read.vector("vector", (width,)),
-        boundary=boundary,
-        support=support,
-        rivals=read.numbers("rivals", len(classes), (len(support),)),
-        multipliers=multipliers,
-        point=read.reals("point", (0, shape[1])),
-        null_basis=tuple(tuple(read.integer("null_basis", v) for v in vector) for vector in basis),
-        margin=read.bracket("margin", samples, width),
-        augmented=read.bracket("augmented", samples, width),
-        mistake_bound=bound,
-        diverging=tuple(diverging),
-        reason=read.text("reason"),
-        seal=read.text("seal", HASH),
-    )
-
-
-# ------------------------------------------------------------------------------------------------------ verification
-
-
-def verify(certificate: Certificate, X: Any, y: Any) -> bool:
-    """Check every claim of a certificate against the data, in exact arithmetic, trusting nothing.
-
-    Parameters
-    ----------
-    certificate : Certificate
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The data, stored in any form.
-    y : array-like of shape (n_samples,)
-
-    Returns
-    -------
-    bool
-        True if the certificate is intact, was issued for this very data, and all that it claims is true. An undecided
-        one claims nothing and proves nothing: False.
-
-    Raises
-    ------
-    InvalidInput
-        If X or y cannot be used at all.
-    """
-    if not isinstance(certificate, Certificate):
-        raise InvalidInput(f"{type(certificate).__name__} is not a Certificate. Read files with Certificate.load.")
-    try:
-        certificate = Certificate.from_dict(certificate.to_dict())
-    except (InvalidInput, AttributeError, TypeError, ValueError):
-        prepare(X, y)
-        return False
-    signed, classes = prepare(X, y, certificate.arithmetic == "decimal")
-    return (
-        certificate.seal == _seal(certificate.to_dict())
-        and certificate.shape == signed.table.shape
-        and certificate.classes == classes
-        and certificate.digest == digest(signed.table, signed.label, certificate.layout)
-        and _PROOFS[certificate.verdict](certificate, signed)
-        and radius_holds(certificate.radius, signed)
-        and _brackets_hold(certificate, signed)
-    )
-
-
-def _proves_separable(certificate: Certificate, signed: SignedRows) -> bool:
-    """Whether the separator is positive on all signed rows, and nothing contradicts it."""
-    clear = not (certificate.support or certificate.boundary or certificate.null_basis or certificate.point)
-    return clear and certificate.vector is not None and bool((signed.signs(direction(certificate.vector)) > 0).all())
-
-
-def _proves_quasi(certificate: Certificate, signed: SignedRows) -> bool:
-    """Whether the weak separator is one, vanishes where it is said to, and no strict one exists."""
-    if certificate.vector is None or certificate.null_basis:
-        return False
-    signs = signed.signs(direction(certificate.vector))
-    boundary = np.unique(signed.split(np.flatnonzero(signs == 0))[0])
-    weak = bool((signs >= 0).all() and (signs > 0).any())
-    return weak and tuple(boundary.tolist()) == certificate.boundary and _vanishes(certificate, signed)
-
-
-def _proves_overlap(certificate: Certificate, signed: SignedRows) -> bool:
-    """Whether the support spans all directions in which the signed rows differ from zero."""
-    if certificate.vector is not None or certificate.boundary or not _vanishes(certificate, signed):
-        return False
-    basis = certificate.null_basis
-    if any(signed.signs(list(v)).any() for v in basis):
-        return False
-    rows = [signed.integers(k)[0] for k in _support(certificate, signed)]
-    columns = sorted(set().union(*rows))  # those of wide, sparse data that matter
-    spanned = [[row.get(j, 0) for j in columns] for row in rows]
-    # A rank found modulo a prime is never too large, and all of it is needed.
-    return _rank(spanned) + len(basis) == signed.width and _rank([list(v) for v in basis]) == len(basis)
-
-
-def _proves_nothing(certificate: Certificate, signed: SignedRows) -> bool:
-    return False
-
-
-_PROOFS = {
-    "separable": _proves_separable,
-    "quasi-separable": _proves_quasi,
-    "overlapping": _proves_overlap,
-    "undecided": _proves_nothing,
-}
-
-
-def _rank(rows: list[list[int]]) -> int:
-    return len(pivots(rows)[0]) if rows else 0
-
-
-def _support(certificate: Certificate, signed: SignedRows) -> list[int]:
-    return [int(signed.number(i, r)) for i, r in zip(certificate.support, certificate.rivals, strict=True)]
-
-
-def _vanishes(certificate: Certificate, signed: SignedRows) -> bool:
-    """Gordan (1873): whether positive multiples of signed rows add up to zero, so that no w is positive on them all."""
-    if not certificate.support or any(signed.label[list(certificate.support)] == certificate.rivals):
-        return False
-    sums, _ = combine(signed, _support(certificate, signed), certificate.multipliers)
-    if sums:
-        return False
-    return certificate.point == (_common_point(certificate, signed) if signed.classes == 2 else ())
-
-
-def _common_point(certificate: Certificate, signed: SignedRows) -> tuple[float, ...]:
-    """Give the point at which the support shows that the hulls meet, each coordinate rounded once."""
-    own = [t for t, i in enumerate(certificate.support) if signed.label[i] == 1]
-    factors = [certificate.multipliers[t] for t in own]
-    sums, scale = combine(signed, [certificate.support[t] for t in own], factors)
-    return tuple(float(sums.get(j, 0) * scale / sum(factors)) for j in range(signed.features))
-
-
-def _brackets_hold(certificate: Certificate, signed: SignedRows) -> bool:
-    """Whether the witnesses prove the bounds, and the mistake bound follows from them."""
-    for bounds, claim in ((geometric, certificate.margin), (augmented, certificate.augmented)):
-        if claim is None:
-            continue
-        if certificate.verdict != "separable" or signed.classes != 2:
-            return False
-        try:
-            lower, upper = bounds(signed, claim.w, claim.rows, claim.weights)
-        except InvalidInput:
-            return False
-        if not claim.lower <= lower or not claim.upper >= upper:
-            return False
-    lower = certificate.augmented.lower if certificate.augmented else 0.0
-    return certificate.mistake_bound == mistake_bound(certificate.radius, lower)
-
-
 # ------------------------------------------------------------------------------------------------------------- words
 
 
-def _tell(certificate: Certificate) -> str:
-    """Tell a proof in a few sentences."""
+def _describe(certificate: Certificate) -> str:
+    """Describe a proof in a few sentences."""
     n, d = certificate.shape
-    told = {"separable": "separable", "undecided": "undecided"}.get(certificate.verdict, "not separable")
-    if told == "not separable":
-        told += f": {certificate.verdict}"
-    lines = [f"{n} samples, {d} features, {certificate.arithmetic} values: {told}."]
+    verdict = {"separable": "separable", "undecided": "undecided"}.get(
+        certificate.verdict, f"not separable: {certificate.verdict}"
+    )
+    lines = [f"{n} samples, {d} features, {certificate.arithmetic} values: {verdict}."]
     if certificate.verdict == "undecided":
         return f"{lines[0]} {certificate.reason}".rstrip()
     if certificate.support:
-        lines.append(_tell_support(certificate))
+        lines.append(_describe_support(certificate))
     if certificate.vector is not None:
-        lines.append(_tell_separator(certificate))
+        lines.append(_describe_separator(certificate))
     for name, bracket in (("margin", certificate.margin), ("augmented margin", certificate.augmented)):
         if bracket is not None and bracket.lower == math.inf:
             lines.append("There is one class only: the margin has no limit.")
@@ -584,13 +326,15 @@ def _tell(certificate: Certificate) -> str:
             f"All samples are within {certificate.radius:.6g} of the origin, so that a perceptron makes at most "
             f"{certificate.mistake_bound} mistakes."
         )
+    if certificate.reason:
+        lines.append(certificate.reason)
     return "\n".join(lines)
 
 
 def _some(parts: Sequence[str], joint: str = ", ") -> str:
     """Join the first few."""
-    rest = len(parts) - FEW
-    return joint.join(parts[:FEW]) + (f"{joint}... ({rest} more)" if rest > 0 else "")
+    rest = len(parts) - SHOWN_ITEMS
+    return joint.join(parts[:SHOWN_ITEMS]) + (f"{joint}... ({rest} more)" if rest > 0 else "")
 
 
 def _share(share: Fraction) -> str:
@@ -600,42 +344,52 @@ def _share(share: Fraction) -> str:
     return f"{share} " if share.denominator <= 1000 else f"{float(share):.4g} "
 
 
-def _tell_support(certificate: Certificate) -> str:
-    """Tell at which point the hulls meet, or which signed rows cancel."""
-    terms = list(zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True))
-    count = f"These {len(terms)} rows prove it"
+def _describe_support(certificate: Certificate) -> str:
+    """Describe at which point the hulls meet, or which signed rows cancel."""
+    count = f"These {len(certificate.support)} rows prove it"
     if len(certificate.classes) > 2:
-        total = sum(certificate.multipliers)
-        shown = _some(
-            [f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms]
-        )
-        return f"{count}: no weights can score all of them right, since their differences cancel: {shown}."
-    sides = []
-    for rival in (0, 1):
-        own = [(i, m) for i, r, m in terms if r == rival]
-        total = sum(m for _, m in own)
-        sides.append([(i, Fraction(m, total)) for i, m in own])
-    if all(len(side) == 1 for side in sides):
-        told = f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
-    elif all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
-        pairs = [f"the midpoint of rows {side[0][0]} and {side[1][0]}" for side in sides]
-        told = " equals ".join(pairs)
-    else:
-        told = " = ".join(_some([f"{_share(share)}x[{i}]" for i, share in side], " + ") for side in sides)
+        cancelling = _describe_cancelling(certificate)
+        return f"{count}: no weights can score all of them right, since their differences cancel: {cancelling}."
     where = f". The hulls of the two classes meet at ({_some([f'{v:.6g}' for v in certificate.point])})"
-    return f"{count}: {told}{where if certificate.point else ''}."
+    return f"{count}: {_describe_meeting(certificate)}{where if certificate.point else ''}."
 
 
-def _tell_separator(certificate: Certificate) -> str:
-    """Tell the weights, and where they vanish."""
+def _describe_cancelling(certificate: Certificate) -> str:
+    """List the signed rows of several classes, with their shares of the sum that vanishes."""
+    total = sum(certificate.multipliers)
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    return _some([f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms])
+
+
+def _describe_meeting(certificate: Certificate) -> str:
+    """Describe the point that is a mean of rows of either class."""
+    sides = [_shares(certificate, rival) for rival in (0, 1)]
+    if all(len(side) == 1 for side in sides):
+        return f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
+    if all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
+        return " equals ".join(f"the midpoint of rows {side[0][0]} and {side[1][0]}" for side in sides)
+    return " = ".join(_some([f"{_share(share)}x[{i}]" for i, share in side], " + ") for side in sides)
+
+
+def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
+    """Return the samples of one class in the support, with their shares of the common point."""
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    own = [(i, m) for i, r, m in terms if r == rival]
+    total = sum(m for _, m in own)
+    return [(i, Fraction(m, total)) for i, m in own]
+
+
+def _describe_separator(certificate: Certificate) -> str:
+    """Describe the weights, and where they vanish."""
     w, b = cast(tuple[Any, Any], certificate.separator)
     kind = "weak separator" if certificate.verdict == "quasi-separable" else "separator"
     if len(certificate.classes) == 2:
-        told = f"The {kind} w = ({_some([f'{float(v):.6g}' for v in w])}), b = {float(b):.6g}"
+        weights = f"The {kind} w = ({_some([f'{float(v):.6g}' for v in w])}), b = {float(b):.6g}"
         above = f"w.x + b > 0 for label {certificate.classes[1]!r} and < 0 for the others"
     else:
-        told, above = f"The {kind} has a weight vector for each of {len(certificate.classes)} classes", "own class wins"
+        weights = f"The {kind} has a weight vector for each of {len(certificate.classes)} classes"
+        above = "own class wins"
     if certificate.verdict == "separable":
-        return f"{told}: {above}."
+        return f"{weights}: {above}."
     zeros = _some([str(i) for i in certificate.boundary])
-    return f"{told} has no sample on its wrong side; {len(certificate.boundary)} are on it: {zeros}."
+    return f"{weights} has no sample on its wrong side; {len(certificate.boundary)} are on it: {zeros}."

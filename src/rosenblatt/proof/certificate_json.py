@@ -1,26 +1,40 @@
-"""Numbers in JSON without loss, and a reader that takes nothing but what was written so."""
+"""Certificates as JSON: numbers without loss, and a reader that accepts nothing but what was written so.
+
+`write` and `read` convert the fields of a certificate, `seal_of` hashes them. docs/reference/certificates.md describes
+the format.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof.brackets import Bracket
 
+FORMAT, VERSION = "rosenblatt-certificate", 1
+VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
+LAYOUTS = ("dense", "sparse")
+ARITHMETICS = ("binary", "decimal")
+
 # Integers of more bits are written in hexadecimal: Python refuses to read decimal strings of more than 4,300 digits.
-LONG = 4096
-# What no certificate comes near: the longest integer has some 66 bits for each feature.
-MOST_BITS = 1 << 24
+DECIMAL_MAX_BITS = 4096
+# No certificate comes near this: its longest integer has some 66 bits for each feature.
+MAX_INTEGER_BITS = 1 << 24
+# Characters of a faulty value that an error message shows.
+SHOWN_CHARACTERS = 60
 
 
 def integer_text(value: int) -> str:
     """Write an integer: in decimal, in hexadecimal if it is long."""
-    return str(value) if value.bit_length() <= LONG else hex(value)
+    return str(value) if value.bit_length() <= DECIMAL_MAX_BITS else hex(value)
 
 
 def real_text(value: float | Fraction) -> str:
@@ -35,55 +49,103 @@ _FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf")
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
+class Sizes(NamedTuple):
+    """Sizes that the fields of a certificate must agree with."""
+
+    samples: int
+    features: int
+    classes: int
+    width: int
+
+
+def seal_of(body: dict[str, Any]) -> str:
+    """Hash all fields but the seal, in canonical JSON."""
+    rest = {key: value for key, value in body.items() if key != "seal"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+# ----------------------------------------------------------------------------------------------------------- writing
+
+_REAL = ("radius", "margin.lower", "margin.upper", "augmented.lower", "augmented.upper")
+_REALS = ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augmented.weights")
+
+
+def write(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a certificate as JSON can hold them exactly, with the name of the format."""
+    return {"format": FORMAT, "version": VERSION} | {name: _write(name, value) for name, value in values.items()}
+
+
+def _write(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, Bracket):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {key: _write(f"{name}.{key}", part) for key, part in parts.items()}
+    if name in _REAL:
+        return real_text(value)
+    if name in _REALS:
+        return [real_text(v) for v in value]
+    if name == "mistake_bound":
+        return integer_text(value)
+    if name == "multipliers":
+        return [integer_text(v) for v in value]
+    if name == "null_basis":
+        return [[integer_text(v) for v in vector] for vector in value]
+    return list(value) if isinstance(value, tuple) else value
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
 class Reader:
-    """Values of a certificate's fields, refused unless they have exactly the form that `to_dict` gives them."""
+    """Values of a certificate's fields. Each must have exactly the form in which `write` writes it."""
 
     def __init__(self, data: dict[str, Any], within: str = "") -> None:
         self.data, self.within = data, within
 
-    def refuse(self, name: str, need: str) -> InvalidInput:
-        """Say what a field is and must be."""
+    def fault(self, name: str, need: str) -> InvalidInput:
+        """Return the error that says what a field is and what it must be."""
         shown = repr(self.data.get(name))
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        shown = shown if len(shown) <= SHOWN_CHARACTERS else shown[: SHOWN_CHARACTERS - 3] + "..."
         return InvalidInput(f"{self.within}{name} is {shown} in the certificate; it must be {need}. Issue it anew.")
 
     def choice(self, name: str, options: tuple[str, ...]) -> str:
         """Read one of some words."""
         if self.data[name] not in options:
-            raise self.refuse(name, "one of " + ", ".join(options))
+            raise self.fault(name, "one of " + ", ".join(options))
         return str(self.data[name])
 
     def text(self, name: str, pattern: re.Pattern[str] | None = None) -> str:
-        """Read text, of a form if one is given."""
+        """Read text that fits the pattern, if there is one."""
         value = self.data[name]
         if not isinstance(value, str) or (pattern is not None and not pattern.fullmatch(value)):
-            raise self.refuse(name, "text" if pattern is None else "64 hexadecimal digits")
+            raise self.fault(name, "text" if pattern is None else "64 hexadecimal digits")
         return value
 
     def items(self, name: str, sizes: Iterable[int] | None = None) -> list[Any]:
-        """Read a list, of one of these sizes if any are given."""
+        """Read a list that has one of the sizes, if there are any."""
         value = self.data[name]
         if not isinstance(value, list) or (sizes is not None and len(value) not in sizes):
             size = "" if sizes is None else " of " + " or ".join(map(str, sizes)) + " entries"
-            raise self.refuse(name, f"a list{size}")
+            raise self.fault(name, f"a list{size}")
         return value
 
     def numbers(self, name: str, end: int, sizes: Iterable[int] | None = None) -> tuple[int, ...]:
         """Read integers from 0 up to `end`."""
         value = self.items(name, sizes)
         if not all(type(v) is int and 0 <= v < end for v in value):
-            raise self.refuse(name, f"whole numbers from 0 and below {end}")
+            raise self.fault(name, f"whole numbers from 0 and below {end}")
         return tuple(value)
 
     def integer(self, name: str, text: Any) -> int:
         """Read one integer."""
-        if isinstance(text, str) and len(text) <= MOST_BITS // 4 and _INTEGER.fullmatch(text):
-            long = "0x" in text
-            if long or len(text) <= LONG:
-                value = int(text, 16 if long else 10)
+        if isinstance(text, str) and len(text) <= MAX_INTEGER_BITS // 4 and _INTEGER.fullmatch(text):
+            hexadecimal = "0x" in text
+            if hexadecimal or len(text) <= DECIMAL_MAX_BITS:
+                value = int(text, 16 if hexadecimal else 10)
                 if integer_text(value) == text:
                     return value
-        raise self.refuse(name, "written in integers: decimal strings, hexadecimal beyond 4096 bits")
+        raise self.fault(name, "written in integers: decimal strings, hexadecimal beyond 4096 bits")
 
     def real(self, name: str, text: Any) -> float:
         """Read one float."""
@@ -94,13 +156,13 @@ class Reader:
                 value = math.nan
             if value.hex() == text:
                 return value
-        raise self.refuse(name, "written in floats as float.hex writes them")
+        raise self.fault(name, "written in floats as float.hex writes them")
 
     def reals(self, name: str, sizes: Iterable[int] | None = None) -> tuple[float, ...]:
         """Read finite floats."""
         values = tuple(self.real(name, text) for text in self.items(name, sizes))
         if not all(map(math.isfinite, values)):
-            raise self.refuse(name, "finite")
+            raise self.fault(name, "finite")
         return values
 
     def vector(self, name: str, sizes: Iterable[int]) -> tuple[float, ...] | tuple[Fraction, ...]:
@@ -110,7 +172,7 @@ class Reader:
             return self.reals(name)
         pairs = [[self.integer(name, part) for part in text.split("/")] for text in texts]
         if not all(below > 0 and math.gcd(above, below) == 1 for above, below in pairs):
-            raise self.refuse(name, "written in fractions in lowest terms")
+            raise self.fault(name, "written in fractions in lowest terms")
         return tuple(Fraction(above, below) for above, below in pairs)
 
     def bracket(self, name: str, samples: int, width: int) -> Bracket | None:
@@ -119,11 +181,111 @@ class Reader:
             return None
         names = {field.name for field in fields(Bracket)}
         if not isinstance(self.data[name], dict) or set(self.data[name]) != names:
-            raise self.refuse(name, "null, or have the entries " + ", ".join(sorted(names)))
+            raise self.fault(name, "null, or have the entries " + ", ".join(sorted(names)))
         inner = Reader(self.data[name], f"{name}.")
         rows = inner.numbers("rows", samples)
         weights = inner.vector("weights", (len(rows),))
         if not all(weight > 0 for weight in weights):
-            raise inner.refuse("weights", "positive")
+            raise inner.fault("weights", "positive")
         lower, upper = (inner.real(key, inner.data[key]) for key in ("lower", "upper"))
         return Bracket(lower, upper, inner.vector("w", (0, width)), rows, weights)
+
+
+def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Read the fields of a certificate, strictly.
+
+    Parameters
+    ----------
+    data : object
+        What `write` returned, perhaps by way of a file.
+    names : tuple of str
+        The fields that there must be.
+
+    Raises
+    ------
+    InvalidInput
+        If a field is missing, unknown or not of its form.
+    """
+    _check_names(data, {"format", "version", *names})
+    reader = Reader(data)
+    sizes = _read_sizes(reader)
+    return {
+        "verdict": reader.choice("verdict", VERDICTS),
+        "arithmetic": reader.choice("arithmetic", ARITHMETICS),
+        "shape": (sizes.samples, sizes.features),
+        "classes": tuple(data["classes"]),
+        "layout": reader.choice("layout", LAYOUTS),
+        "digest": reader.text("digest", HASH),
+        "vector": None if data["vector"] is None else reader.vector("vector", (sizes.width,)),
+        "boundary": _read_boundary(reader, sizes),
+        "point": reader.reals("point", (0, sizes.features)),
+        "null_basis": _read_null_basis(reader, sizes),
+        "margin": reader.bracket("margin", sizes.samples, sizes.width),
+        "augmented": reader.bracket("augmented", sizes.samples, sizes.width),
+        "diverging": _read_diverging(reader, sizes),
+        "reason": reader.text("reason"),
+        "seal": reader.text("seal", HASH),
+        **_read_support(reader, sizes),
+        **_read_radius(reader),
+    }
+
+
+def _check_names(data: Any, names: set[str]) -> None:
+    if not isinstance(data, dict) or set(data) != names or data["format"] != FORMAT or data["version"] != VERSION:
+        found = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
+        raise InvalidInput(
+            f"{found} is not a certificate of version {VERSION}: it must have the fields {', '.join(sorted(names))}. "
+            "Pass a file written by Certificate.save."
+        )
+
+
+def _read_sizes(reader: Reader) -> Sizes:
+    samples, features = reader.numbers("shape", 1 << 62, (2,))
+    if min(samples, features) < 1:
+        raise reader.fault("shape", "two positive numbers")
+    classes = reader.items("classes")
+    named = classes[len(classes) == 2 and classes[0] is None :]
+    if len(classes) < 2 or not all(type(name) in (int, float, str, bool) for name in named):
+        raise reader.fault("classes", "two or more labels")
+    return Sizes(samples, features, len(classes), (len(classes) - 1) * (features + 1))
+
+
+def _read_boundary(reader: Reader, sizes: Sizes) -> tuple[int, ...]:
+    boundary = reader.numbers("boundary", sizes.samples)
+    if any(j <= i for i, j in itertools.pairwise(boundary)):
+        raise reader.fault("boundary", "ascending")
+    return boundary
+
+
+def _read_null_basis(reader: Reader, sizes: Sizes) -> tuple[tuple[int, ...], ...]:
+    basis = reader.items("null_basis")
+    fits = all(isinstance(vector, list) and len(vector) == sizes.width for vector in basis)
+    if not fits or len(basis) > sizes.width:
+        raise reader.fault("null_basis", f"at most {sizes.width} lists of {sizes.width} integers")
+    return tuple(tuple(reader.integer("null_basis", v) for v in vector) for vector in basis)
+
+
+def _read_diverging(reader: Reader, sizes: Sizes) -> tuple[bool, ...]:
+    diverging = reader.items("diverging", (0, sizes.width))
+    if not all(isinstance(v, bool) for v in diverging):
+        raise reader.fault("diverging", "true and false")
+    return tuple(diverging)
+
+
+def _read_support(reader: Reader, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    support = reader.numbers("support", sizes.samples)
+    count = (len(support),)
+    multipliers = tuple(reader.integer("multipliers", v) for v in reader.items("multipliers", count))
+    if not all(v > 0 for v in multipliers):
+        raise reader.fault("multipliers", "positive")
+    rivals = reader.numbers("rivals", sizes.classes, count)
+    return {"support": support, "rivals": rivals, "multipliers": multipliers}
+
+
+def _read_radius(reader: Reader) -> dict[str, Any]:
+    text = reader.data["mistake_bound"]
+    bound = None if text is None else reader.integer("mistake_bound", text)
+    radius = reader.real("radius", reader.data["radius"])
+    if not 1 <= radius < math.inf or (bound is not None and bound < 0):
+        raise reader.fault("radius", "at least 1 and finite, and the mistake bound not negative")
+    return {"radius": radius, "mistake_bound": bound}

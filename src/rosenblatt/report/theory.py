@@ -16,7 +16,8 @@ from rosenblatt.learn.methods import check_start
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.train import train
-from rosenblatt.proof.certificate import Bracket, Certificate
+from rosenblatt.proof.brackets import Bracket
+from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify
 
 Array = npt.NDArray[Any]

@@ -1,13 +1,12 @@
-"""The perceptron as a judge: on integers it separates the rows or comes back to weights that it had, and either proves.
+"""The perceptron as a proof: on integers it separates the rows or returns to weights that it had; either decides.
 
 If the weights after one epoch equal those after an earlier one, the updates in between add up to zero: the numbers of
 updates are the multipliers of Gordan's theorem. On rows that cannot be separated the weights stay bounded (Block and
-Levin 1970), on a lattice they must come back, and Brent's algorithm notices it with one comparison for each epoch.
+Levin 1970). Integer weights must therefore return, and Brent's algorithm detects it with one comparison per epoch.
 """
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from typing import Any
 
@@ -16,19 +15,27 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import cycle as compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.exact.rational import as_integers, primitive
+from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue, prepare
-from rosenblatt.separability.certify import Reduction, check_options, multipliers_of, reduce
-from rosenblatt.separability.integer_search import Proof
-from rosenblatt.separability.search import Clock, OutOfTime, standardised
+from rosenblatt.separability.certify import check_options
+from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.reduction import Reduction, reduce
+from rosenblatt.separability.views import standardised
+from rosenblatt.separability.witness import Witness, counts_to_multipliers, multipliers_to_counts
 
 Array = npt.NDArray[Any]
 
-# Sums stay below this, so that none leaves 64 bits.
-LARGEST = 1 << 62
-# Entries of the rows as integers, half a gigabyte; and those that are read between two looks at the clock.
-MOST, LOOK = 1 << 26, 1 << 22
+# Sums stay below this, so that none overflows 64 bits.
+MAX_SUM = 1 << 62
+# Integers of a column stay below this.
+MAX_INTEGER = 1 << 31
+# Entries of the rows as integers: half a gigabyte.
+MAX_ENTRIES = 1 << 26
+# Entries that are read between two looks at the clock.
+ENTRIES_PER_CHECK = 1 << 22
+# Integers of so many bits are floats.
+MANTISSA_BITS = 53
 
 
 def certify_cycle(
@@ -88,78 +95,79 @@ def certify_cycle(
     check_options(exact, time_limit)
     if not isinstance(epochs, int | np.integer) or epochs < 1:
         raise InvalidInput(f"epochs={epochs!r} is not possible: it must be a whole number from 1.")
-    rows, classes = prepare(X, y, decimal=exact == "decimal")
-    if rows.classes != 2:
-        raise InvalidInput(f"y has {rows.classes} classes; a perceptron tells two apart. Use certify or certify_pairs.")
+    signed, classes = prepare(X, y, decimal=exact == "decimal")
+    if signed.classes != 2:
+        raise InvalidInput(
+            f"y has {signed.classes} classes; a perceptron tells two apart. Use certify or certify_pairs."
+        )
     clock = Clock(time_limit)
-    Z, factors = _whole(rows)
+    Z, factors = _integral_rows(signed)
     # In one epoch each weight may grow by every row; then it is multiplied by an entry.
-    limit = LARGEST // int(np.abs(Z).max()) - len(Z) * int(np.abs(Z).sum(axis=1).max())
+    limit = MAX_SUM // int(np.abs(Z).max()) - len(Z) * int(np.abs(Z).sum(axis=1).max())
     if limit < 0:
         raise InvalidInput(f"The largest of the integers is {np.abs(Z).max()}: sums may leave 64 bits. Use certify.")
-    w, counts, state = np.zeros(rows.width, np.int64), np.zeros(rows.n, np.int64), np.array([0, 0, 1])
+    w, counts, state = np.zeros(signed.width, np.int64), np.zeros(signed.n, np.int64), np.array([0, 0, 1])
     mark = w.copy()
     end = compiled.GOING
     while end == compiled.GOING and state[0] < epochs and clock.left > 0:
-        batch = min(epochs - int(state[0]), max(1, LOOK // Z.size))
-        end = compiled.advance(Z, w, mark, counts, state, batch, limit)
+        batch = min(epochs - int(state[0]), max(1, ENTRIES_PER_CHECK // Z.size))
+        end = compiled.run_epochs(Z, w, mark, counts, state, batch, limit)
     if end == compiled.SEPARATED:
         vector: list[Any] = [int(v) * factor for v, factor in zip(w, factors, strict=True)]
-        if max(map(abs, vector)).bit_length() <= 53:
+        if max(map(abs, vector)).bit_length() <= MANTISSA_BITS:
             vector = [float(v) for v in vector]
-        return issue(rows, classes, verdict="separable", vector=vector, diverging=Z.any(axis=0))
+        return issue(signed, classes, verdict="separable", vector=vector, diverging=Z.any(axis=0))
     if end == compiled.RETURNED:
-        return issue(rows, classes, **_repeated(rows, counts, clock))
+        return issue(signed, classes, **_cycle_claims(signed, counts, clock))
     why = "the weights are about to leave 64 bits" if end == compiled.OVERFLOW else "the limit was reached"
-    told = f"In {state[0]} epochs the perceptron neither separated the rows nor came back to weights it had: {why}."
-    return issue(rows, classes, verdict="undecided", reason=told)
+    reason = f"In {state[0]} epochs the perceptron neither separated the rows nor came back to weights it had: {why}."
+    return issue(signed, classes, verdict="undecided", reason=reason)
 
 
-def _whole(rows: SignedRows) -> tuple[Array, list[int]]:
-    """Give the signed rows as integers, and the factor that made each column whole."""
-    if rows.n * rows.width > MOST:
-        raise InvalidInput(f"{rows.n} rows of {rows.features} features are too many to run in integers. Use certify.")
-    given = rows.gather(np.arange(rows.n))
-    Z, factors = np.empty(given.shape, np.int64), []
-    for j in range(rows.width):
-        integers, scale = as_integers(given[:, j], rows.decimal)
-        if max(map(abs, integers)) * scale.numerator >= 1 << 31:
+def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
+    """Return the signed rows as integers, and the factor that made each column integral."""
+    if signed.n * signed.width > MAX_ENTRIES:
+        raise InvalidInput(
+            f"{signed.n} rows of {signed.features} features are too many to run in integers. Use certify."
+        )
+    rows = signed.gather(np.arange(signed.n))
+    Z, factors = np.empty(rows.shape, np.int64), []
+    for j in range(signed.width):
+        integers, scale = as_integers(rows[:, j], signed.decimal)
+        largest = max(map(abs, integers)) * scale.numerator
+        if largest >= MAX_INTEGER:
             raise InvalidInput(
                 f"Column {j} has no small factor that makes its values whole: its largest would be "
-                f"{float(max(map(abs, integers)) * scale.numerator):.3g}. Use certify, or round the values."
+                f"{float(largest):.3g}. Use certify, or round the values."
             )
         Z[:, j] = np.array(integers) * scale.numerator
         factors.append(scale.denominator)
     return Z, factors
 
 
-def _repeated(rows: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
-    """Find what a certificate claims of rows on which the updates of a cycle add up to zero."""
+def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
+    """Return the fields of a certificate on rows on which the updates of a cycle add up to zero."""
     ids = np.flatnonzero(counts).tolist()
-    cycle = dict(zip(ids, counts[ids].tolist(), strict=True))
-    start = Proof(None, ids, _counts(rows, cycle))
+    updates = counts[ids].tolist()
+    cycle = dict(zip(ids, updates, strict=True))
+    start = Witness(None, ids, multipliers_to_counts(signed, ids, updates))
     found = Reduction("undecided", start)
     with np.errstate(all="ignore"), suppress(OutOfTime):
-        found = reduce(rows, standardised(rows), start, clock)
+        found = reduce(signed, standardised(signed), start, clock)
     if found.verdict == "undecided":
-        told = "The perceptron cycles, so that no hyperplane separates; whether one separates weakly is open."
-        return {"verdict": "undecided", "reason": told}
-    if len(found.proof.support) > len(ids):
-        cycle = dict(zip(found.proof.support, multipliers_of(rows, found.proof), strict=True))
+        reason = "The perceptron cycles, so that no hyperplane separates; whether one separates weakly is open."
+        return {"verdict": "undecided", "reason": reason}
+    enlarged = found.witness
+    if len(enlarged.support) > len(ids):
+        multipliers = counts_to_multipliers(signed, enlarged.support, enlarged.counts)
+        cycle = dict(zip(enlarged.support, multipliers, strict=True))
     support = sorted(cycle)
     return {
         "verdict": found.verdict,
         "support": support,
-        "rivals": rows.split(np.array(support))[1],
+        "rivals": signed.split(np.array(support))[1],
         "multipliers": [cycle[i] for i in support],
         "vector": found.weak,
         "null_basis": found.null_basis,
         "diverging": found.diverging,
     }
-
-
-def _counts(rows: SignedRows, cycle: dict[int, int]) -> list[int]:
-    """Turn multipliers of rows into counts of the rows made whole, which proofs have."""
-    shares = [count * rows.integers(i)[1] for i, count in cycle.items()]
-    common = math.lcm(*(share.denominator for share in shares))
-    return primitive([int(share * common) for share in shares])

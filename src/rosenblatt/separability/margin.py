@@ -1,0 +1,239 @@
+"""The largest margin of two classes: weights that reach it, rows that bound it, and brackets between proved numbers."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.compiled.epochs import Dense
+from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket
+from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.decide import ADDED_WIDE_ROWS, decide
+from rosenblatt.separability.integer_search import PaddedSearch
+from rosenblatt.separability.search import (
+    DESCENT_EPOCHS,
+    WorkingSet,
+    continue_search,
+    coordinate_descent,
+    lowest_rows,
+)
+from rosenblatt.separability.views import (
+    ROW_SPACE_MAX_ROWS,
+    SAMPLE_ROWS,
+    AffineView,
+    RowSpaceView,
+    is_wide,
+    rescale,
+    sample_rows,
+    standardised,
+)
+from rosenblatt.separability.witness import as_floats, as_fractions, as_vector, separates
+
+Array = npt.NDArray[Any]
+
+# The bias is a weight on a constant, this many times the spread: its share of the length of w is then negligible.
+PADDING_OVER_SPREAD = 100.0
+# Epochs of coordinate descent towards the largest margin of wide rows.
+WIDE_DESCENT_EPOCHS = 1000
+# Share by which the margin of another wide row may be below the support's.
+WIDE_MARGIN_GAP = 1e-7
+# Features and entries up to which a margin that floats do not resolve is searched for on integers: a few seconds.
+INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
+# Share of the margin that a bracket may leave open.
+BRACKET_WIDTH = 1e-7
+
+
+class LargestMargin(NamedTuple):
+    """Weights of largest margin, and signed rows whose weighted mean shows that none is larger."""
+
+    w: Array
+    ids: Array
+    shares: Array
+
+
+class Hyperplane(NamedTuple):
+    """A hyperplane between two classes, scaled so that the closest rows have y f(x) = 1."""
+
+    w: Array
+    b: float
+    margin: Bracket
+    support: Array
+
+
+# ----------------------------------------------------------------------------------------------------- proved brackets
+
+
+def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | None:
+    """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable."""
+    with np.errstate(all="ignore"):
+        best = largest_margin(signed, clock, augmented=False)
+        if not separates(signed, best.w):
+            witness, _ = decide(signed, clock)
+            if witness is None or witness.w is None:
+                return None
+            w = as_floats(witness.w) if isinstance(witness.w, list) else witness.w
+            best = largest_margin(signed, clock, augmented=False, w=w)
+            best = best if separates(signed, best.w) else best._replace(w=w)
+        bracket = _bracket(signed, best.w, best, clock, augmented=False)
+        w = best.w
+        if bracket.w != tuple(w.tolist()):  # it was found on integers, and floats may come less close
+            w = centred(signed, np.array(bracket.w, np.float64))
+            bracket = margin_bracket(signed, w, bracket.rows, bracket.weights)
+    scale = 1.0 / max(signed.margins(w)[0].min(), np.finfo(float).tiny)
+    return Hyperplane(scale * w[:-1], float(scale * w[-1]), bracket, np.sort(bracket.rows))
+
+
+def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[str, Any]:
+    """Bracket the largest margin of separable rows, as a distance and as the mistake bound has it.
+
+    Return the fields of a certificate: margin, augmented, and the vector where a better one was found.
+    """
+    w = np.array(vector) if isinstance(vector[0], float) else as_floats([int(v) for v in vector])
+    claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # of one class alone
+    if signed.label.min() == 0:
+        best = largest_margin(signed, clock, augmented=False, w=w)
+        if separates(signed, best.w):
+            w = best.w
+            claims["vector"] = as_vector(w)
+        claims["margin"] = _bracket(signed, w, best, clock, augmented=False)
+    best = largest_margin(signed, clock, augmented=True, w=w)
+    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
+    found = best.w if separates(signed, best.w) else w
+    claims["augmented"] = _bracket(signed, found, best, clock, augmented=True)
+    for name in ("margin", "augmented"):
+        if not claims[name].lower > 0:
+            claims[name] = None
+    return claims
+
+
+def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket:
+    """Bracket a margin by weights and by the support of the best ones; on integers where floats are too coarse."""
+    bracket = Bracket(0.0, math.inf)
+    if augmented or w[:-1].any():  # else floats of one scale hold nothing of the weights but the bias
+        bracket = (augmented_bracket if augmented else margin_bracket)(
+            signed, w, best.ids.tolist(), best.shares.tolist()
+        )
+    small = signed.features <= INTEGER_SEARCH_MAX_FEATURES and signed.n * signed.width <= INTEGER_SEARCH_MAX_ENTRIES
+    if not _narrow(bracket) and small:
+        with suppress(OutOfTime):
+            bracket = _integer_bracket(signed, best, clock, augmented=augmented) or bracket
+    return bracket
+
+
+def _integer_bracket(signed: SignedRows, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket | None:
+    """Bracket a margin by the nearest point on integers: in floats if they do, else in fractions."""
+    bracket_of = augmented_bracket if augmented else margin_bracket
+    # The bias then has less than 2**-40 of the squared length of the weights.
+    padding = 1 if augmented else 1 << max(0, math.frexp(math.sqrt(signed.table.largest))[1] + 20)
+    search = PaddedSearch(signed, padding)
+    found = search.largest_margin(best.ids.tolist() or [0], best.shares.tolist() or [1.0], clock)
+    if found is None or not any(found.point):
+        return None
+    integers, rounded = search.to_weights(found.point), [float(share) for share in found.shares]
+    if min(rounded) > 0:
+        bracket = bracket_of(signed, as_floats(integers), found.support, rounded)
+        if _narrow(bracket):
+            return bracket
+    return bracket_of(signed, as_fractions(integers), found.support, found.shares)
+
+
+def _narrow(bracket: Bracket) -> bool:
+    """Return whether a bracket determines the margin."""
+    return bracket.lower > 0 and bracket.upper <= bracket.lower * (1 + BRACKET_WIDTH)
+
+
+# ------------------------------------------------------------------------------------------------- search with floats
+
+
+def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Array | None = None) -> LargestMargin:
+    """Find the separator of two classes with the largest margin.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    clock : Clock
+    augmented : bool
+        Whether the bias counts in the length of the weights, as in the perceptron's mistake bound; otherwise the
+        margin is the distance of the rows from the hyperplane.
+    w : array of shape (width,), optional
+        A separator, if one is known: the search begins with the rows of lowest margin.
+    """
+    if is_wide(signed):
+        return _largest_margin_wide(signed, clock, augmented=augmented)
+    index = sample_rows(signed)
+    part = signed if index.size == signed.n else signed.take(index)
+    centre, spread, padding = _frame(part, augmented)
+    radius = max(spread, padding)
+    inverse = np.full(signed.features, 1.0 / radius)
+    view = AffineView(signed, centre, inverse, padding / radius, normalise=False)
+    support, shares = index[:0], np.empty(0)
+    if w is None and part is signed:
+        easy = standardised(signed)
+        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS)[0]))
+    elif w is None:
+        # If the sample has m of n rows, only about width n / m of all rows violate its optimum (Clarkson 1995).
+        best = largest_margin(part, clock, augmented=augmented)
+        w, support, shares = best.w, index[best.ids], best.shares
+    low = lowest_rows(signed.margins(w)[0], signed.width)
+    working = WorkingSet(view, np.concatenate([support, np.setdiff1d(low, support)]))
+    working.start(np.arange(support.size), shares)
+    continue_search(working, clock, to_optimum=True)
+    w = rescale(view.to_weights(working.point))
+    return LargestMargin(w if augmented else centred(signed, w), working.support, working.shares)
+
+
+def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
+    """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
+    _, spread, padding = _frame(signed, augmented)
+    inverse = np.full(signed.features, 1.0 / spread)
+    view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
+    _, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, to_optimum=True)
+    ids = np.flatnonzero(alpha)
+    share = alpha[ids] / alpha.sum()
+    while True:
+        clock.check()
+        row_space = RowSpaceView(signed, ids, padding, normalise=False)
+        working = WorkingSet(row_space, np.arange(row_space.n))
+        working.start(np.flatnonzero(share), share[share > 0])
+        continue_search(working, clock, to_optimum=True)
+        w, support = row_space.to_weights(working.point), ids[working.support]
+        margins = signed.margins(w)[0]
+        low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - WIDE_MARGIN_GAP)), ids)
+        if not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
+            return LargestMargin(rescale(w) if augmented else centred(signed, rescale(w)), support, working.shares)
+        ids = np.union1d(support, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
+        share = np.zeros(ids.size)
+        share[np.searchsorted(ids, support)] = working.shares
+
+
+def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:
+    """Return the centre of the rows, how far they are from it, and the constant that the bias is a weight on."""
+    if augmented:
+        return np.zeros(signed.features), math.sqrt(signed.table.largest + 1.0), 1.0
+    rows, step = signed.table.rows, -(-signed.n // SAMPLE_ROWS)
+    if isinstance(rows, Dense):
+        X = rows.X[::step].astype(float)
+        centre = X.mean(axis=0)
+        squares = ((X - centre) ** 2).sum(axis=1)
+    else:  # the matrix is not centred: that would fill it
+        matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(signed.n, signed.features))
+        part = matrix[::step].astype(float)
+        centre = part.mean(axis=0)
+        squares = part.multiply(part).sum(axis=1) - 2.0 * (part @ centre) + centre @ centre
+    spread = math.sqrt(max(float(squares.max()), 0.0))
+    return centre, spread or 1.0, PADDING_OVER_SPREAD * (spread or 1.0)
+
+
+def centred(signed: SignedRows, w: Array) -> Array:
+    """Move the hyperplane half-way between the closest rows of two classes."""
+    sign = 2.0 * signed.label - 1.0
+    scores = signed.margins(w)[0] * sign
+    w = w.copy()
+    w[-1] -= (scores[sign > 0].min() + scores[sign < 0].max()) / 2
+    return w

@@ -1,0 +1,24 @@
+"""Time limits."""
+
+import math
+
+import pytest
+
+from rosenblatt.separability.clock import Clock, OutOfTime
+
+
+def test_without_a_limit_there_is_always_time():
+    clock = Clock(None)
+    assert clock.left == math.inf
+    clock.check(1e300)
+
+
+def test_a_limit_counts_down_and_raises():
+    clock = Clock(1000.0)
+    first = clock.left
+    assert clock.left <= first <= 1000.0
+    clock.check(1.0)
+    with pytest.raises(OutOfTime):
+        clock.check(1001.0)
+    with pytest.raises(OutOfTime):
+        Clock(-1.0).check()
