@@ -191,7 +191,7 @@ def poll(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
         block = take(rows, part)
         tiles = [kernel.columns(take(expansion.vectors, some), block) for some in _pieces(expansion.rows.size, TILE)]
         votes = np.zeros((problems, part.size))
-        duals.vote(np.concatenate(tiles), slot, step, survived, first, votes)
+        duals.add_votes(np.concatenate(tiles), slot, step, survived, first, votes)
         out[:, part[0] : part[-1] + 1] = votes
 
     with Crew(kernel) as crew:
@@ -366,6 +366,7 @@ class Epochs:
         self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
         self.counts = np.zeros((2, self.units))
+        self.progress = duals.Progress(self.trials, *self.counts)
         self.mistakes: list[int] = []
         self.losses: list[float] = []
         self.presented = 0
@@ -396,6 +397,11 @@ class Epochs:
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------------- epochs
+
+    def problems(self) -> duals.Problems:
+        """Return what the rows teach the problems that still learn."""
+        active = self.active if not self.joint else np.arange(self.trials.size)
+        return duals.Problems(self.task.sign, self.task.cost, self.task.class_cost, active, self.joint)
 
     @property
     def seconds(self) -> float:
@@ -466,7 +472,7 @@ class Epochs:
         label, given = self.task.label[self.every], np.ascontiguousarray(self.scores_now()[:, self.every])
         if self.joint:
             margin = np.empty(label.size)
-            duals.margins(label, self.task.sign, units, True, given, 0, margin)
+            duals.margins(label, given, self.problems(), 0, margin)
             return np.array([bool((margin > 0).all())])
         signs = self.task.sign[label].T[units]
         return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
@@ -634,33 +640,32 @@ class _Unbounded(Epochs):
 
         self.crew.share(work, _pieces(row.size, SHARE))
 
-    def _present(self, row: Array, scores: Array) -> Array:
-        """Present the rows of a block one by one; give the updates: row, problem, signed step, trial."""
-        label, importance, size = self.task.label[row], self.importance[row], np.zeros(1, np.int64)
-        problems = self.active if not self.joint else np.arange(self.trials.size)
-        change = np.empty((4, row.size * (2 if self.joint else problems.size)))
+    def _present(self, row: Array, scores: Array) -> duals.Updates:
+        """Present the rows of a block one by one; return the updates."""
+        problems = self.problems()
+        capacity = row.size * (2 if self.joint else problems.active.size)
+        whole, count = np.empty((3, capacity), np.int64), np.zeros(1, np.int64)
+        updates = duals.Updates(whole[0], whole[1], np.empty(capacity), whole[2], count)
         column, filled, at = np.full(row.size, -1, np.int64), 0, 0
         if self.K.shape[1] != row.size:
             self.K = np.empty((row.size, row.size), self.dtype)
+        block = duals.Block(row, self.task.label[row], self.importance[row], self.K, scores)
+        present = duals.run_joint_block if self.joint else duals.run_block
         while True:
-            after = (column, self.K, scores, at, self.trials, change, size, self.counts)
-            if self.joint:
-                at = duals.run_joint_block(label, importance, self.task.class_cost, *after)
-            else:
-                at = duals.run_block(label, importance, self.task.sign, self.task.cost, problems, *after)
+            at = present(block, problems, column, at, self.progress, updates)
             if at == row.size:
                 break
-            asked = self._ask(label, problems, scores, column, at)
+            asked = self._ask(block, problems, column, at)
             # Rows that have been presented need no similarities any more.
             self._columns(row[asked], row[at:], self.K[filled : filled + asked.size, at:])
             column[asked] = np.arange(filled, filled + asked.size)
             filled += asked.size
-        return change[:, : size[0]]
+        return updates
 
-    def _ask(self, label: Array, problems: Array, scores: Array, column: Array, at: int) -> Array:
+    def _ask(self, block: duals.Block, problems: duals.Problems, column: Array, at: int) -> Array:
         """Choose the rows of a block whose similarities to compute: the one that is mistaken, and those that may be."""
-        margin = np.full(label.size, np.inf)
-        duals.margins(label, self.task.sign, problems, self.joint, scores, at, margin)
+        margin = np.full(block.label.size, np.inf)
+        duals.margins(block.label, block.scores, problems, at, margin)
         margin[column >= 0] = np.inf
         mistaken = int(np.count_nonzero(margin <= 0.0))
         left = int(np.count_nonzero(margin < np.inf))
@@ -670,21 +675,22 @@ class _Unbounded(Epochs):
             return np.argpartition(margin, wanted - 1)[:wanted]
         return np.flatnonzero(margin < np.inf)
 
-    def _write(self, row: Array, change: Array) -> None:
+    def _write(self, row: Array, updates: duals.Updates) -> None:
         """Enter the updates of a block, of which each row is one change."""
-        if not change.shape[1]:
+        size = int(updates.size[0])
+        if not size:
             return
-        place, problem = change[0].astype(np.int64), change[1].astype(np.int64)
+        place, problem, step, trial = (part[:size].copy() for part in updates[:4])
         who, line = np.unique(place, return_inverse=True)
         fresh, first = np.unique(row[who][self.slot[row[who]] < 0], return_index=True)
         fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
         self.slot[fresh] = self.number.size + np.arange(fresh.size)
         self.number.push(fresh + self.pool.offset)
         steps = np.zeros((who.size, self.trials.size), self.dtype)
-        np.add.at(steps, (line, problem), change[2])
+        np.add.at(steps, (line, problem), step)
         self.changed.push(self.slot[row[who]])
         self.steps.push(steps)
-        self.log.append(Log(self.slot[row[place]], problem, change[2].copy(), change[3].astype(np.int64)))
+        self.log.append(Log(self.slot[row[place]], problem, step, trial))
 
     def scores_now(self) -> Array:
         """Give the scores of all rows, up to date."""

@@ -91,6 +91,10 @@ class _Frugal(Epochs):
         self.coef[:, : start.rows.size] = start.coef
         self.member = np.zeros(budget.size, np.int64)  # numbers in the pool
         self.member[: start.rows.size] = np.arange(start.rows.size)
+        state = self.memory
+        self.vectors = duals.BudgetVectors(
+            self.coef, self.member, state.gram, state.born, state.count, state.damage, state.errors
+        )
 
     def learn(self, row: Array) -> None:
         """Present a block of rows one by one."""
@@ -100,44 +104,16 @@ class _Frugal(Epochs):
             columns[:size] = self.pool.columns(self.member[:size], row)
         scores = self.coef[:, :size] @ columns[:size].astype(np.float64)
         self.refuse_overflow(scores)
+        label, importance = self.task.label[row], self.importance[row]
         K = self.pool.columns(row + self.pool.offset, row)
-        problems = self.active if not self.joint else np.arange(self.trials.size)
-        task, memory = self.task, self.memory
-        given = (row + self.pool.offset, task.label[row], self.importance[row], task.sign, task.cost, task.class_cost)
-        state = (scores, self.coef, self.member)
+        row = row + self.pool.offset
+        block = duals.Block(row, label, importance, K, scores)
         if self.budget.rule == "projectron":
-            duals.run_projecting_block(
-                self.budget.residual,
-                *given,
-                problems,
-                self.joint,
-                K,
-                columns,
-                memory.gram,
-                *state,
-                memory.count,
-                self.trials,
-                self.counts,
-            )
+            residual = self.budget.residual
+            duals.run_projecting_block(residual, block, columns, self.problems(), self.vectors, self.progress)
         else:
             shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
-            duals.run_evicting_block(
-                shrinks,
-                seed,
-                *given,
-                problems,
-                self.joint,
-                K,
-                columns,
-                memory.gram,
-                *state,
-                memory.born,
-                memory.count,
-                self.trials,
-                memory.damage,
-                memory.errors,
-                self.counts,
-            )
+            duals.run_evicting_block(shrinks, seed, block, columns, self.problems(), self.vectors, self.progress)
 
     def scores_now(self) -> Array:
         """Give the scores of all rows."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled import dual as duals
+from rosenblatt.compiled.distances import CsrBlock, city_block, city_block_csr
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
@@ -166,17 +166,21 @@ class Laplacian(Similarity):
         """Give the exponentials of the distances."""
         K = np.empty((vectors.shape[0], rows.shape[0]), np.result_type(vectors.dtype, rows.dtype))
         if is_sparse(vectors) and is_sparse(rows):
-            lengths = (np.asarray(abs(part).sum(axis=1), dtype=np.float64).reshape(-1) for part in (vectors, rows))
-            parts = (array for part in (vectors, rows) for array in (part.data, part.indices, part.indptr))
-            duals.cityblock_csr(*parts, *lengths, K)
+            city_block_csr(_as_block(vectors), _as_block(rows), K)
         else:
-            duals.cityblock(_dense(vectors), _dense(rows), K)
+            city_block(_dense(vectors), _dense(rows), K)
         K *= K.dtype.type(-self.gamma)
         return np.exp(K, out=K)
 
     def own(self, rows: Objects) -> Array:
         """Give ones."""
         return np.ones(rows.shape[0], rows.dtype)
+
+
+def _as_block(rows: Objects) -> CsrBlock:
+    """Return CSR rows with the sums of their absolute values."""
+    length = np.asarray(abs(rows).sum(axis=1), dtype=np.float64).reshape(-1)
+    return CsrBlock(rows.data, rows.indices, rows.indptr, length)
 
 
 @dataclass(frozen=True)
