@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.datasets import load_digits, load_iris, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise
 from sklearn.model_selection import cross_val_score
@@ -573,6 +573,34 @@ def test_a_budget_holds_over_a_long_stream_and_chunks_do_not_matter(multiclass, 
     assert max(sizes) - min(sizes) < 200
     np.testing.assert_allclose(whole.decision_function(X), stream.decision_function(X), atol=1e-6)
     assert whole.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("rule", budget.RULES)
+def test_problems_that_share_a_budget_end_together(rule):
+    X, y = (part[:600] for part in load_digits(return_X_y=True))
+    options = {"budget": 100, "budget_rule": rule}
+    scores = []
+    for seed in range(4):  # the last f of a full budget wavers: only the mean of several runs says anything
+        model = KernelPerceptron(random_state=seed, **options).fit(X, y)
+        assert len(model.run_.stops) == 10
+        assert len(set(model.run_.stops)) == 1
+        assert model.run_.guarantees() == ()  # the mistakes are those of ten problems
+        assert set(model._expansion.trials.tolist()) == {model.run_.trials}
+        brief = KernelPerceptron(random_state=seed, max_iter=1, tol=None, **options).fit(X, y)
+        scores.append((model.score(X, y), brief.score(X, y)))
+    ended, after_one_epoch = np.mean(scores, axis=0)
+    assert ended > after_one_epoch - 0.05
+
+
+@pytest.mark.parametrize("shuffle", [True, "random"])
+def test_a_budgeted_run_has_separated_the_rows_only_if_every_problem_has(shuffle):
+    X, y = IRIS
+    model = KernelPerceptron(kernel="laplacian", gamma=5.0, budget=150, shuffle=shuffle, max_iter=1000).fit(
+        X[::2], y[::2]
+    )
+    assert model.run_.stop.name == "SEPARATED"
+    assert model.run_.mistakes[-1] == 0
+    assert model.score(X[::2], y[::2]) == 1.0
 
 
 def test_new_classes_come_to_a_budget_too():

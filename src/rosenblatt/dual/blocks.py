@@ -345,9 +345,14 @@ class _Stack:
 
 
 class Epochs:
-    """A run in progress: blocks of rows, counts, the end. A unit is what ends by itself: a problem, or a joint task."""
+    """A run in progress: blocks of rows, counts, the end. A part is what ends by itself.
+
+    Each problem is a part. A joint task is one part, and so is a run whose problems share their vectors: on a budget,
+    a problem that ended would no longer learn, while the others went on replacing the vectors that it needs.
+    """
 
     block = BLOCK
+    shares_vectors = False
 
     def __init__(self, job: DualJob, crew: Crew) -> None:
         self.start = time.perf_counter()
@@ -356,16 +361,16 @@ class Epochs:
         self.rows, problems = job.objects.shape[0], job.start.trials.size
         self.every = job.index if job.index.size else np.arange(self.rows)
         self.joint = job.multiclass == "joint" and problems > 1
-        self.units = 1 if self.joint else problems
-        self.known = self.units - job.strangers
-        self.active = np.arange(self.units)
+        self.parts = 1 if self.joint or self.shares_vectors else problems
+        self.known = problems - job.strangers
+        self.active = np.arange(self.parts)
         self.stops: dict[int, Stop] = {}
         self.trials = job.start.trials.copy()
         self.importance = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.rows)
         self.order = Order(job.plan.order, job.task.label, job.index, job.plan.seed)
-        self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
+        self.patience = None if job.plan.tol is None else Patience(self.parts, job.plan.tol, job.plan.patience)
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
-        self.counts = np.zeros((2, self.units))
+        self.counts = np.zeros((2, problems))  # of a joint task, only the first of each
         self.progress = duals.Progress(self.trials, *self.counts)
         self.mistakes: list[int] = []
         self.losses: list[float] = []
@@ -389,8 +394,8 @@ class Epochs:
         raise NotImplementedError
 
     def ceilings(self) -> Array:
-        """Give for each unit the largest margin that a separator can have, as far as the run proves it."""
-        return np.zeros(self.units)
+        """Give for each part the largest margin that a separator can have, as far as the run proves it."""
+        return np.zeros(self.parts)
 
     def expansion(self) -> Expansion:
         """Give what was learned."""
@@ -400,7 +405,7 @@ class Epochs:
 
     def problems(self) -> duals.Problems:
         """Return what the rows teach the problems that still learn."""
-        active = self.active if not self.joint else np.arange(self.trials.size)
+        active = self.active if self.parts == self.trials.size else np.arange(self.trials.size)
         return duals.Problems(self.task.sign, self.task.cost, self.task.class_cost, active, self.joint)
 
     @property
@@ -414,7 +419,7 @@ class Epochs:
         return self.plan.seconds is not None and self.seconds > self.plan.seconds
 
     def epoch(self) -> None:
-        """Present every row once, then decide which units go on."""
+        """Present every row once, then decide which parts go on."""
         self.begin()
         self.counts[:] = 0.0
         order = self.order.draw()
@@ -441,12 +446,13 @@ class Epochs:
             )
 
     def _judge(self, all_seen: bool) -> None:
-        clean = self.active[self.counts[0, self.active] == 0]
+        mistakes, loss = self.counts if self.parts > 1 else self.counts.sum(axis=1, keepdims=True)
+        clean = self.active[mistakes[self.active] == 0]
         if clean.size and not all_seen:
             clean = clean[self._fits(clean)]
         self._end(clean, Stop.SEPARATED)
         if self.patience is not None:
-            lost = np.array(self.patience.lost((self.counts[1] / self.every.size).tolist()))
+            lost = np.array(self.patience.lost((loss / self.every.size).tolist()))
             tired = self.active[lost[self.active]]
             if tired.size:
                 ceilings = self.ceilings()
@@ -462,20 +468,21 @@ class Epochs:
         if len(self.mistakes) == self.plan.epochs:
             self._end(self.active, Stop.EPOCHS)
 
-    def _end(self, units: Array, stop: Stop) -> None:
-        if units.size:
-            self.stops.update((int(unit), stop) for unit in units)
-            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
+    def _end(self, parts: Array, stop: Stop) -> None:
+        if parts.size:
+            self.stops.update((int(part), stop) for part in parts)
+            self.active = np.array([part for part in self.active if part not in self.stops], np.int64)
 
-    def _fits(self, units: Array) -> Array:
-        """Tell of units whether every row is on its side."""
+    def _fits(self, parts: Array) -> Array:
+        """Return for each of the parts whether every row is on its side."""
         label, given = self.task.label[self.every], np.ascontiguousarray(self.scores_now()[:, self.every])
         if self.joint:
             margin = np.empty(label.size)
             duals.margins(label, given, self.problems(), 0, margin)
             return np.array([bool((margin > 0).all())])
-        signs = self.task.sign[label].T[units]
-        return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
+        signs = self.task.sign[label].T
+        fits = ((signs * given > 0) | (signs == 0)).all(axis=1)
+        return np.asarray(fits[parts] if self.parts > 1 else fits.all(keepdims=True))
 
     @property
     def radius(self) -> float:
@@ -493,7 +500,8 @@ class Epochs:
 
     def record(self, coef: Array) -> Run:
         """Write the record."""
-        stops = tuple(self.stops[unit] for unit in range(self.units))
+        stops = tuple(self.stops[part] for part in range(self.parts))
+        problems = 1 if self.joint else self.trials.size
         return Run(
             mistakes=tuple(self.mistakes),
             losses=tuple(self.losses),
@@ -504,7 +512,7 @@ class Epochs:
             seconds=self.seconds,
             stop=next(stop for stop in PRECEDENCE if stop in stops),
             reason=self._reason(stops),
-            stops=stops,
+            stops=stops * (problems // self.parts),  # one for each problem, as everywhere
             kept=len(self.mistakes),
             cycle=None,
             radius=self.radius,
@@ -516,14 +524,14 @@ class Epochs:
 
     def _reason(self, stops: tuple[Stop, ...]) -> str:
         """Say why the run ended, with its figures."""
-        if self.units == 1:
+        if self.parts == 1:
             return self._sentence(stops[0]) + "."
         counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
-        return "; ".join(f"{count} of {self.units} problems: {self._sentence(stop)}" for count, stop in counts) + "."
+        return "; ".join(f"{count} of {self.parts} problems: {self._sentence(stop)}" for count, stop in counts) + "."
 
     def _sentence(self, stop: Stop) -> str:
         plan, epochs = self.plan, len(self.mistakes)
-        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.units == 1 else ""
+        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.parts == 1 else ""
         proof = ""
         if self.ceiling:
             proof = (
@@ -698,7 +706,7 @@ class _Unbounded(Epochs):
         return self.scores
 
     def ceilings(self) -> Array:
-        """Give for each unit |w| over the sum of the steps: a separator gains its margin in each of them."""
+        """Give for each part |w| over the sum of the steps: a separator gains its margin in each of them."""
         self._settle()
         coef, number = self._coef(), self.number.view()
         given = np.empty((self.trials.size, number.size))
@@ -747,7 +755,7 @@ def run_dual(job: DualJob) -> tuple[Expansion, Run]:
 
 
 def finish(running: Epochs) -> tuple[Expansion, Run]:
-    """Go on until every unit has ended; give what was learned, with the record."""
+    """Go on until every part has ended; give what was learned, with the record."""
     while running.active.size:
         running.epoch()
     learned = running.expansion()

@@ -82,6 +82,8 @@ class Memory:
 class _Frugal(Epochs):
     """A run on a budget. Slots are places in the memory, which all problems share."""
 
+    shares_vectors = True
+
     def __init__(self, job: DualJob, crew: Crew, budget: Budget, memory: Memory) -> None:
         super().__init__(job, crew)
         self.budget, start = budget, job.start
