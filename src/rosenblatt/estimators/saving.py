@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Exponents, GaussianWeights, Pocket, Weights
-from rosenblatt.dual.blocks import Expansion, Log
-from rosenblatt.dual.budget import Memory
+from rosenblatt.dual.budget import BudgetState
+from rosenblatt.dual.expansion import Expansion, Log
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators import adaline as minimisers
 from rosenblatt.estimators import association
@@ -48,7 +48,7 @@ _TYPES: dict[str, type] = {
     "Pocket": Pocket,
     "Expansion": Expansion,
     "Log": Log,
-    "Memory": Memory,
+    "Memory": BudgetState,
 }
 # Parameters that may be a word, and those that may be more than one value; the others are a number or None.
 _WORDS = {
@@ -485,7 +485,7 @@ def _check_log(learned: Expansion) -> None:
 
 def _check_memory(model: Any, problems: int, count: int) -> None:
     memory, size = model._memory, int(model.budget)
-    _check_record("the memory", memory, Memory)
+    _check_record("the memory", memory, BudgetState)
     expect(memory.rule == model.budget_rule, f"the memory is one of the rule {memory.rule!r}")
     side = 0 if memory.rule == "random" else size
     _check_array("gram of the memory", memory.gram, "d", (side, side))
