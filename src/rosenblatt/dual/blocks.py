@@ -1,207 +1,41 @@
-"""Training in the dual: an expansion in similarities with the rows that were mistaken, row by row, at BLAS speed.
+"""Training in the dual: an expansion in similarities with the mistaken rows, presented one by one, at BLAS speed.
 
-The algorithm is the lectures': present the rows one by one; on a mistake, y f(x) <= 0, count it for the row, where
-f(x) is the sum of alpha_i y_i k(x_i, x). What makes it fast changes nothing of that. The scores of all rows are kept.
-A block of rows first takes in, by one product of matrices for all problems, what has changed since its last visit;
-then its rows are presented one by one, with the similarities of those among them that are, or may become, mistaken.
-At the end of an epoch each block takes in what changed after it. So an epoch costs its own mistakes and no more.
+The algorithm is the lectures': present the rows one by one; on a mistake, y f(x) <= 0, increase the row's count
+alpha_i, where f(x) is the sum of alpha_i y_i k(x_i, x). The blocks make it fast and change nothing of that. The scores
+of all rows are kept. A block of rows is first brought up to date: one matrix product adds, for all problems, every
+change since the block's last visit. Then its rows are presented one by one, with the similarities of those rows that
+are mistaken or may become so. Before the next epoch, each block adds the changes that were made after its own turn.
+So an epoch costs its own mistakes and no more.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
-from rosenblatt.compiled import dual as duals
+from rosenblatt.compiled import dual as loops
 from rosenblatt.compiled.epochs import Task
-from rosenblatt.data.table import ALL_ROWS
-from rosenblatt.dual.kernels import Objects, Similarity, join, take
+from rosenblatt.dual.epochs import Clock, Epochs, Shown
+from rosenblatt.dual.expansion import VECTORS_PER_TILE, Expansion, Log, expand
+from rosenblatt.dual.kernels import Objects, Similarity, join
+from rosenblatt.dual.objects import ColumnCache, GrowingArray, ObjectPool
+from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
+from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.learn.order import Order
-from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.learn.stopping import PRECEDENCE, Patience, Stop
+from rosenblatt.learn.stopping import Stop
+from rosenblatt.learn.plan import Plan, Run
 
 Array = npt.NDArray[Any]
 
-BLOCK = 512  # rows that are presented together
-SHARE = 256  # rows that a thread takes at a time
-TILE = 1024  # vectors whose similarities with a share are computed together: a megabyte, which a cache can hold
-AHEAD = 32  # similarities of so many rows of a block cost hardly more than those of one
-CHUNK = 256  # columns of the cache that are allocated together
-
-
-class Log(NamedTuple):
-    """The updates in the order of the trials."""
-
-    slot: Array  # (m,) which vector
-    problem: Array  # (m,)
-    step: Array  # (m,) signed
-    trial: Array  # (m,) trials of the problem before it
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """What is learned: f_p(x) = sum over s of coef[p, s] k(x_s, x), and how it came about.
-
-    Attributes
-    ----------
-    vectors : objects
-        The x_s, in the order of their first mistakes.
-    rows : int array of shape (n_vectors,)
-        Their numbers among all rows presented.
-    coef : array of shape (n_problems, n_vectors)
-    trials : int array of shape (n_problems,)
-        Trials so far.
-    log : Log
-        All updates.
-    """
-
-    vectors: Objects
-    rows: Array
-    coef: Array
-    trials: Array
-    log: Log
-
-    @classmethod
-    def empty(cls, objects: Objects, problems: int) -> Expansion:
-        """Give the zero function of such objects."""
-        none = np.empty(0, np.int64)
-        log = Log(none, none, np.empty(0), none)
-        return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
-
-    def summed(self) -> Array:
-        """Give the coefficients of the sum of f_p over all trials, exact where the steps are."""
-        lag = np.zeros_like(self.coef)
-        np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
-        return self.trials[:, None] * self.coef - lag
-
-    def grow(self, change: Array) -> Expansion:
-        """Give the expansion of more problems, each an old one, an old one with its sign changed, or a new one."""
-        parts = []
-        for p, line in enumerate(change):
-            (old,) = np.nonzero(line) if line.any() else (np.array([-1]),)
-            mine = self.log.problem == old[0]
-            step = line[old[0]] * self.log.step[mine]
-            parts.append(Log(self.log.slot[mine], np.full(mine.sum(), p), step, self.log.trial[mine]))
-        log = Log(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        trials = np.abs(change).astype(np.int64) @ self.trials
-        return replace(self, coef=change.astype(float) @ self.coef, trials=trials, log=log)
-
-
-class Crew:
-    """Threads that share out rows, each with matrix products of its own.
-
-    The products are too small to be shared well by a BLAS with several threads, which wait for one another in each: on
-    a busy machine that took four times as long. What is shared is fixed, so the result does not depend on the number
-    of threads. A user's function is called by one thread only, and may use what BLAS has.
-    """
-
-    def __init__(self, kernel: Similarity) -> None:
-        self.alone = kernel.foreign
-        self.threads = 1
-        self.pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Crew:
-        if not self.alone:
-            blas = _blas()
-            self.threads = min([os.cpu_count() or 1, *(library["num_threads"] for library in blas.info())])
-            self.limit = blas.limit(limits=1)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self.alone:
-            self.limit.restore_original_limits()
-        if self.pool is not None:
-            self.pool.shutdown()
-
-    def share(self, work: Callable[[Any], None], parts: Iterable[Any]) -> None:
-        """Do the work for each part."""
-        parts = list(parts)
-        if self.threads == 1 or len(parts) < 2:
-            for part in parts:
-                work(part)
-            return
-        if self.pool is None:
-            self.pool = ThreadPoolExecutor(self.threads)
-        list(self.pool.map(work, parts))
-
-
-@cache
-def _blas() -> Any:
-    """Find the BLAS libraries, which takes a millisecond."""
-    return ThreadpoolController().select(user_api="blas")
-
-
-def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
-    """Give the sums of coef[p, s] k(x_s, x) for each row x.
-
-    Parameters
-    ----------
-    kernel : Similarity
-    vectors, rows : objects
-    coef : array of shape (n_problems, n_vectors)
-
-    Returns
-    -------
-    array of shape (n_problems, n_rows)
-    """
-    out = np.zeros((coef.shape[0], rows.shape[0]))
-
-    def work(part: Array) -> None:
-        block = take(rows, part)
-        for some in _pieces(vectors.shape[0], TILE):
-            K = kernel.columns(take(vectors, some), block)
-            out[:, part[0] : part[-1] + 1] += coef[:, some].astype(K.dtype) @ K
-
-    with Crew(kernel) as crew:
-        crew.share(work, _pieces(rows.shape[0], BLOCK))
-    return out
-
-
-def poll(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
-    """Let every f that there was during training vote on each row, once for each trial that it survived.
-
-    Returns
-    -------
-    array of shape (n_problems, n_rows)
-        Share of votes for less share of votes against; the zero function abstains.
-    """
-    log, problems = expansion.log, expansion.trials.size
-    order = np.argsort(log.problem, kind="stable")
-    slot, step, trial, problem = (part[order] for part in (log.slot, log.step, log.trial, log.problem))
-    first = np.searchsorted(problem, np.arange(problems + 1))
-    following = np.append(trial[1:], 0)
-    ends = first[1:][np.diff(first) > 0] - 1
-    following[ends] = expansion.trials[problem[ends]]
-    survived = (following - trial) / np.maximum(expansion.trials, 1)[problem]
-    out = np.zeros((problems, rows.shape[0]))
-    if not slot.size:
-        return out
-
-    def work(part: Array) -> None:
-        block = take(rows, part)
-        tiles = [kernel.columns(take(expansion.vectors, some), block) for some in _pieces(expansion.rows.size, TILE)]
-        votes = np.zeros((problems, part.size))
-        duals.vote(np.concatenate(tiles), slot, step, survived, first, votes)
-        out[:, part[0] : part[-1] + 1] = votes
-
-    with Crew(kernel) as crew:
-        crew.share(work, _pieces(rows.shape[0], SHARE))
-    return out
-
-
-def _pieces(size: int, length: int) -> Iterator[Array]:
-    for start in range(0, size, length):
-        yield np.arange(start, min(start + length, size))
+ROWS_PER_BLOCK = 512  # rows that are presented together
+EXPENSIVE_ROWS_PER_BLOCK = 32  # the same, where one similarity is so slow that none may be wasted
+ROWS_PER_SHARE = 256  # rows that a thread takes at a time
+COLUMNS_AHEAD = 32  # similarities of so many rows of a block cost hardly more than those of one
 
 
 @dataclass(frozen=True)
@@ -218,13 +52,13 @@ class DualJob:
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     start : Expansion
         Where to start.
-    index : int array
+    subset : int array
         The objects to train on, in the order of a cycle; empty for all.
-    memory : float
+    cache_bytes : float
         Most bytes of similarities to keep.
-    strangers : int
-        How many of the last problems the record leaves out of its counts.
-    before : int
+    n_reserve : int
+        How many of the last problems belong to the reserve class, which the record does not count.
+    n_before : int
         How many objects of a stream came earlier.
     """
 
@@ -234,497 +68,14 @@ class DualJob:
     plan: Plan
     multiclass: str
     start: Expansion
-    index: Array = field(default_factory=lambda: ALL_ROWS)
-    memory: float = 1e9
-    strangers: int = 0
-    before: int = 0
-
-
-class Pool:
-    """The objects of a run, numbered through: the vectors it starts with, then its rows."""
-
-    def __init__(self, job: DualJob) -> None:
-        self.kernel, self.first, self.rows = job.kernel, job.start.vectors, job.objects
-        self.offset = int(job.start.rows.size)
-        size = self.offset + job.objects.shape[0]
-        # Of a function that is called for every pair, no pair is asked twice if that fits into memory.
-        remembers = job.kernel.dear and 8.0 * size * size <= job.memory
-        self.known = np.full((size, size), np.nan) if remembers else None
-
-    def take(self, number: Array) -> Objects:
-        """Give objects by their numbers."""
-        early = int(np.searchsorted(number, self.offset)) if (np.diff(number) >= 0).all() else -1
-        if early == 0 or self.offset == 0:
-            return take(self.rows, number - self.offset)
-        if early == number.size:
-            return take(self.first, number)
-        old = number < self.offset
-        if early >= 0:
-            return join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
-        mixed = join(take(self.first, number[old]), take(self.rows, number[~old] - self.offset))
-        place = np.empty(number.size, np.int64)
-        place[np.concatenate([np.flatnonzero(old), np.flatnonzero(~old)])] = np.arange(number.size)
-        return mixed[place]
-
-    def columns(self, number: Array, row: Array) -> Array:
-        """Give the similarities of objects with rows, shape (numbers, rows)."""
-        if self.known is None:
-            return self.kernel.columns(self.take(number), take(self.rows, row))
-        row = row + self.offset
-        for i in number:
-            missing = row[np.isnan(self.known[i, row])]
-            if missing.size:
-                found = self.kernel.columns(self.take(np.array([i])), self.take(missing))[0]
-                self.known[i, missing] = self.known[missing, i] = found
-        return np.asarray(self.known[np.ix_(number, row)])
-
-    def own(self) -> Array:
-        """Give k(x, x) of the rows."""
-        return self.kernel.own(self.rows)
-
-
-class _Cache:
-    """Columns of similarities with all rows, of as many vectors as the memory allows, the earliest first."""
-
-    def __init__(self, rows: int, dtype: npt.DTypeLike, memory: float) -> None:
-        self.rows, self.dtype = rows, np.dtype(dtype)
-        self.capacity = int(memory // (rows * self.dtype.itemsize))
-        self.chunks: list[Array] = []
-
-    def open(self, slots: int) -> None:
-        """Make room for so many vectors, as far as it goes."""
-        while len(self.chunks) * CHUNK < min(slots, self.capacity):
-            width = min(CHUNK, self.capacity - len(self.chunks) * CHUNK)
-            self.chunks.append(np.empty((width, self.rows), self.dtype))
-
-    def write(self, slot: Array, row: Array, K: Array) -> None:
-        """Keep the similarities of some vectors with some rows."""
-        for number in np.unique(slot[slot < self.capacity] // CHUNK):
-            here = np.flatnonzero((slot // CHUNK == number) & (slot < self.capacity))
-            column = slot[here] - number * CHUNK
-            if _neighbours(row) and _neighbours(column) and _neighbours(here):
-                part = K[here[0] : here[-1] + 1]
-                self.chunks[number][column[0] : column[-1] + 1, row[0] : row[-1] + 1] = part
-            else:
-                self.chunks[number][np.ix_(column, row)] = K[here]
-
-    def read(self, slot: Array, row: Array) -> Iterator[tuple[Array, Array]]:
-        """Give places among the slots, and the similarities kept of them."""
-        near = _neighbours(row)
-        for number in np.unique(slot // CHUNK):
-            here = np.flatnonzero(slot // CHUNK == number)
-            column = slot[here] - number * CHUNK
-            chunk = self.chunks[number]
-            yield here, chunk[column, row[0] : row[-1] + 1] if near else chunk[np.ix_(column, row)]
-
-
-def _neighbours(number: Array) -> bool:
-    """Tell whether numbers follow one another, so that a slice can stand for them."""
-    return bool(number[-1] - number[0] == number.size - 1 and (np.diff(number) == 1).all())
-
-
-class _Stack:
-    """An array that grows at its end."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
-        self.array, self.size = np.empty((256, *shape), dtype), 0
-
-    def push(self, values: Array) -> None:
-        """Add values."""
-        needed = self.size + len(values)
-        if needed > len(self.array):
-            grown = np.empty((max(needed, 2 * len(self.array)), *self.array.shape[1:]), self.array.dtype)
-            grown[: self.size] = self.array[: self.size]
-            self.array = grown
-        self.array[self.size : needed] = values
-        self.size = needed
-
-    def view(self, start: int = 0) -> Array:
-        """Give the values from `start` on."""
-        return self.array[start : self.size]
-
-
-class Epochs:
-    """A run in progress: blocks of rows, counts, the end. A unit is what ends by itself: a problem, or a joint task."""
-
-    block = BLOCK
-
-    def __init__(self, job: DualJob, crew: Crew) -> None:
-        self.start = time.perf_counter()
-        self.job, self.plan, self.task, self.crew = job, job.plan, job.task, crew
-        self.pool = Pool(job)
-        self.rows, problems = job.objects.shape[0], job.start.trials.size
-        self.every = job.index if job.index.size else np.arange(self.rows)
-        self.joint = job.multiclass == "joint" and problems > 1
-        self.units = 1 if self.joint else problems
-        self.known = self.units - job.strangers
-        self.active = np.arange(self.units)
-        self.stops: dict[int, Stop] = {}
-        self.trials = job.start.trials.copy()
-        self.importance = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.rows)
-        self.order = Order(job.plan.order, job.task.label, job.index, job.plan.seed)
-        self.patience = None if job.plan.tol is None else Patience(self.units, job.plan.tol, job.plan.patience)
-        self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
-        self.counts = np.zeros((2, self.units))
-        self.mistakes: list[int] = []
-        self.losses: list[float] = []
-        self.presented = 0
-        self.ceiling: float | None = None
-
-    # ------------------------------------------------------------------------------------- what a kind of run brings
-
-    def begin(self) -> None:
-        """Prepare for an epoch."""
-
-    def learn(self, row: Array) -> None:
-        """Present a block of rows one by one."""
-        raise NotImplementedError
-
-    def skip(self, row: Array) -> None:
-        """Take note of rows that are not presented in this epoch any more."""
-
-    def scores_now(self) -> Array:
-        """Give the scores of all rows, up to date."""
-        raise NotImplementedError
-
-    def ceilings(self) -> Array:
-        """Give for each unit the largest margin that a separator can have, as far as the run proves it."""
-        return np.zeros(self.units)
-
-    def expansion(self) -> Expansion:
-        """Give what was learned."""
-        raise NotImplementedError
-
-    # ------------------------------------------------------------------------------------------------------- epochs
-
-    @property
-    def seconds(self) -> float:
-        """Time since the start."""
-        return time.perf_counter() - self.start
-
-    @property
-    def late(self) -> bool:
-        """Whether the time limit is over."""
-        return self.plan.seconds is not None and self.seconds > self.plan.seconds
-
-    def epoch(self) -> None:
-        """Present every row once, then decide which units go on."""
-        self.begin()
-        self.counts[:] = 0.0
-        order = self.order.draw()
-        order = np.asarray(order if order.size else np.arange(self.rows), dtype=np.int64)
-        whole = True
-        for part in _pieces(order.size, self.block):
-            self.learn(order[part])
-            self.presented += part.size
-            if self.late:
-                rest = order[part[-1] + 1 :]
-                whole = not rest.size
-                self.skip(rest)
-                break
-        self.mistakes.append(int(self.counts[0, : self.known].sum()))
-        self.losses.append(float(self.counts[1, : self.known].sum()) / self.every.size)
-        self._judge(whole and self.plan.order != "random")
-
-    def refuse_overflow(self, scores: Array) -> None:
-        """Stop where scores are not finite."""
-        if not np.isfinite(scores).all():
-            raise InvalidInput(
-                f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
-                "StandardScaler, or lower gamma or degree."
-            )
-
-    def _judge(self, all_seen: bool) -> None:
-        clean = self.active[self.counts[0, self.active] == 0]
-        if clean.size and not all_seen:
-            clean = clean[self._fits(clean)]
-        self._end(clean, Stop.SEPARATED)
-        if self.patience is not None:
-            lost = np.array(self.patience.lost((self.counts[1] / self.every.size).tolist()))
-            tired = self.active[lost[self.active]]
-            if tired.size:
-                ceilings = self.ceilings()
-                tired = tired[ceilings[tired] <= self.patience.tol * self.radius]
-                self._end(tired, Stop.TRAINING)
-                if tired.size:
-                    before = np.inf if self.ceiling is None else self.ceiling
-                    self.ceiling = float(np.min(ceilings[tired], initial=before))
-        if self.plan.callback is not None and self.plan.callback(self._report()):
-            self._end(self.active, Stop.CALLBACK)
-        if self.late:
-            self._end(self.active, Stop.SECONDS)
-        if len(self.mistakes) == self.plan.epochs:
-            self._end(self.active, Stop.EPOCHS)
-
-    def _end(self, units: Array, stop: Stop) -> None:
-        if units.size:
-            self.stops.update((int(unit), stop) for unit in units)
-            self.active = np.array([unit for unit in self.active if unit not in self.stops], np.int64)
-
-    def _fits(self, units: Array) -> Array:
-        """Tell of units whether every row is on its side."""
-        label, given = self.task.label[self.every], np.ascontiguousarray(self.scores_now()[:, self.every])
-        if self.joint:
-            margin = np.empty(label.size)
-            duals.margins(label, self.task.sign, units, True, given, 0, margin)
-            return np.array([bool((margin > 0).all())])
-        signs = self.task.sign[label].T[units]
-        return np.asarray(((signs * given[units] > 0) | (signs == 0)).all(axis=1))
-
-    @property
-    def radius(self) -> float:
-        """Largest length of a row in the space of the similarity."""
-        if "_radius" not in self.__dict__:
-            self._radius = float(np.sqrt(max(0.0, float(self.pool.own().max()))))
-        return self._radius
-
-    # ------------------------------------------------------------------------------------------------------ the record
-
-    def _report(self) -> Epoch:
-        mistakes = self.mistakes[-1]
-        coef, intercept = self.expansion().coef, np.zeros(self.trials.size)
-        return Epoch(len(self.mistakes), mistakes, mistakes, self.losses[-1], None, self.seconds, coef, intercept)
-
-    def record(self, coef: Array) -> Run:
-        """Write the record."""
-        stops = tuple(self.stops[unit] for unit in range(self.units))
-        return Run(
-            mistakes=tuple(self.mistakes),
-            losses=tuple(self.losses),
-            errors=(),
-            updates=sum(self.mistakes),
-            epochs=len(self.mistakes),
-            trials=self.presented,
-            seconds=self.seconds,
-            stop=next(stop for stop in PRECEDENCE if stop in stops),
-            reason=self._reason(stops),
-            stops=stops,
-            kept=len(self.mistakes),
-            cycle=None,
-            radius=self.radius,
-            ceiling=self.ceiling,
-            certificate=None,
-            coef=coef,
-            intercept=np.zeros(self.trials.size),
-        )
-
-    def _reason(self, stops: tuple[Stop, ...]) -> str:
-        """Say why the run ended, with its figures."""
-        if self.units == 1:
-            return self._sentence(stops[0]) + "."
-        counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
-        return "; ".join(f"{count} of {self.units} problems: {self._sentence(stop)}" for count, stop in counts) + "."
-
-    def _sentence(self, stop: Stop) -> str:
-        plan, epochs = self.plan, len(self.mistakes)
-        alone = f" ({sum(self.mistakes)} updates in {epochs} epochs)" if self.units == 1 else ""
-        proof = ""
-        if self.ceiling:
-            proof = (
-                ", and no hyperplane of the kernel's space separates the rows with a margin above "
-                f"{self.ceiling / (self.radius or 1.0):.1g} of their radius"
-            )
-        figures = {
-            Stop.SEPARATED: alone,
-            Stop.EPOCHS: f" ({self.mistakes[-1]} in epoch {epochs}): allow more epochs, or another kernel",
-            Stop.SECONDS: f" ({plan.seconds} s, in epoch {epochs})",
-            Stop.TRAINING: f": {plan.patience} epochs in a row did not lower the mean loss by {plan.tol}{proof}",
-            Stop.CALLBACK: f", after epoch {epochs}",
-        }
-        return stop.value + figures[stop]
-
-
-class _Unbounded(Epochs):
-    """A run that keeps every row that was mistaken."""
-
-    def __init__(self, job: DualJob, crew: Crew) -> None:
-        super().__init__(job, crew)
-        problems = self.trials.size
-        self.block = AHEAD if job.kernel.dear else BLOCK
-        self.scores = np.zeros((problems, self.rows))
-        # Slots number the vectors: those of the start, then rows in the order of their first mistakes.
-        self.number = _Stack((), np.int64)
-        self.number.push(np.arange(self.pool.offset))
-        self.slot = np.full(self.rows, -1, np.int64)
-        self.log = [job.start.log]
-        # What changed in this epoch: slots and their steps. The start is a change, too.
-        self.changed, self.steps = _Stack((), np.int64), _Stack((problems,), self.dtype)
-        self.changed.push(np.arange(self.pool.offset))
-        self.steps.push(job.start.coef.T)
-        # Drawn with replacement, a row may come twice: its kept score is then that of the start of the epoch.
-        self.once = job.plan.order != "random"
-        self.behind: list[tuple[Array, int]] = []  # rows, and how many of the changes they know
-        self.complete = 0  # slots below this one have whole columns in the cache
-        worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.costly(job.objects)
-        self.cache = _Cache(self.rows, self.dtype, job.memory) if worth else None
-        self.K = np.empty((0, 0), self.dtype)
-
-    def begin(self) -> None:
-        """Let every row know of the last epoch."""
-        if self.behind:
-            self._settle()
-        if not self.once:
-            self.behind = [(self.every[some], 0) for some in _pieces(self.every.size, SHARE)]
-
-    def learn(self, row: Array) -> None:
-        """Take in what changed in this epoch, then present the rows one by one, and write down the updates."""
-        scores = self._visit(row)
-        if self.once:
-            self.scores[:, row] = scores
-            self.behind += [(row[some], self.changed.size) for some in _pieces(row.size, SHARE)]
-        self.refuse_overflow(scores)
-        self._write(row, self._present(row, scores))
-
-    def skip(self, row: Array) -> None:
-        """Take note of rows that know of nothing that changed."""
-        if self.once:
-            self.behind += [(row[some], 0) for some in _pieces(row.size, SHARE)]
-
-    def _take_in(self, row: Array, known: int) -> Array:
-        """Give the scores of some rows, which know of so many changes already, with the rest of them added."""
-        scores = self.scores[:, row]
-        slot, steps = self.changed.view(known), self.steps.view(known)
-        kept = np.zeros(slot.size, bool)
-        if self.cache is not None:
-            kept = slot < min(self.complete, self.cache.capacity)
-            here = np.flatnonzero(kept)
-            for place, K in self.cache.read(slot[here], row):
-                scores += steps[here[place]].T @ K
-        fresh = np.flatnonzero(~kept)
-        for some in _pieces(fresh.size, TILE):
-            place = fresh[some]
-            K = self.pool.columns(self.number.array[slot[place]], row)
-            if self.cache is not None:
-                self.cache.write(slot[place], row, K)
-            with np.errstate(invalid="ignore", over="ignore"):
-                scores += steps[place].T @ K
-        return scores
-
-    def _settle(self) -> None:
-        """Let every row know of what changed after it was presented."""
-
-        def work(part: tuple[Array, int]) -> None:
-            row, known = part
-            self.scores[:, row] = self._take_in(row, known)
-
-        if self.cache is not None:
-            self.cache.open(self.number.size)
-        self.crew.share(work, self.behind)
-        self.behind = []
-        self.complete = self.number.size
-        self.changed.size = self.steps.size = 0
-
-    def _visit(self, row: Array) -> Array:
-        """Give the scores of a block, with all changes of this epoch taken in."""
-        scores = np.empty((self.trials.size, row.size))
-
-        def work(some: Array) -> None:
-            scores[:, some] = self._take_in(row[some], 0)
-
-        if self.cache is not None:
-            self.cache.open(self.number.size)
-        self.crew.share(work, _pieces(row.size, SHARE))
-        return scores
-
-    def _columns(self, asked: Array, row: Array, out: Array) -> None:
-        """Compute the similarities of some rows of a block with others of it."""
-
-        def work(some: Array) -> None:
-            out[:, some[0] : some[-1] + 1] = self.pool.columns(asked + self.pool.offset, row[some])
-
-        self.crew.share(work, _pieces(row.size, SHARE))
-
-    def _present(self, row: Array, scores: Array) -> Array:
-        """Present the rows of a block one by one; give the updates: row, problem, signed step, trial."""
-        label, importance, size = self.task.label[row], self.importance[row], np.zeros(1, np.int64)
-        problems = self.active if not self.joint else np.arange(self.trials.size)
-        change = np.empty((4, row.size * (2 if self.joint else problems.size)))
-        column, filled, at = np.full(row.size, -1, np.int64), 0, 0
-        if self.K.shape[1] != row.size:
-            self.K = np.empty((row.size, row.size), self.dtype)
-        while True:
-            after = (column, self.K, scores, at, self.trials, change, size, self.counts)
-            if self.joint:
-                at = duals.run_joint_block(label, importance, self.task.class_cost, *after)
-            else:
-                at = duals.run_block(label, importance, self.task.sign, self.task.cost, problems, *after)
-            if at == row.size:
-                break
-            asked = self._ask(label, problems, scores, column, at)
-            # Rows that have been presented need no similarities any more.
-            self._columns(row[asked], row[at:], self.K[filled : filled + asked.size, at:])
-            column[asked] = np.arange(filled, filled + asked.size)
-            filled += asked.size
-        return change[:, : size[0]]
-
-    def _ask(self, label: Array, problems: Array, scores: Array, column: Array, at: int) -> Array:
-        """Choose the rows of a block whose similarities to compute: the one that is mistaken, and those that may be."""
-        margin = np.full(label.size, np.inf)
-        duals.margins(label, self.task.sign, problems, self.joint, scores, at, margin)
-        margin[column >= 0] = np.inf
-        mistaken = int(np.count_nonzero(margin <= 0.0))
-        left = int(np.count_nonzero(margin < np.inf))
-        wanted = mistaken if self.job.kernel.dear else max(AHEAD, 2 * mistaken)
-        if wanted < left:
-            margin[at] = -np.inf
-            return np.argpartition(margin, wanted - 1)[:wanted]
-        return np.flatnonzero(margin < np.inf)
-
-    def _write(self, row: Array, change: Array) -> None:
-        """Enter the updates of a block, of which each row is one change."""
-        if not change.shape[1]:
-            return
-        place, problem = change[0].astype(np.int64), change[1].astype(np.int64)
-        who, line = np.unique(place, return_inverse=True)
-        fresh, first = np.unique(row[who][self.slot[row[who]] < 0], return_index=True)
-        fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
-        self.slot[fresh] = self.number.size + np.arange(fresh.size)
-        self.number.push(fresh + self.pool.offset)
-        steps = np.zeros((who.size, self.trials.size), self.dtype)
-        np.add.at(steps, (line, problem), change[2])
-        self.changed.push(self.slot[row[who]])
-        self.steps.push(steps)
-        self.log.append(Log(self.slot[row[place]], problem, change[2].copy(), change[3].astype(np.int64)))
-
-    def scores_now(self) -> Array:
-        """Give the scores of all rows, up to date."""
-        self._settle()
-        return self.scores
-
-    def ceilings(self) -> Array:
-        """Give for each unit |w| over the sum of the steps: a separator gains its margin in each of them."""
-        self._settle()
-        coef, number = self._coef(), self.number.view()
-        given = np.empty((self.trials.size, number.size))
-        late = number >= self.pool.offset
-        given[:, late] = self.scores[:, number[late] - self.pool.offset]
-        if self.pool.offset:
-            given[:, ~late] = expand(self.job.kernel, self.pool.take(number), self.pool.first, coef)
-        squares, steps = np.maximum((coef * given).sum(axis=1), 0.0), np.abs(coef).sum(axis=1)
-        if self.joint:
-            squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
-        return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
-
-    def _coef(self) -> Array:
-        coef = np.zeros((self.trials.size, self.number.size))
-        for log in self.log:
-            np.add.at(coef, (log.problem, log.slot), log.step)
-        return coef
-
-    def expansion(self) -> Expansion:
-        """Give what was learned."""
-        late = self.number.view(self.pool.offset) - self.pool.offset
-        return Expansion(
-            vectors=join(self.pool.first, self.job.objects[late]),
-            rows=np.concatenate([self.job.start.rows, late + self.job.before]),
-            coef=self._coef(),
-            trials=self.trials,
-            log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
-        )
+    subset: Array = field(default_factory=lambda: ALL_ROWS)
+    cache_bytes: float = 1e9
+    n_reserve: int = 0
+    n_before: int = 0
 
 
 def run_dual(job: DualJob) -> tuple[Expansion, Run]:
-    """Train, and give what was learned, with the record.
+    """Train without a budget.
 
     Parameters
     ----------
@@ -733,16 +84,342 @@ def run_dual(job: DualJob) -> tuple[Expansion, Run]:
     Returns
     -------
     Expansion
+        What was learned.
     Run
-        With the coefficients of the expansion as its `coef`.
+        The record, with the coefficients of the expansion as its `coef`.
     """
-    with Crew(job.kernel) as crew:
-        return finish(_Unbounded(job, crew))
+    with Threads(alone=job.kernel.user_defined) as threads:
+        presenter = Unbounded(job, threads)
+        record = Epochs(job.plan, presenter).run()
+        return presenter.expansion(), record
 
 
-def finish(running: Epochs) -> tuple[Expansion, Run]:
-    """Go on until every unit has ended; give what was learned, with the record."""
-    while running.active.size:
-        running.epoch()
-    learned = running.expansion()
-    return learned, running.record(learned.coef)
+class DualPresenter:
+    """Objects presented in blocks: what runs with and without a budget have in common.
+
+    Attributes
+    ----------
+    parts : int
+        What ends by itself: each problem; or one part for a joint task, and for problems that share their vectors.
+    counted : int
+        Parts that the record counts; those of the reserve class come after them.
+    n_rows : int
+        Rows of an epoch.
+    shares_vectors : bool
+        Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
+        no longer learn, while the others went on replacing the vectors that it needs.
+    """
+
+    rows_per_block: int
+    shares_vectors = False
+
+    def __init__(self, job: DualJob, threads: Threads) -> None:
+        self.job, self.task, self.threads = job, job.task, threads
+        self.pool = ObjectPool(job.kernel, job.start.vectors, job.objects, job.cache_bytes)
+        self.n_objects, problems = job.objects.shape[0], job.start.trials.size
+        self.subset = job.subset if job.subset.size else np.arange(self.n_objects)
+        self.n_rows = self.subset.size
+        self.joint = job.multiclass == "joint" and problems > 1
+        self.parts = 1 if self.joint or self.shares_vectors else problems
+        self.counted = self.parts - job.n_reserve
+        self.trials = job.start.trials.copy()
+        self.progress = loops.Progress(self.trials, np.zeros(problems), np.zeros(problems))
+        self.sample_weight = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.n_objects)
+        self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
+        # Drawn with replacement, a row may come twice in an epoch, or never.
+        self.each_row_once = job.plan.order != "random"
+        self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
+
+    # --------------------------------------------------------------------------------- what the two kinds of run add
+
+    def _begin(self) -> None:
+        """Prepare for an epoch."""
+
+    def _learn(self, row: Array, problems: loops.Problems) -> None:
+        """Present a block of rows one by one."""
+        raise NotImplementedError
+
+    def _skip(self, row: Array) -> None:
+        """Note rows that are not presented in this epoch."""
+
+    def scores(self) -> Array:
+        """Return the current scores of all objects, in shape (problems, objects)."""
+        raise NotImplementedError
+
+    def coef(self) -> Array:
+        """Return a copy of the coefficients of the expansion."""
+        raise NotImplementedError
+
+    def expansion(self) -> Expansion:
+        """Return what was learned."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------- for the trainer
+
+    def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
+        """Present every row once to the active parts, or as many as the clock allows."""
+        self._begin()
+        mistakes, loss = self.progress.mistakes, self.progress.loss
+        mistakes[:], loss[:] = 0.0, 0.0
+        order = self.order.draw()
+        order = np.asarray(order if order.size else np.arange(self.n_objects), dtype=np.int64)
+        problems, trials = self._problems(active), 0
+        for piece in pieces(order.size, self.rows_per_block):
+            self._learn(order[piece], problems)
+            trials += piece.size
+            if clock.late:
+                self._skip(order[trials:])
+                break
+        if self.parts == 1:
+            mistakes, loss = mistakes.sum(keepdims=True), loss.sum(keepdims=True)
+        counts = mistakes.astype(np.int64).tolist()
+        return Shown(counts, counts, loss.tolist(), trials, trials == order.size and self.each_row_once)
+
+    def _problems(self, active: list[int]) -> loops.Problems:
+        """Return what the rows teach the problems of the active parts."""
+        chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
+        return loops.Problems(self.task.sign, self.task.cost, self.task.class_cost, chosen, self.joint)
+
+    def fits(self, part: int) -> bool:
+        """Return whether every row is on its side."""
+        problems, margin = self._problems([part]), np.empty(self.n_rows)
+        scores = np.ascontiguousarray(self.scores()[:, self.subset])
+        loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
+        return bool((margin > 0).all())
+
+    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+        """Return which of the stalled parts should end: here all, because nothing is known of their margins."""
+        return dict.fromkeys(parts, Stop.TRAINING)
+
+    def margin_ceiling(self) -> float:
+        """Return the largest margin that a separator of any part can have, as far as the run has proved; else inf."""
+        return np.inf
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return a copy of the coefficients, and biases, which are zero."""
+        return self.coef(), np.zeros(self.trials.size)
+
+    @cached_property
+    def radius(self) -> float:
+        """Largest length of a row in the space of the kernel."""
+        return float(np.sqrt(max(0.0, float(self.job.kernel.diagonal(self.job.objects).max()))))
+
+    def _check_finite(self, scores: Array) -> None:
+        """Raise InvalidInput if scores are not finite."""
+        if not np.isfinite(scores).all():
+            raise InvalidInput(
+                f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
+                "StandardScaler, or lower gamma or degree."
+            )
+
+
+class Unbounded(DualPresenter):
+    """A run that keeps every row that was ever mistaken.
+
+    Slots number the vectors: those of the start, then rows in the order of their first mistakes.
+    """
+
+    def __init__(self, job: DualJob, threads: Threads) -> None:
+        super().__init__(job, threads)
+        problems = self.trials.size
+        self.rows_per_block = EXPENSIVE_ROWS_PER_BLOCK if job.kernel.expensive else ROWS_PER_BLOCK
+        self.kept_scores = np.zeros((problems, self.n_objects))
+        self.member = GrowingArray((), np.int64)  # number in the pool of each slot
+        self.member.push(np.arange(self.pool.offset))
+        self.slot = np.full(self.n_objects, -1, np.int64)
+        self.log = [job.start.log]
+        # The changes of this epoch: slots and their steps. The start is a change, too.
+        self.changed, self.steps = GrowingArray((), np.int64), GrowingArray((problems,), self.dtype)
+        self.changed.push(np.arange(self.pool.offset))
+        self.steps.push(job.start.coef.T)
+        # Rows, and how many of the changes their kept scores contain. If a row may come twice in an epoch, its kept
+        # score is that of the start of the epoch.
+        self.behind: list[tuple[Array, int]] = []
+        self.complete = 0  # slots below this one have whole columns in the cache
+        worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.worth_caching(job.objects)
+        self.cache = ColumnCache(self.n_objects, self.dtype, job.cache_bytes) if worth else None
+        self.K = np.empty((0, 0), self.dtype)
+        self.ceiling = np.inf
+
+    # --------------------------------------------------------------------------------------------------- presentation
+
+    def _begin(self) -> None:
+        """Add the changes of the last epoch to the scores of every row."""
+        if self.behind:
+            self._catch_up()
+        if not self.each_row_once:
+            self.behind = [(self.subset[share], 0) for share in pieces(self.subset.size, ROWS_PER_SHARE)]
+
+    def _learn(self, row: Array, problems: loops.Problems) -> None:
+        """Bring a block up to date, present its rows one by one, and log the updates."""
+        scores = self._scores_of(row)
+        if self.each_row_once:
+            self.kept_scores[:, row] = scores
+            self.behind += [(row[share], self.changed.size) for share in pieces(row.size, ROWS_PER_SHARE)]
+        self._check_finite(scores)
+        block = loops.Block(row, self.task.label[row], self.sample_weight[row], self._room(row.size), scores)
+        self._log_updates(row, self._present(block, problems))
+
+    def _skip(self, row: Array) -> None:
+        """Note rows whose scores contain no change of this epoch."""
+        if self.each_row_once:
+            self.behind += [(row[share], 0) for share in pieces(row.size, ROWS_PER_SHARE)]
+
+    def _room(self, n_rows: int) -> Array:
+        """Return an array for the similarities within a block, the same for all blocks of a size."""
+        if self.K.shape[1] != n_rows:
+            self.K = np.empty((n_rows, n_rows), self.dtype)
+        return self.K
+
+    def _present(self, block: loops.Block, problems: loops.Problems) -> loops.Updates:
+        """Present the rows of a block one by one, and compute similarities when they are missing."""
+        row, n_rows = block.row, block.row.size
+        capacity = n_rows * (2 if self.joint else problems.active.size)
+        place, problem, trial = np.empty((3, capacity), np.int64)
+        updates = loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
+        present = loops.run_joint_block if self.joint else loops.run_block
+        column, filled, at = np.full(n_rows, -1, np.int64), 0, 0
+        while True:
+            at = present(block, problems, column, at, self.progress, updates)
+            if at == n_rows:
+                return updates
+            chosen = self._choose_columns(block, problems, column, at)
+            # Rows that have been presented need no similarities any more.
+            self._fill(row[chosen], row[at:], block.K[filled : filled + chosen.size, at:])
+            column[chosen] = np.arange(filled, filled + chosen.size)
+            filled += chosen.size
+
+    def _choose_columns(self, block: loops.Block, problems: loops.Problems, column: Array, at: int) -> Array:
+        """Return the rows whose similarities to compute: the mistaken row `at`, and those that may become mistaken."""
+        margin = np.full(block.label.size, np.inf)
+        loops.margins(block.label, block.scores, problems, at, margin)
+        margin[column >= 0] = np.inf
+        mistaken = int(np.count_nonzero(margin <= 0.0))
+        left = int(np.count_nonzero(margin < np.inf))
+        wanted = mistaken if self.job.kernel.expensive else max(COLUMNS_AHEAD, 2 * mistaken)
+        if wanted < left:
+            margin[at] = -np.inf
+            return np.argpartition(margin, wanted - 1)[:wanted]
+        return np.flatnonzero(margin < np.inf)
+
+    def _fill(self, chosen: Array, row: Array, out: Array) -> None:
+        """Write the similarities of the chosen rows with `row` into out."""
+
+        def work(share: Array) -> None:
+            out[:, share[0] : share[-1] + 1] = self.pool.columns(chosen + self.pool.offset, row[share])
+
+        self.threads.share(work, pieces(row.size, ROWS_PER_SHARE))
+
+    def _log_updates(self, row: Array, updates: loops.Updates) -> None:
+        """Enter the updates of a block into the log and the changes. Each mistaken row is one change."""
+        size = int(updates.size[0])
+        if not size:
+            return
+        place, problem, step, trial = (part[:size].copy() for part in updates[:4])
+        who, line = np.unique(place, return_inverse=True)
+        fresh, first = np.unique(row[who][self.slot[row[who]] < 0], return_index=True)
+        fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
+        self.slot[fresh] = self.member.size + np.arange(fresh.size)
+        self.member.push(fresh + self.pool.offset)
+        steps = np.zeros((who.size, self.trials.size), self.dtype)
+        np.add.at(steps, (line, problem), step)
+        self.changed.push(self.slot[row[who]])
+        self.steps.push(steps)
+        self.log.append(Log(self.slot[row[place]], problem, step, trial))
+
+    # --------------------------------------------------------------------------------------------------------- scores
+
+    def _add_changes(self, row: Array, known: int) -> Array:
+        """Return the scores of some rows. Their kept scores contain the first `known` changes; the rest are added."""
+        scores = self.kept_scores[:, row]
+        slot, steps = self.changed.view(known), self.steps.view(known)
+        cached = np.zeros(slot.size, bool)
+        if self.cache is not None:
+            cached = slot < min(self.complete, self.cache.capacity)
+            here = np.flatnonzero(cached)
+            for place, K in self.cache.read(slot[here], row):
+                scores += steps[here[place]].T @ K
+        missing = np.flatnonzero(~cached)
+        for tile in pieces(missing.size, VECTORS_PER_TILE):
+            place = missing[tile]
+            K = self.pool.columns(self.member.array[slot[place]], row)
+            if self.cache is not None:
+                self.cache.write(slot[place], row, K)
+            with np.errstate(invalid="ignore", over="ignore"):
+                scores += steps[place].T @ K
+        return scores
+
+    def _scores_of(self, row: Array) -> Array:
+        """Return the scores of a block, with all changes of this epoch added."""
+        scores = np.empty((self.trials.size, row.size))
+
+        def work(share: Array) -> None:
+            scores[:, share] = self._add_changes(row[share], 0)
+
+        if self.cache is not None:
+            self.cache.open(self.member.size)
+        self.threads.share(work, pieces(row.size, ROWS_PER_SHARE))
+        return scores
+
+    def _catch_up(self) -> None:
+        """Add to the kept scores of every row the changes that were made after its presentation."""
+
+        def work(part: tuple[Array, int]) -> None:
+            row, known = part
+            self.kept_scores[:, row] = self._add_changes(row, known)
+
+        if self.cache is not None:
+            self.cache.open(self.member.size)
+        self.threads.share(work, self.behind)
+        self.behind = []
+        self.complete = self.member.size
+        self.changed.size = self.steps.size = 0
+
+    def scores(self) -> Array:
+        """Return the current scores of all objects."""
+        self._catch_up()
+        return self.kept_scores
+
+    # -------------------------------------------------------------------------------------------------------- results
+
+    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+        """Return which of the stalled parts should end: those without a margin above `level` of the radius."""
+        ceilings = self._ceilings()
+        ended = [part for part in parts if ceilings[part] <= level * self.radius]
+        self.ceiling = min([self.ceiling, *(float(ceilings[part]) for part in ended)])
+        return dict.fromkeys(ended, Stop.TRAINING)
+
+    def margin_ceiling(self) -> float:
+        """Return the largest margin that a separator of any ended part can have; infinite if none has stalled."""
+        return self.ceiling
+
+    def _ceilings(self) -> Array:
+        """Return for each part |w| over the sum of the steps: a separator gains at least its margin in each step."""
+        scores, coef, number = self.scores(), self.coef(), self.member.view()
+        of_vectors = np.empty((self.trials.size, number.size))
+        late = number >= self.pool.offset
+        of_vectors[:, late] = scores[:, number[late] - self.pool.offset]
+        if self.pool.offset:
+            of_vectors[:, ~late] = expand(self.job.kernel, self.pool.take(number), self.pool.first, coef)
+        squares, steps = np.maximum((coef * of_vectors).sum(axis=1), 0.0), np.abs(coef).sum(axis=1)
+        if self.joint:
+            squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
+        return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
+
+    def coef(self) -> Array:
+        """Return the coefficients, summed from the log."""
+        coef = np.zeros((self.trials.size, self.member.size))
+        for log in self.log:
+            np.add.at(coef, (log.problem, log.slot), log.step)
+        return coef
+
+    def expansion(self) -> Expansion:
+        """Return what was learned."""
+        late = self.member.view(self.pool.offset) - self.pool.offset
+        return Expansion(
+            vectors=join(self.pool.first, self.job.objects[late]),
+            rows=np.concatenate([self.job.start.rows, late + self.job.n_before]),
+            coef=self.coef(),
+            trials=self.trials,
+            log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
+        )

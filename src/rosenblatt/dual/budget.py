@@ -1,4 +1,4 @@
-"""Training in the dual on a budget: a memory of fixed size, however long the stream."""
+"""Training in the dual on a budget: a fixed number of vectors, however long the stream."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import dual as duals
-from rosenblatt.dual.blocks import Crew, DualJob, Epochs, Expansion, expand, finish
+from rosenblatt.compiled import dual as loops
+from rosenblatt.dual.blocks import DualJob, DualPresenter
+from rosenblatt.dual.epochs import Epochs
+from rosenblatt.dual.expansion import Expansion, expand
+from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.plan import Run
 
 Array = npt.NDArray[Any]
 
-RULES = ("random", "forgetron", "projectron")
-BLOCK = 256  # rows presented together; the similarities among them are all computed
-DEAR_BLOCK = 8  # where each of them is dear
+BUDGET_RULES = ("random", "forgetron", "projectron")
+ROWS_PER_BLOCK = 256  # rows that are presented together; all similarities among them are computed
+EXPENSIVE_ROWS_PER_BLOCK = 8  # the same, where one similarity is so slow that none may be wasted
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class Budget:
         Most vectors.
     rule : {"random", "forgetron", "projectron"}
     residual : float
-        For the projectron: distance from the span, as a share of a row's length, below which a row is projected.
+        For the Projectron: distance from the span, as a share of a row's length, below which a row is projected.
     seed : int
-        For the draws.
+        For the random draws.
     """
 
     size: int
@@ -42,19 +45,19 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What a rule remembers besides the expansion.
+class BudgetState:
+    """What a rule must know besides the expansion to continue a stream.
 
     Attributes
     ----------
     rule : {"random", "forgetron", "projectron"}
-        Whose memory it is: another rule would take it for something else.
+        The rule that wrote it. Another rule would misread the arrays.
     gram : array of shape (size, size) or (0, 0)
         Similarities among the vectors for the Forgetron; their inverse for the Projectron.
     born : int array of shape (size,)
-        When each vector came.
+        How many vectors had entered before each.
     count : int array of shape (2,)
-        Vectors there are; vectors there have been.
+        Vectors in use; vectors that ever entered.
     damage, errors : arrays of shape (n_problems,)
         Damage by removals, and mistakes, for the Forgetron.
     """
@@ -67,110 +70,98 @@ class Memory:
     errors: Array
 
     @classmethod
-    def empty(cls, budget: Budget, problems: int) -> Memory:
-        """Give the memory of nothing."""
+    def empty(cls, budget: Budget, problems: int) -> BudgetState:
+        """Return the state before the first vector."""
         side = 0 if budget.rule == "random" else budget.size
         born, count = np.zeros(budget.size, np.int64), np.zeros(2, np.int64)
         return cls(budget.rule, np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
 
-    def grow(self, change: Array) -> Memory:
-        """Give the memory for more problems, each an old one, an old one with its sign changed, or a new one."""
+    def grow(self, change: Array) -> BudgetState:
+        """Return the state for more problems; `change` as in `Expansion.grow`."""
         share = np.abs(change).astype(float)
         return replace(self, damage=share @ self.damage, errors=share @ self.errors)
 
 
-class _Frugal(Epochs):
-    """A run on a budget. Slots are places in the memory, which all problems share."""
-
-    def __init__(self, job: DualJob, crew: Crew, budget: Budget, memory: Memory) -> None:
-        super().__init__(job, crew)
-        self.budget, start = budget, job.start
-        self.block = DEAR_BLOCK if job.kernel.dear else BLOCK
-        self.memory = deepcopy(memory)
-        self.coef = np.zeros((self.trials.size, budget.size))
-        self.coef[:, : start.rows.size] = start.coef
-        self.member = np.zeros(budget.size, np.int64)  # numbers in the pool
-        self.member[: start.rows.size] = np.arange(start.rows.size)
-
-    def learn(self, row: Array) -> None:
-        """Present a block of rows one by one."""
-        size = int(self.memory.count[0])
-        columns = np.empty((self.budget.size, row.size), self.dtype)
-        if size:
-            columns[:size] = self.pool.columns(self.member[:size], row)
-        scores = self.coef[:, :size] @ columns[:size].astype(np.float64)
-        self.refuse_overflow(scores)
-        K = self.pool.columns(row + self.pool.offset, row)
-        problems = self.active if not self.joint else np.arange(self.trials.size)
-        task, memory = self.task, self.memory
-        given = (row + self.pool.offset, task.label[row], self.importance[row], task.sign, task.cost, task.class_cost)
-        state = (scores, self.coef, self.member)
-        if self.budget.rule == "projectron":
-            duals.run_projecting_block(
-                self.budget.residual,
-                *given,
-                problems,
-                self.joint,
-                K,
-                columns,
-                memory.gram,
-                *state,
-                memory.count,
-                self.trials,
-                self.counts,
-            )
-        else:
-            shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
-            duals.run_evicting_block(
-                shrinks,
-                seed,
-                *given,
-                problems,
-                self.joint,
-                K,
-                columns,
-                memory.gram,
-                *state,
-                memory.born,
-                memory.count,
-                self.trials,
-                memory.damage,
-                memory.errors,
-                self.counts,
-            )
-
-    def scores_now(self) -> Array:
-        """Give the scores of all rows."""
-        size = int(self.memory.count[0])
-        return expand(self.job.kernel, self.pool.take(self.member[:size]), self.job.objects, self.coef[:, :size])
-
-    def expansion(self) -> Expansion:
-        """Give what is in the memory."""
-        member = self.member[: int(self.memory.count[0])]
-        numbers = np.concatenate([self.job.start.rows, np.arange(self.rows) + self.job.before])
-        empty = Expansion.empty(self.job.objects, self.trials.size)
-        coef = self.coef[:, : member.size].copy()
-        return replace(empty, vectors=self.pool.take(member), rows=numbers[member], coef=coef, trials=self.trials)
-
-
-def run_frugal(job: DualJob, budget: Budget, memory: Memory) -> tuple[Expansion, Run, Memory]:
-    """Train on a budget; give what was learned, the record, and what the rule remembers.
+def run_budgeted(job: DualJob, budget: Budget, state: BudgetState) -> tuple[Expansion, Run, BudgetState]:
+    """Train on a budget.
 
     Parameters
     ----------
     job : DualJob
     budget : Budget
-    memory : Memory
-        Of the expansion that the job starts from.
+    state : BudgetState
+        Of the expansion that the job starts from. It is not changed.
 
     Returns
     -------
     Expansion
-        Without a log.
+        What was learned, without a log.
     Run
-    Memory
+        The record.
+    BudgetState
+        What the rule needs to continue.
     """
-    with Crew(job.kernel) as crew:
-        running = _Frugal(job, crew, budget, memory)
-        learned, record = finish(running)
-        return learned, record, running.memory
+    with Threads(alone=job.kernel.user_defined) as threads:
+        presenter = Budgeted(job, threads, budget, state)
+        record = Epochs(job.plan, presenter).run()
+        return presenter.expansion(), record, presenter.state
+
+
+class Budgeted(DualPresenter):
+    """A run on a budget. Slots are the places for vectors, which all problems share."""
+
+    shares_vectors = True
+
+    def __init__(self, job: DualJob, threads: Threads, budget: Budget, state: BudgetState) -> None:
+        super().__init__(job, threads)
+        self.budget, self.state = budget, deepcopy(state)
+        self.rows_per_block = EXPENSIVE_ROWS_PER_BLOCK if job.kernel.expensive else ROWS_PER_BLOCK
+        self.vectors = loops.BudgetVectors(
+            coef=np.zeros((self.trials.size, budget.size)),
+            member=np.zeros(budget.size, np.int64),  # numbers in the pool
+            gram=self.state.gram,
+            born=self.state.born,
+            count=self.state.count,
+            damage=self.state.damage,
+            errors=self.state.errors,
+        )
+        size = job.start.rows.size
+        self.vectors.coef[:, :size] = job.start.coef
+        self.vectors.member[:size] = np.arange(size)
+
+    @property
+    def member(self) -> Array:
+        """Numbers in the pool of the vectors in use."""
+        return self.vectors.member[: int(self.vectors.count[0])]
+
+    def _learn(self, row: Array, problems: loops.Problems) -> None:
+        """Present a block of rows one by one."""
+        size = self.member.size
+        columns = np.empty((self.budget.size, row.size), self.dtype)
+        if size:
+            columns[:size] = self.pool.columns(self.member, row)
+        scores = self.vectors.coef[:, :size] @ columns[:size].astype(np.float64)
+        self._check_finite(scores)
+        number = row + self.pool.offset
+        K = self.pool.columns(number, row)
+        block = loops.Block(number, self.task.label[row], self.sample_weight[row], K, scores)
+        if self.budget.rule == "projectron":
+            residual = self.budget.residual
+            loops.run_projecting_block(residual, block, columns, problems, self.vectors, self.progress)
+        else:
+            shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
+            loops.run_evicting_block(shrinks, seed, block, columns, problems, self.vectors, self.progress)
+
+    def scores(self) -> Array:
+        """Return the current scores of all objects."""
+        return expand(self.job.kernel, self.pool.take(self.member), self.job.objects, self.coef())
+
+    def coef(self) -> Array:
+        """Return a copy of the coefficients of the vectors in use."""
+        return self.vectors.coef[:, : self.member.size].copy()
+
+    def expansion(self) -> Expansion:
+        """Return the vectors in use with their coefficients."""
+        numbers = np.concatenate([self.job.start.rows, np.arange(self.n_objects) + self.job.n_before])
+        empty, vectors = Expansion.empty(self.job.objects, self.trials.size), self.pool.take(self.member)
+        return replace(empty, vectors=vectors, rows=numbers[self.member], coef=self.coef(), trials=self.trials)

@@ -1,7 +1,7 @@
-"""Similarities k(x, z): all that a dual representation needs to know of its objects.
+"""Kernels: similarities k(x, z), which are all that a dual representation needs to know of its objects.
 
-Objects come as rows of an array, as rows of a CSR matrix, or as anything at all in an array of objects. A similarity
-takes two such collections and gives the whole block at once; the built-in ones by a matrix product.
+Objects are rows of an array, rows of a CSR matrix, or anything at all in an array of objects. A kernel takes two such
+collections and returns the whole block of similarities at once. The built-in kernels use a matrix product.
 """
 
 from __future__ import annotations
@@ -14,35 +14,40 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled import dual as duals
+from rosenblatt.compiled.distances import CsrBlock, city_block, city_block_csr
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
 Objects = Any  # a 2-D array, a CSR matrix, or a 1-D array of objects; numbers of rows for a precomputed matrix
 
-# Sparse rows with no more features than this are multiplied as dense ones: at such widths BLAS wins.
-NARROW = 2048
-# Features from which on a similarity is cheaper to keep than to compute again. Fresh memory is dear: on MNIST, with
-# 784, writing a gigabyte of them took 4 s of a fit of 14.
-WIDE = 4096
-# Rows whose similarity with themselves is asked for at a time, where only whole blocks can be had.
-TOGETHER = 64
+# Sparse rows with at most so many features are multiplied as dense ones: at such widths BLAS is faster.
+DENSE_PRODUCT_MAX_FEATURES = 2048
+# From so many features on, keeping a similarity is cheaper than computing it again. Writing to fresh memory is slow:
+# on MNIST, with 784 features, writing a gigabyte of similarities took 4 s of a fit of 14 s.
+CACHED_MIN_FEATURES = 4096
+# Rows of one block when only the diagonal of the similarities is needed, but whole blocks must be computed.
+DIAGONAL_ROWS_PER_BLOCK = 64
 
 
 def is_sparse(objects: Objects) -> bool:
-    """Tell whether objects are rows of a sparse matrix."""
+    """Return whether objects are rows of a sparse matrix."""
     return bool(sp.issparse(objects))
 
 
-def take(objects: Objects, index: Array) -> Objects:
-    """Give some of the objects, without a copy where they are neighbours."""
-    if index.size and index[-1] - index[0] == index.size - 1 and (index.size == 1 or (np.diff(index) == 1).all()):
-        return objects[int(index[0]) : int(index[-1]) + 1]
-    return objects[index]
+def are_neighbours(number: Array) -> bool:
+    """Return whether numbers are consecutive, so that a slice can replace them."""
+    return bool(number.size and number[-1] - number[0] == number.size - 1 and (np.diff(number) == 1).all())
+
+
+def take(objects: Objects, number: Array) -> Objects:
+    """Return some of the objects, without a copy where they are neighbours."""
+    if are_neighbours(number):
+        return objects[int(number[0]) : int(number[-1]) + 1]
+    return objects[number]
 
 
 def join(first: Objects, second: Objects) -> Objects:
-    """Give the objects of both, sparse if either is."""
+    """Return the objects of both, sparse if either is."""
     if not first.shape[0] or not second.shape[0]:
         return first if first.shape[0] else second
     if is_sparse(first) or is_sparse(second):
@@ -54,17 +59,38 @@ def _dense(rows: Objects) -> Array:
     return np.asarray(rows.toarray()) if is_sparse(rows) else np.asarray(rows)
 
 
+def width(gamma: float | str, objects: Objects) -> float:
+    """Return the gamma that a parameter means for these rows.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto"
+        A number is returned as it is; "scale": 1 / (n_features * variance of all entries), or 1 where all entries are
+        equal; "auto": 1 / n_features.
+    objects : array or CSR matrix of shape (n_rows, n_features)
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / int(objects.shape[1])
+    if is_sparse(objects):
+        variance = objects.multiply(objects).mean() - objects.mean() ** 2
+    else:
+        variance = objects.var(dtype=np.float64)
+    return float(1.0 / (objects.shape[1] * variance)) if variance > 0 else 1.0
+
+
 def _products(A: Objects, B: Objects) -> Array:
-    """Give A B' as a dense array."""
+    """Return A B' as a dense array."""
     if is_sparse(A) or is_sparse(B):
-        if A.shape[1] <= NARROW:
+        if A.shape[1] <= DENSE_PRODUCT_MAX_FEATURES:
             return _dense(A) @ _dense(B).T
         return _dense(A @ B.T) if is_sparse(A) else _dense((B @ A.T).T)
     return np.asarray(A @ B.T)
 
 
 def _squares(rows: Objects) -> Array:
-    """Give the squared length of each row."""
+    """Return the squared length of each row."""
     if is_sparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1)
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
@@ -75,34 +101,35 @@ class Similarity:
 
     Attributes
     ----------
-    dear : bool
-        Whether a single one costs so much that none is to be computed in vain.
-    foreign : bool
-        Whether it calls a user's function, which need not be fit for threads.
+    expensive : bool
+        Whether one evaluation is so slow that none may be wasted.
+    user_defined : bool
+        Whether it calls a user's function, which need not be safe for threads.
     """
 
-    dear: ClassVar[bool] = False
-    foreign: ClassVar[bool] = False
+    expensive: ClassVar[bool] = False
+    user_defined: ClassVar[bool] = False
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Give k(row, vector) as an array of shape (n_vectors, n_rows)."""
+        """Return k(row, vector) as an array of shape (n_vectors, n_rows)."""
         raise NotImplementedError
 
-    def costly(self, rows: Objects) -> bool:
-        """Tell whether a similarity of such rows is cheaper to keep than to compute again."""
-        return bool(rows.ndim == 1 or rows.shape[1] >= WIDE)
+    def worth_caching(self, rows: Objects) -> bool:
+        """Return whether keeping a similarity of such rows is cheaper than computing it again."""
+        return bool(rows.ndim == 1 or rows.shape[1] >= CACHED_MIN_FEATURES)
 
-    def own(self, rows: Objects) -> Array:
-        """Give k(x, x) of each row."""
-        blocks = (take(rows, np.arange(i, min(i + TOGETHER, rows.shape[0]))) for i in range(0, rows.shape[0], TOGETHER))
+    def diagonal(self, rows: Objects) -> Array:
+        """Return k(x, x) of each row."""
+        starts = range(0, rows.shape[0], DIAGONAL_ROWS_PER_BLOCK)
+        blocks = (rows[start : start + DIAGONAL_ROWS_PER_BLOCK] for start in starts)
         return np.concatenate([np.diagonal(self.columns(block, block)) for block in blocks])
 
 
 @dataclass(frozen=True)
 class Polynomial(Similarity):
-    """(gamma x.z + coef0)^degree; the inner product itself with its values left as they are.
+    """(gamma x.z + coef0)^degree; with its default values, the inner product itself.
 
-    Whole powers are products, so that integers stay exact.
+    Powers are computed by products, so that integers stay exact.
     """
 
     gamma: float = 1.0
@@ -110,11 +137,11 @@ class Polynomial(Similarity):
     degree: int = 1
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Give the powers of the shifted inner products."""
+        """Return the powers of the shifted inner products."""
         return self._raise(_products(vectors, rows))
 
-    def own(self, rows: Objects) -> Array:
-        """Give the powers of the shifted squared lengths."""
+    def diagonal(self, rows: Objects) -> Array:
+        """Return the powers of the shifted squared lengths."""
         return self._raise(_squares(rows))
 
     def _raise(self, K: Array) -> Array:
@@ -127,7 +154,7 @@ class Polynomial(Similarity):
         elif self.degree > 1:
             bits = f"{self.degree:b}"[1:]
             base = K.copy() if "1" in bits else K
-            with np.errstate(over="ignore"):  # scores that are not finite are refused later, by name
+            with np.errstate(over="ignore"):  # the check of the scores reports an overflow, with its remedy
                 for bit in bits:
                     K *= K
                     if bit == "1":
@@ -142,7 +169,7 @@ class Gaussian(Similarity):
     gamma: float
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Give the exponentials of the squared distances, which come from inner products."""
+        """Return the exponentials of the squared distances, which are computed from inner products."""
         K = _products(vectors, rows)
         K *= -2
         K += _squares(vectors)[:, None]
@@ -151,8 +178,8 @@ class Gaussian(Similarity):
         K *= K.dtype.type(-self.gamma)
         return np.exp(K, out=K)
 
-    def own(self, rows: Objects) -> Array:
-        """Give ones."""
+    def diagonal(self, rows: Objects) -> Array:
+        """Return ones."""
         return np.ones(rows.shape[0], rows.dtype)
 
 
@@ -163,20 +190,24 @@ class Laplacian(Similarity):
     gamma: float
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Give the exponentials of the distances."""
+        """Return the exponentials of the distances."""
         K = np.empty((vectors.shape[0], rows.shape[0]), np.result_type(vectors.dtype, rows.dtype))
         if is_sparse(vectors) and is_sparse(rows):
-            lengths = (np.asarray(abs(part).sum(axis=1), dtype=np.float64).reshape(-1) for part in (vectors, rows))
-            parts = (array for part in (vectors, rows) for array in (part.data, part.indices, part.indptr))
-            duals.cityblock_csr(*parts, *lengths, K)
+            city_block_csr(_as_block(vectors), _as_block(rows), K)
         else:
-            duals.cityblock(_dense(vectors), _dense(rows), K)
+            city_block(_dense(vectors), _dense(rows), K)
         K *= K.dtype.type(-self.gamma)
         return np.exp(K, out=K)
 
-    def own(self, rows: Objects) -> Array:
-        """Give ones."""
+    def diagonal(self, rows: Objects) -> Array:
+        """Return ones."""
         return np.ones(rows.shape[0], rows.dtype)
+
+
+def _as_block(rows: Objects) -> CsrBlock:
+    """Return CSR rows with the sums of their absolute values."""
+    length = np.asarray(abs(rows).sum(axis=1), dtype=np.float64).reshape(-1)
+    return CsrBlock(rows.data, rows.indices, rows.indptr, length)
 
 
 @dataclass(frozen=True)
@@ -184,47 +215,47 @@ class Cosine(Similarity):
     """x.z / (|x| |z|); zero where either is zero."""
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Give the inner products over the lengths."""
+        """Return the inner products, divided by the lengths."""
         K = _products(vectors, rows)
         for part, axis in ((vectors, (slice(None), None)), (rows, (None, slice(None)))):
             length = np.sqrt(_squares(part))
             K /= np.where(length > 0, length, 1)[axis]
         return K
 
-    def own(self, rows: Objects) -> Array:
-        """Give ones, and zero where a row is."""
+    def diagonal(self, rows: Objects) -> Array:
+        """Return ones, and zero where a row is zero."""
         return (_squares(rows) > 0).astype(rows.dtype)
 
 
 @dataclass(frozen=True)
 class Padded(Similarity):
-    """k(x, z) + 1: the similarity of the objects with one more feature, which is one everywhere: a bias."""
+    """k(x, z) + 1: the similarity of objects with one more feature, which is one everywhere: a bias."""
 
     inner: Similarity
 
     @property
-    def dear(self) -> bool:  # type: ignore[override]
-        """Whether the inner one is."""
-        return self.inner.dear
+    def expensive(self) -> bool:  # type: ignore[override]
+        """Whether the inner similarity is."""
+        return self.inner.expensive
 
     @property
-    def foreign(self) -> bool:  # type: ignore[override]
-        """Whether the inner one is."""
-        return self.inner.foreign
+    def user_defined(self) -> bool:  # type: ignore[override]
+        """Whether the inner similarity is."""
+        return self.inner.user_defined
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Add one."""
+        """Return the inner similarities plus one."""
         K = self.inner.columns(vectors, rows)
         K += 1
         return K
 
-    def costly(self, rows: Objects) -> bool:
-        """Tell what the inner one does."""
-        return self.inner.costly(rows)
+    def worth_caching(self, rows: Objects) -> bool:
+        """Return what the inner similarity does."""
+        return self.inner.worth_caching(rows)
 
-    def own(self, rows: Objects) -> Array:
-        """Add one."""
-        return self.inner.own(rows) + 1
+    def diagonal(self, rows: Objects) -> Array:
+        """Return the inner diagonal plus one."""
+        return self.inner.diagonal(rows) + 1
 
 
 @dataclass(frozen=True)
@@ -234,27 +265,27 @@ class Precomputed(Similarity):
     matrix: Array
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Look them up."""
+        """Return entries of the matrix."""
         return np.ascontiguousarray(self.matrix[np.ix_(rows, vectors)].T)
 
-    def costly(self, rows: Objects) -> bool:
-        """Tell that they are kept already."""
+    def worth_caching(self, rows: Objects) -> bool:
+        """Return False: they are kept already."""
         return False
 
-    def own(self, rows: Objects) -> Array:
-        """Give the diagonal."""
+    def diagonal(self, rows: Objects) -> Array:
+        """Return entries of the diagonal of the matrix."""
         return np.asarray(self.matrix[rows, rows])
 
 
 @dataclass(frozen=True)
-class Blocks(Similarity):
+class BlockFunction(Similarity):
     """A user's function from two blocks of objects to the block of their similarities."""
 
     function: Callable[[Any, Any], Any]
-    foreign = True
+    user_defined = True
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Call the function, and look at what it returns."""
+        """Call the function, and check what it returns."""
         wanted = (rows.shape[0], vectors.shape[0])
         K = _as_numbers(self.function(rows, vectors), "a block of similarities")
         if K.shape != wanted:
@@ -264,34 +295,33 @@ class Blocks(Similarity):
             )
         return np.array(K.T, order="C")
 
-    def costly(self, rows: Objects) -> bool:
-        """Tell that nobody knows what a user's function costs."""
+    def worth_caching(self, rows: Objects) -> bool:
+        """Return True: the cost of a user's function is unknown."""
         return True
 
 
 @dataclass(frozen=True)
-class Pairs(Similarity):
+class PairFunction(Similarity):
     """A user's function from two objects to their similarity, which does not depend on which comes first."""
 
     function: Callable[[Any, Any], Any]
-    dear = foreign = True
+    expensive = user_defined = True
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
         """Call the function for each pair."""
-        given = [[self.function(row, vector) for row in rows] for vector in vectors]
-        K = _as_numbers(given, "a similarity").reshape(len(given), -1)
-        return K
+        answers = [[self.function(row, vector) for row in rows] for vector in vectors]
+        return _as_numbers(answers, "a similarity").reshape(len(answers), -1)
 
-    def own(self, rows: Objects) -> Array:
+    def diagonal(self, rows: Objects) -> Array:
         """Call the function for each object with itself."""
         return _as_numbers([self.function(row, row) for row in rows], "a similarity")
 
 
-def _as_numbers(given: Any, what: str) -> Array:
-    """Give what a user's function returned as finite numbers."""
-    given = _dense(given) if is_sparse(given) else given
+def _as_numbers(answer: Any, what: str) -> Array:
+    """Return the answer of a user's function as an array; raise InvalidInput unless it is finite numbers."""
+    answer = _dense(answer) if is_sparse(answer) else answer
     try:
-        K = np.asarray(given)
+        K = np.asarray(answer)
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"The kernel must give {what}, but what it gave is not a number ({error}).") from None
@@ -301,20 +331,20 @@ def _as_numbers(given: Any, what: str) -> Array:
 
 
 def from_function(function: Callable[[Any, Any], Any], objects: Objects) -> Similarity:
-    """Find out whether a user's function takes blocks or single objects, by trying.
+    """Return the similarity that a user's function computes: of two blocks, or of two single objects.
 
-    It is called with two blocks, of two and of three objects. What gives an array of two by three takes blocks; any
-    other function must give a number for two single objects.
+    The function is called with two blocks, of two and of three objects. If it returns an array of two by three, it
+    takes blocks. Any other function must return a number for two single objects.
     """
-    # With three features a product meant for two vectors would give two by three, too: then there are four objects.
+    # With three features, a product of two single vectors would be two by three as well: then use four objects.
     sizes = (2, 4 if objects.ndim == 2 and objects.shape[1] == 3 else 3)
     blocks = [objects[np.arange(size) % objects.shape[0]] for size in sizes]
     try:
         answer = function(*blocks)
         if np.shape(_dense(answer) if is_sparse(answer) else answer) == sizes:
-            return Blocks(function)
+            return BlockFunction(function)
         found = f"shape {np.shape(answer)}"
-    except Exception as error:  # whatever a function of single objects makes of two blocks
+    except Exception as error:  # a function of single objects may raise anything when called with blocks
         found = f"{type(error).__name__}: {error}"
     if is_sparse(objects):
         raise InvalidInput(
@@ -323,7 +353,7 @@ def from_function(function: Callable[[Any, Any], Any], objects: Objects) -> Simi
         )
     try:
         if np.ndim(function(objects[0], objects[0])) == 0:
-            return Pairs(function)
+            return PairFunction(function)
         single = "it gave an array"
     except Exception as error:
         single = f"{type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled.epochs import Dense
 from rosenblatt.data.table import as_table
-from rosenblatt.dual.kernels import is_sparse
+from rosenblatt.dual.kernels import is_sparse, width
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import check_sparse_first, require, require_one_of
 
@@ -132,7 +132,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if self.fan_in > features:
                 raise InvalidInput(f"fan_in={self.fan_in} is more than the {features} features of X. Use fan_in=None.")
         random = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.gamma_ = self._width(rows)
+        self.gamma_ = width(self.gamma, rows)
         self.weights_ = self._connect(random, features, units)
         if self.units == "cosine":
             self.bias_ = random.uniform(0.0, 2.0 * np.pi, units)
@@ -146,12 +146,6 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self.bias_ = aside - share * heights[0] - (1.0 - share) * heights[1]
         self._n_features_out = units
         return self
-
-    def _width(self, rows: Any) -> float:
-        if not isinstance(self.gamma, str):
-            return float(self.gamma)
-        spread = rows.multiply(rows).mean() - rows.mean() ** 2 if is_sparse(rows) else rows.var(dtype=np.float64)
-        return float(1.0 / (rows.shape[1] * spread)) if spread > 0 else 1.0
 
     def _connect(self, random: np.random.Generator, features: int, units: int) -> Any:
         """Draw the weights of all units."""

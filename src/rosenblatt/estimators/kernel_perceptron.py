@@ -19,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled.epochs import Dense, Task
 from rosenblatt.data.labels import as_labels, as_weights
-from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
-from rosenblatt.dual.blocks import DualJob, Expansion, Log, expand, poll, run_dual
-from rosenblatt.dual.budget import RULES, Budget, Memory, run_frugal
+from rosenblatt.data.table import Table
+from rosenblatt.dual.blocks import DualJob, run_dual
+from rosenblatt.dual.budget import BUDGET_RULES, Budget, BudgetState, run_budgeted
+from rosenblatt.dual.expansion import Expansion, Log, expand, vote
 from rosenblatt.dual.kernels import (
     Cosine,
     Gaussian,
@@ -36,9 +37,12 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, learner, require, require_one_of
-from rosenblatt.learn.multiclass import MULTICLASS, code, decision, growth, open_code, winners
-from rosenblatt.learn.plan import Run
+from rosenblatt.data.table import ALL_ROWS
+from rosenblatt.learn.multiclass import MULTICLASS, code, decision, winners
+from rosenblatt.data.table import row_numbers
 from rosenblatt.learn.stopping import Stop
+from rosenblatt.learn.multiclass import growth, open_code
+from rosenblatt.learn.plan import Run
 
 Array = npt.NDArray[Any]
 
@@ -174,7 +178,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     mistakes_: int
     gamma_: float
     _expansion: Expansion
-    _memory: Memory
+    _memory: BudgetState
     _form: type[Similarity]
 
     def __sklearn_tags__(self) -> Any:
@@ -200,7 +204,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
                     f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
                     "aggregate='last', or budget=None."
                 )
-        require_one_of("budget_rule", self.budget_rule, RULES)
+        require_one_of("budget_rule", self.budget_rule, BUDGET_RULES)
         require("residual", self.residual, Real, lambda v: 0 <= v < 1, "a number from 0 and below 1")
         require("cache_size", self.cache_size, Real, lambda v: 0 <= v < np.inf, "a number of megabytes")
         if self.gamma is not None and not isinstance(self.gamma, str):
@@ -333,8 +337,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             plan=self._plan(),
             multiclass=self.multiclass,
             start=start,
-            index=_used(weight),
-            memory=1e6 * float(self.cache_size),
+            subset=_used(weight),
+            cache_bytes=1e6 * float(self.cache_size),
         )
         self.classes_ = classes
         self._learn(job)
@@ -389,9 +393,9 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             plan=self._plan(order="cyclic", epochs=1, tol=None, keep="last", seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
-            index=_used(weight),
-            strangers=sign.shape[1] - code(seen.size, self.multiclass).shape[1],
-            before=0 if first else self.t_,
+            subset=_used(weight),
+            n_reserve=sign.shape[1] - code(seen.size, self.multiclass).shape[1],
+            n_before=0 if first else self.t_,
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
         self.classes_ = seen
@@ -427,18 +431,18 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         else:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
             memory = self._memory_of(job.start, budget)
-            self._expansion, self.run_, self._memory = run_frugal(job, budget, memory)
+            self._expansion, self.run_, self._memory = run_budgeted(job, budget, memory)
         self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
         known = self._known()
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if self._looks_up() else known.vectors
 
-    def _memory_of(self, start: Expansion, budget: Budget) -> Memory:
+    def _memory_of(self, start: Expansion, budget: Budget) -> BudgetState:
         """Give what the rule remembers of the start."""
-        fresh = Memory.empty(budget, start.trials.size)
+        fresh = BudgetState.empty(budget, start.trials.size)
         if not start.rows.size:
             return fresh
-        left: Memory | None = self.__dict__.get("_memory")
+        left: BudgetState | None = self.__dict__.get("_memory")
         if left is None or left.rule != budget.rule or left.born.shape != fresh.born.shape:
             raise self._other_budget()
         return left
@@ -482,7 +486,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         kernel = self._similarity(objects, matrix)
         vectors = known.rows if matrix is not None else known.vectors
         if chosen == "vote":
-            given = poll(kernel, replace(known, vectors=vectors), objects)
+            given = vote(kernel, replace(known, vectors=vectors), objects)
         elif chosen == "average":
             given = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:

@@ -1,0 +1,378 @@
+"""`KernelPerceptron`: the perceptron of the lectures in the dual, its streams, its kernels, its messages."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.metrics import pairwise
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+from oracles import reference
+from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.datasets import load_mnist
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+
+IRIS = load_iris(return_X_y=True)
+XOR = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float), np.array([0, 1, 1, 0])
+MODES = ("ovr", "ovo", "joint")
+few = settings(max_examples=20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Keep to one thread: what is computed does not depend on it, and tiny shares cost more to hand out than to do."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def quadratic(x, z):
+    return (1 + sum(a * b for a, b in zip(x, z, strict=True))) ** 2
+
+
+def kmers(k):
+    """Spectrum kernel: how many substrings of length k two strings have in common."""
+
+    def count(s):
+        parts = [s[i : i + k] for i in range(len(s) - k + 1)]
+        return {part: parts.count(part) for part in parts}
+
+    return lambda s, t: sum(n * count(t).get(part, 0) for part, n in count(s).items())
+
+
+ORDER_MATTERS = (
+    "a row of weight two moves f once, with a step of two; the row twice is two trials, of which the second may be no "
+    "mistake"
+)
+COSTS_DO_NOT_MATTER = "a kernel that separates the rows does so in the end whatever they cost"
+
+
+def expected_failures(estimator):
+    expected = {}
+    if estimator.kernel != "precomputed":
+        for storage in ("dense", "sparse"):
+            expected[f"check_sample_weight_equivalence_on_{storage}_data"] = ORDER_MATTERS
+    if estimator.multiclass != "joint" and estimator.budget is None:
+        expected["check_class_weight_classifiers"] = COSTS_DO_NOT_MATTER
+    return expected
+
+
+@parametrize_with_checks(
+    [
+        KernelPerceptron(),
+        KernelPerceptron(kernel="poly", multiclass="ovo", aggregate="vote"),
+        KernelPerceptron(kernel="laplacian", multiclass="joint", aggregate="average"),
+        KernelPerceptron(kernel="precomputed"),
+        KernelPerceptron(budget=100, budget_rule="projectron"),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_accepts_the_estimator(estimator, check):
+    check(estimator)
+
+
+# --------------------------------------------------------------------------------------------------- the same algorithm
+
+
+@given(data=integer_sets(most_rows=12, most_features=3), epochs=st.integers(1, 4))
+def test_counts_average_and_vote_are_those_of_the_lectures(data, epochs):
+    X, label = data
+    rows, signs = X.astype(int).tolist(), (2 * label - 1).tolist()
+    alpha, mistakes, history = reference.kernel_perceptron(rows, signs, quadratic, [range(len(X))] * epochs)
+    model = KernelPerceptron(kernel="quadratic", shuffle=False, max_iter=epochs, tol=None).fit(X, label)
+    assert list(model.run_.mistakes) == mistakes[: len(model.run_.mistakes)]
+    assert dict(zip(model.support_.tolist(), model.alpha_[0].tolist(), strict=True)) == {
+        i: a for i, a in enumerate(alpha) if a
+    }
+    history = history[: model.run_.trials]  # an epoch without a mistake ends the run
+    scores = [[reference.dual_score(a, rows, signs, quadratic, x) for a in history] for x in rows]
+    mean = [sum(line) / len(history) for line in scores]
+    votes = [
+        sum((f > 0) - (f <= 0) for f, a in zip(line, history, strict=True) if any(a)) / len(history) for line in scores
+    ]
+    np.testing.assert_allclose(model.decision_function(X, "average"), mean, rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X, "vote"), votes, atol=1e-12)
+    assert model.predict(X).tolist() == [int(line[-1] > 0) for line in scores]
+
+
+@pytest.mark.parametrize("multiclass", MODES)
+def test_vote_and_average_of_several_classes_are_those_of_the_voted_perceptron(multiclass):
+    X, y = np.round(10 * IRIS[0]), IRIS[1]
+    options = {"multiclass": multiclass, "max_iter": 5, "tol": None}
+    ours = KernelPerceptron(kernel="linear", fit_intercept=True, **options).fit(X, y)
+    voted = VotedPerceptron(**options).fit(X, y)
+    for method in ("last", "average", "vote"):
+        np.testing.assert_allclose(ours.decision_function(X, method), voted.decision_function(X, method), atol=1e-9)
+
+
+@few
+@given(integer_sets(classes=3))
+def test_functions_and_matrices_equal_to_a_built_in_give_the_same_model(data):
+    X, label = data
+    options = {"shuffle": False, "max_iter": 3, "tol": None}
+    wanted = KernelPerceptron(kernel="quadratic", **options).fit(X, label)
+    gram = (1 + X @ X.T) ** 2
+    others = {
+        "blocks": (lambda A, B: (1 + A @ B.T) ** 2, X),
+        "pairs": (lambda a, b: (1 + a @ b) ** 2, X),
+        "objects": (quadratic, [tuple(row) for row in X.tolist()] if X.shape[1] < 2 else X),
+        "matrix": ("precomputed", gram),
+        "poly": ("poly", X),
+        "sparse": ("quadratic", sp.csr_array(X)),
+    }
+    for kernel, given_rows in others.values():
+        model = KernelPerceptron(kernel=kernel, degree=2, **options).fit(given_rows, label)
+        assert model.support_.tolist() == wanted.support_.tolist()
+        assert model.alpha_.tolist() == wanted.alpha_.tolist()
+        for method in ("last", "vote"):
+            assert model.decision_function(given_rows, method).tolist() == wanted.decision_function(X, method).tolist()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine", "poly"])
+def test_dense_sparse_and_single_precision_agree(kernel):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 20)) * (rng.random((300, 20)) < 0.3)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
+    options = {"kernel": kernel, "max_iter": 3, "tol": None}
+    dense = KernelPerceptron(**options).fit(X, y)
+    sparse = KernelPerceptron(**options).fit(sp.csr_array(X), y)
+    assert sp.issparse(sparse.support_vectors_)
+    np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(sp.csr_array(X)), atol=1e-9)
+    single = KernelPerceptron(**options).fit(X.astype(np.float32), y)
+    assert single.support_vectors_.dtype == np.float32
+    assert np.mean(single.predict(X) == dense.predict(X)) > 0.9
+
+
+def test_warm_start_goes_on_where_it_stopped():
+    X, y = np.round(10 * IRIS[0]), IRIS[1]
+    options = {"kernel": "quadratic", "shuffle": False, "tol": None}
+    whole = KernelPerceptron(max_iter=6, **options).fit(X, y)
+    half = KernelPerceptron(max_iter=3, warm_start=True, **options).fit(X, y).fit(X, y)
+    np.testing.assert_allclose(half.decision_function(X), whole.decision_function(X), rtol=1e-12)
+    with pytest.raises(InvalidInput, match="warm_start"):
+        half.fit(X, y + 5)
+
+
+def test_weights_are_factors_of_the_step():
+    X, y = IRIS
+    weight = (np.arange(150) % 3 > 0).astype(float)
+    options = {"kernel": "quadratic", "shuffle": False, "max_iter": 4, "tol": None}
+    with_zeros = KernelPerceptron(**options).fit(X, y, sample_weight=weight)
+    without = KernelPerceptron(**options).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(with_zeros.decision_function(X), without.decision_function(X))
+    kernel = {"kernel": "linear", "fit_intercept": True, "class_weight": {0: 3.0, 1: 0.5, 2: 1.0}}
+    ours = KernelPerceptron(**options | kernel).fit(X, y, sample_weight=weight + 0.5)
+    primal = Perceptron(shuffle=False, max_iter=4, tol=None, class_weight=kernel["class_weight"])
+    primal.fit(X, y, sample_weight=weight + 0.5)
+    np.testing.assert_allclose(ours.decision_function(X), primal.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+# -------------------------------------------------------------------------------------------------------------- streams
+
+
+@pytest.mark.parametrize("multiclass", MODES)
+@few
+@given(data=integer_sets(classes=3, most_rows=30), cuts=st.lists(st.integers(1, 29), max_size=4))
+def test_a_stream_in_chunks_is_one_pass(multiclass, data, cuts):
+    X, label = data
+    options = {"kernel": "quadratic", "multiclass": multiclass, "shuffle": False, "tol": None}
+    whole = KernelPerceptron(max_iter=1, **options).fit(X, label)
+    stream = KernelPerceptron(**options)
+    for part in np.split(np.arange(len(X)), sorted(set(cuts))):
+        if part.size:
+            stream.partial_fit(X[part], label[part], classes=[0, 1, 2])
+    assert stream.t_ == len(X)
+    assert stream.mistakes_ == whole.mistakes_
+    assert stream.support_.tolist() == whole.support_.tolist()
+    for method in ("last", "average", "vote"):
+        got, wanted = stream.decision_function(X, method), whole.decision_function(X, method)
+        np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@few
+@given(data=integer_sets(classes=4, most_rows=30))
+def test_classes_may_appear_in_a_stream(multiclass, data):
+    X, label = data
+    order = np.argsort(label, kind="stable")
+    announced, surprised = (KernelPerceptron(kernel="quadratic", multiclass=multiclass) for _ in range(2))
+    for part in np.array_split(order, 7):
+        if part.size:
+            announced.partial_fit(X[part], label[part], classes=[0, 1, 2, 3])
+            surprised.partial_fit(X[part], label[part])
+    for method in ("last", "average", "vote"):
+        got, wanted = surprised.decision_function(X, method), announced.decision_function(X, method)
+        np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_joint_streams_take_new_classes_from_zero():
+    X, y = IRIS
+    model = KernelPerceptron(multiclass="joint", gamma=1.0)
+    for part in np.array_split(np.argsort(y, kind="stable"), 5):
+        model.partial_fit(X[part], y[part])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.dual_coef_.shape[0] == 3
+
+
+# -------------------------------------------------------------------------------------------------------------- kernels
+
+
+def test_gamma_has_scikit_learns_meaning():
+    X, y = IRIS
+    scale = 1 / (4 * X.var())
+    assert KernelPerceptron().fit(X, y).gamma_ == pytest.approx(scale)
+    assert KernelPerceptron(gamma="scale", kernel="poly", max_iter=2, tol=None).fit(X, y).gamma_ == pytest.approx(scale)
+    assert KernelPerceptron().fit(sp.csr_array(X), y).gamma_ == pytest.approx(scale)
+    assert KernelPerceptron(gamma="auto").fit(X, y).gamma_ == 0.25
+    assert KernelPerceptron(kernel="poly", max_iter=2, tol=None).fit(X, y).gamma_ == 1.0
+
+
+def test_a_spectrum_kernel_separates_two_families_of_strings():
+    rng = np.random.default_rng(7)
+
+    def family(motif):
+        def one():
+            letters = rng.choice(list("ACGT"), 30)
+            at = rng.integers(0, 30 - len(motif))
+            letters[at : at + len(motif)] = list(motif)
+            return "".join(letters)
+
+        return [one() for _ in range(60)]
+
+    strings, y = family("GATTACAGAT") + family("CCGTTGCCAA"), ["gattaca"] * 60 + ["other"] * 60
+    order = rng.permutation(120)
+    strings, y = [strings[i] for i in order], [y[i] for i in order]
+    model = KernelPerceptron(kernel=kmers(5), aggregate="average").fit(strings[:80], y[:80])
+    assert model.run_.stop.name == "SEPARATED"
+    assert np.mean(model.predict(strings[80:]) == y[80:]) > 0.9
+    assert model.support_vectors_.tolist() == [strings[i] for i in model.support_]
+    stream = KernelPerceptron(kernel=kmers(5))
+    for i in range(0, 80, 9):
+        stream.partial_fit(strings[i : min(i + 9, 80)], y[i : min(i + 9, 80)])
+    one = KernelPerceptron(kernel=kmers(5), max_iter=1, tol=None, shuffle=False).fit(strings[:80], y[:80])
+    assert stream.alpha_.tolist() == one.alpha_.tolist()
+
+
+def test_a_precomputed_matrix_is_cut_by_cross_validation():
+    X, y = IRIS
+    X = X / X.std()
+    gram = (1 + X @ X.T) ** 2
+    found = cross_val_score(KernelPerceptron(kernel="precomputed", aggregate="average"), gram, y)
+    wanted = cross_val_score(KernelPerceptron(kernel="quadratic", aggregate="average"), X, y)
+    np.testing.assert_allclose(found, wanted)
+    assert found.mean() > 0.9
+
+
+# ------------------------------------------------------------------------------------------------------- what it learns
+
+
+@pytest.mark.parametrize("kernel", ["quadratic", "poly", "rbf", "laplacian"])
+def test_it_learns_what_no_hyperplane_separates(kernel):
+    for X, y in (XOR, make_circles(200, noise=0.05, factor=0.5, random_state=0)):
+        model = KernelPerceptron(kernel=kernel).fit(X, y)
+        assert model.score(X, y) == 1.0
+        assert model.run_.stop.name == "SEPARATED"
+    X, y = make_moons(200, noise=0.1, random_state=0)
+    if kernel != "quadratic":
+        assert KernelPerceptron(kernel=kernel, gamma=2.0, max_iter=5000).fit(X, y).score(X, y) == 1.0
+
+
+@given(st.integers(0, 2**32 - 1))
+@few
+def test_distinct_points_are_separable_under_any_labelling(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((40, 2)), rng.integers(0, 2, 40)
+    y[:2] = 0, 1
+    model = KernelPerceptron(kernel="laplacian", gamma=5.0, max_iter=1000).fit(X, y)
+    assert model.score(X, y) == 1.0
+    signs = 2 * y - 1
+    length = np.sqrt(
+        model.dual_coef_[0] @ pairwise.laplacian_kernel(*[model.support_vectors_] * 2, 5.0) @ model.dual_coef_[0]
+    )
+    margin = (signs * model.decision_function(X)).min() / length
+    assert model.run_.updates <= (model.run_.radius / margin) ** 2 * (1 + 1e-9)
+
+
+def test_labels_and_copies_survive():
+    X, y = XOR[0], np.array(["no", "yes", "yes", "no"])
+    for kernel in ("rbf", quadratic):
+        model = KernelPerceptron(kernel=kernel).fit(X, y)
+        copy = pickle.loads(pickle.dumps(model))
+        assert copy.predict(X).tolist() == y.tolist()
+        assert copy.partial_fit(X, y).classes_.tolist() == ["no", "yes"]
+
+
+def test_digits_are_told_apart(real_data):
+    X, y, X_test, y_test = load_mnist(real_data / "mnist")
+    model = KernelPerceptron(kernel="poly", shuffle=False, max_iter=3, tol=None).fit(X[:4000], y[:4000])
+    wrong = {
+        method: np.mean(model.predict(X_test[:2000], method) != y_test[:2000]) for method in ("last", "average", "vote")
+    }
+    assert max(wrong.values()) < 0.085
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "sigmoid"}, "kernel='sigmoid'"),
+        ({"degree": 1.5}, "degree=1.5"),
+        ({"gamma": -1}, "gamma=-1"),
+        ({"gamma": "wide"}, "gamma='wide'"),
+        ({"coef0": np.inf}, "coef0"),
+        ({"aggregate": "mean"}, "aggregate='mean'"),
+        ({"budget": 0}, "budget=0"),
+        ({"budget": 5, "aggregate": "vote"}, "drops some"),
+        ({"budget_rule": "oldest"}, "budget_rule='oldest'"),
+        ({"residual": 1.0}, "residual=1.0"),
+        ({"cache_size": -1}, "cache_size=-1"),
+        ({"kernel": lambda A, B: np.ones((2, 2))}, "neither two blocks"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "NaN"),
+        ({"kernel": lambda A, B: np.ones((len(A), min(len(B), 3)))}, "It must give one of shape"),
+        ({"kernel": lambda a, b: "alike" if a.ndim == 1 else None}, "not a number"),
+        ({"kernel": "precomputed"}, "square"),
+    ],
+)
+def test_impossible_parameters_are_refused_by_name(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        KernelPerceptron(**options).fit(*IRIS)
+
+
+def test_bad_objects_get_a_sentence():
+    model = KernelPerceptron(kernel=kmers(2)).fit(["abab", "cdcd"], [0, 1])
+    with pytest.raises(InvalidInput, match="other objects"):
+        model.predict([[1.0, 2.0]])
+    with pytest.raises(InvalidInput, match="0 sample"):
+        model.predict([])
+    with pytest.raises(InvalidInput, match="one label for each row"):
+        KernelPerceptron(kernel=kmers(2)).fit(["a", "b"], [0, 1, 1])
+    with pytest.raises(InvalidInput, match="sparse blocks"):
+        KernelPerceptron(kernel=lambda a, b: float(a @ b)).fit(sp.csr_array(np.eye(3)), [0, 1, 1])
+    with pytest.raises(InvalidInput, match="overflow"):
+        KernelPerceptron(kernel="poly", degree=9, max_iter=2).fit(1e10 * np.ones((4, 3), np.float32), [0, 1, 0, 1])
+    with pytest.raises(InvalidInput, match="method"):
+        KernelPerceptron(budget=5).fit(*IRIS).predict(IRIS[0], method="vote")
+    with pytest.raises(InvalidInput, match="Fit it anew"):
+        KernelPerceptron(budget=5).fit(*IRIS).set_params(budget=6).partial_fit(*IRIS)
+    with pytest.raises(AttributeError, match="partial_fit"):
+        KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1])
+    with pytest.raises(InvalidInput, match="balanced"):
+        KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)
+
+
+@pytest.mark.parametrize("later", [{"budget": None}, {"budget": 7}, {"budget_rule": "projectron"}])
+def test_a_stream_does_not_go_on_with_another_budget(later):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y)
+    with pytest.raises(InvalidInput, match="not those that the model was trained with"):
+        model.set_params(**later).partial_fit(X, y)
