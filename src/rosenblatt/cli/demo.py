@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from rosenblatt.compiled import epochs as compiled
 from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.parameters import Multiclass
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.sample_data import Split, digits, tumours
 from rosenblatt.evaluation import accuracy
@@ -25,7 +26,7 @@ from rosenblatt.report.text import ends_in_words, sparkline, text_table
 Array = npt.NDArray[Any]
 
 SEED = 0
-WAYS = {"ovr": "each against rest", "ovo": "every pair", "joint": "all ten at once"}
+WAYS: dict[Multiclass, str] = {"ovr": "each against rest", "ovo": "every pair", "joint": "all ten at once"}
 
 
 def run_demo(output: Path | None, console: Console) -> int:

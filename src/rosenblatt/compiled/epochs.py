@@ -8,8 +8,8 @@ Read the first two pages: the rows, the perceptron's rule, and `run_epoch`, the 
 each verb in the loop (`dot`, `respond`, `add`, ...) is chosen by their type when the loop is compiled, so one loop
 serves every combination at the speed of a loop written for it. With the JIT off the same bodies run as Python.
 
-After that: the structures, the verbs and their bodies by subject, then the other loops (`run_joint_epoch`, AROW, Winnow,
-the pocket), single rows of a stream, errors and scores.
+After that: the structures, the verbs and their bodies by subject, then the other loops (`run_joint_epoch`, AROW,
+Winnow, the pocket), single rows of a stream, errors and scores.
 
 Short names, defined in docs/explanation/notation.md: i row, j feature, p problem (one weight vector),
 c class, t trial, W weights (problems, features), b biases (problems,).
@@ -496,7 +496,7 @@ def entries(rows, i):
 
 
 def row_count(rows):
-    """Number of rows."""
+    """Return the number of rows."""
     return _by_type(_ROW_COUNT, rows)(rows)
 
 
@@ -1150,7 +1150,7 @@ def consider(rows, task, subset, p, state):
             state.best_w[p, j] = state.W[p, j]
 
 
-# ----------------------------------------------------------------------------------------------- single rows of a stream
+# --------------------------------------------------------------------------------------------- single rows of a stream
 
 
 # The state comes array by array: Numba unpacks nine arrays in 0.6 us and a NamedTuple of nine arrays in 2.9 us, and the

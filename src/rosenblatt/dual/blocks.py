@@ -19,16 +19,16 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
 from rosenblatt.compiled.epochs import Task
-from rosenblatt.dual.epochs import Clock, Epochs, Shown
+from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.dual.expansion import VECTORS_PER_TILE, Expansion, Log, expand
 from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import ColumnCache, GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
-from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.learn.order import Order
-from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.stopping import KERNEL, Stop
+from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 
 Array = npt.NDArray[Any]
 
@@ -60,6 +60,8 @@ class DualJob:
         How many of the last problems belong to the reserve class, which the record does not count.
     n_before : int
         How many objects of a stream came earlier.
+    streams : bool
+        Whether the objects are a chunk of a stream, to be presented once.
     """
 
     kernel: Similarity
@@ -72,6 +74,7 @@ class DualJob:
     cache_bytes: float = 1e9
     n_reserve: int = 0
     n_before: int = 0
+    streams: bool = False
 
 
 def run_dual(job: DualJob) -> tuple[Expansion, Run]:
@@ -86,25 +89,27 @@ def run_dual(job: DualJob) -> tuple[Expansion, Run]:
     Expansion
         What was learned.
     Run
-        The record, with the coefficients of the expansion as its `coef`.
+        The record.
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         presenter = Unbounded(job, threads)
-        record = Epochs(job.plan, presenter).run()
+        record = run_presenter(job, presenter)
         return presenter.expansion(), record
 
 
-class DualPresenter:
+def run_presenter(job: DualJob, presenter: DualPresenter) -> Run:
+    """Train until a stopping rule says so, or present the rows once, as a chunk of a stream."""
+    trainer = Trainer(job.plan, presenter)
+    return trainer.run_chunk() if job.streams else trainer.run()
+
+
+class DualPresenter(Presenter):
     """Objects presented in blocks: what runs with and without a budget have in common.
+
+    A part is a problem; or all problems, of a joint task, and where they share their vectors.
 
     Attributes
     ----------
-    parts : int
-        What ends by itself: each problem; or one part for a joint task, and for problems that share their vectors.
-    counted : int
-        Parts that the record counts; those of the reserve class come after them.
-    n_rows : int
-        Rows of an epoch.
     shares_vectors : bool
         Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
         no longer learn, while the others went on replacing the vectors that it needs.
@@ -112,6 +117,8 @@ class DualPresenter:
 
     rows_per_block: int
     shares_vectors = False
+    words = KERNEL
+    proof = ", and no hyperplane of the kernel's space separates the rows with a margin above {share} of their radius"
 
     def __init__(self, job: DualJob, threads: Threads) -> None:
         self.job, self.task, self.threads = job, job.task, threads
@@ -186,14 +193,6 @@ class DualPresenter:
         scores = np.ascontiguousarray(self.scores()[:, self.subset])
         loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
         return bool((margin > 0).all())
-
-    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
-        """Return which of the stalled parts should end: here all, because nothing is known of their margins."""
-        return dict.fromkeys(parts, Stop.TRAINING)
-
-    def margin_ceiling(self) -> float:
-        """Return the largest margin that a separator of any part can have, as far as the run has proved; else inf."""
-        return np.inf
 
     def weights(self) -> tuple[Array, Array]:
         """Return a copy of the coefficients, and biases, which are zero."""

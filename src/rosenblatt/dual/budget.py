@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
-from rosenblatt.dual.blocks import DualJob, DualPresenter
-from rosenblatt.dual.epochs import Epochs
+from rosenblatt.dual.blocks import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.expansion import Expansion, expand
 from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.plan import Run
+from rosenblatt.storage.checks import check_array, check_record, expect
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 
@@ -44,6 +45,7 @@ class Budget:
     seed: int = 0
 
 
+@stored("Memory")
 @dataclass(frozen=True)
 class BudgetState:
     """What a rule must know besides the expansion to continue a stream.
@@ -76,6 +78,21 @@ class BudgetState:
         born, count = np.zeros(budget.size, np.int64), np.zeros(2, np.int64)
         return cls(budget.rule, np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
 
+    def check(self, size: int, rule: str, learned: Expansion) -> None:
+        """Raise a `Fault` unless what was read from a file fits a budget and an expansion."""
+        check_record("the memory", self, BudgetState)
+        expect(self.rule == rule, f"the memory is one of the rule {self.rule!r}")
+        side, problems, count = 0 if rule == "random" else size, learned.trials.size, learned.rows.size
+        check_array("gram of the memory", self.gram, "d", (side, side))
+        check_array("born of the memory", self.born, "l", (size,))
+        check_array("count of the memory", self.count, "l", (2,))
+        check_array("damage of the memory", self.damage, "d", (problems,))
+        check_array("errors of the memory", self.errors, "d", (problems,))
+        there, ever = self.count.tolist()
+        expect(there == count <= min(size, ever) and ever < 1 << 62, f"the memory counts {there} of {count} vectors")
+        expect(np.all((self.born >= 0) & (self.born < max(ever, 1))), "the memory has vectors of the future")
+        expect(not learned.log.slot.size, "the memory has a log, where a budget keeps none")
+
     def grow(self, change: Array) -> BudgetState:
         """Return the state for more problems; `change` as in `Expansion.grow`."""
         share = np.abs(change).astype(float)
@@ -103,8 +120,10 @@ def run_budgeted(job: DualJob, budget: Budget, state: BudgetState) -> tuple[Expa
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         presenter = Budgeted(job, threads, budget, state)
-        record = Epochs(job.plan, presenter).run()
-        return presenter.expansion(), record, presenter.state
+        record = run_presenter(job, presenter)
+        # The problems end together, and the record has an end for each of them.
+        stops = record.stops * (1 if presenter.joint else presenter.trials.size)
+        return presenter.expansion(), replace(record, stops=stops), presenter.state
 
 
 class Budgeted(DualPresenter):

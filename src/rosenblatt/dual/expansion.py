@@ -11,6 +11,8 @@ import numpy.typing as npt
 from rosenblatt.compiled.dual import add_votes
 from rosenblatt.dual.kernels import Objects, Similarity, take
 from rosenblatt.dual.threads import Threads, pieces
+from rosenblatt.storage.checks import check_array, check_record, expect
+from rosenblatt.storage.values import stored
 
 Array = npt.NDArray[Any]
 
@@ -19,6 +21,7 @@ VOTED_ROWS_PER_SHARE = 256  # the same for votes, which need the similarities of
 VECTORS_PER_TILE = 1024  # vectors whose similarities with a share are computed together: they should fit a cache
 
 
+@stored("Log")
 class Log(NamedTuple):
     """The updates in the order of the trials."""
 
@@ -28,6 +31,7 @@ class Log(NamedTuple):
     trial: Array  # (m,) trials of the problem before it
 
 
+@stored("Expansion")
 @dataclass(frozen=True)
 class Expansion:
     """What is learned: f_p(x) = sum over s of coef[p, s] k(x_s, x), and how it came about.
@@ -57,6 +61,25 @@ class Expansion:
         none = np.empty(0, np.int64)
         log = Log(none, none, np.empty(0), none)
         return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
+
+    def check(self) -> None:
+        """Raise a `Fault` unless what was read from a file fits together; the vectors are for the caller to check."""
+        problems, count, log = self.trials.size, self.rows.size, self.log
+        check_array("the trials", self.trials, "l", (problems,))
+        check_array("the coefficients", self.coef, "d", (problems, count))
+        check_array("the numbers of the support", self.rows, "l", (count,))
+        expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
+        check_record("the log", log, Log)
+        length = (log.slot.size,)
+        for name, limit in (("slot", count), ("problem", problems)):
+            numbers = getattr(log, name)
+            check_array(f"{name} of the log", numbers, "l", length)
+            inside = np.all((numbers >= 0) & (numbers < limit))
+            expect(inside, f"{name} of the log goes beyond the {limit} that there are")
+        check_array("step of the log", log.step, "d", length)
+        check_array("trial of the log", log.trial, "l", length)
+        inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
+        expect(inside, "trial of the log goes beyond the trials that there were")
 
     def summed(self) -> Array:
         """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""

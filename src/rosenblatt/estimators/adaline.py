@@ -103,7 +103,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        return self._learned("coef_").model().W[0]
+        return np.asarray(self._learned("coef_").model().W[0])
 
     @coef_.setter
     def coef_(self, value: Any) -> None:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.compiled.epochs import Dense
 from rosenblatt.data.table import as_table
 from rosenblatt.dual.kernels import is_sparse, width
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import check_sparse_first, require, require_one_of
+from rosenblatt.estimators.base import check_before_sklearn
+from rosenblatt.estimators.parameters import Declared, RandomState, choice, custom, integer, real
+from rosenblatt.estimators.storable import Storable
+from rosenblatt.storage.checks import check_array, expect, is_integer
 
 Array = npt.NDArray[Any]
 
 UNITS = ("step", "sigmoid", "relu", "cosine")
 
 
-class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Storable):  # type: ignore[misc]
+    """What a fit leaves on the object."""
+
+    weights_: Any
+    bias_: Array
+    gamma_: float
+    n_features_in_: int
+    _n_features_out: int
+
+
+class AssociationUnits(Declared, _Fitted):
     """A layer of random units: features with which a linear learner can learn anything.
 
     Unit j gives phi(w_j.x + b_j) with random weights that are never trained. Sums of such units approximate every
@@ -32,18 +44,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Parameters
     ----------
-    units : {"step", "sigmoid", "relu", "cosine"}, default "step"
-        phi: the step of Rosenblatt's units; 1 / (1 + e^-z); max(0, z); or sqrt(2 / n_units) cos z, whose inner
-        products approximate the kernel exp(-gamma |x - z|^2).
-    n_units : int, default 500
-        How many.
-    fan_in : int or None, default None
-        Features that each unit is connected with, drawn at random; None for all. In Rosenblatt's machine they were few.
-    gamma : float or "scale", default "scale"
-        The weights are normal with variance 2 gamma, times n_features / fan_in: the larger, the finer the detail.
-        "scale": 1 / (n_features * X.var()). The step does not depend on it.
-    random_state : int, RandomState or None, default 0
-        For weights and thresholds.
+    {parameters}
 
     Attributes
     ----------
@@ -80,20 +81,51 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     gamma_: float
     n_features_in_: int
 
-    def __init__(
-        self,
-        *,
-        units: Any = "step",
-        n_units: Any = 500,
-        fan_in: Any = None,
-        gamma: Any = "scale",
-        random_state: Any = 0,
-    ) -> None:
-        self.units = units
-        self.n_units = n_units
-        self.fan_in = fan_in
-        self.gamma = gamma
-        self.random_state = random_state
+    units: Literal["step", "sigmoid", "relu", "cosine"] = choice(
+        default="step",
+        text="phi: the step of Rosenblatt's units; 1 / (1 + e^-z); max(0, z); or sqrt(2 / n_units) cos z, "
+        "whose inner products approximate the kernel exp(-gamma |x - z|^2).",
+        choices=UNITS,
+    )
+    n_units: int = integer(default=500, text="How many.", least=1, wanted="a whole number from 1")
+    fan_in: int | None = integer(
+        default=None,
+        text="Features that each unit is connected with, drawn at random; None for all. In Rosenblatt's "
+        "machine they were few.",
+        least=1,
+        wanted="a whole number from 1, or None",
+        optional=True,
+    )
+    gamma: float | Literal["scale"] = real(
+        default="scale",
+        text="The weights are normal with variance 2 gamma, times n_features / fan_in: the larger, the finer "
+        'the detail. "scale": 1 / (n_features * X.var()). The step does not depend on it.',
+        above=0,
+        wanted='a positive number or "scale"',
+        words=("scale",),
+    )
+    random_state: RandomState = custom(
+        default=0,
+        text="For weights and thresholds.",
+        kind="int, RandomState or None",
+        stores=lambda value: value is None or isinstance(value, Integral | np.random.RandomState),
+    )
+
+    stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
+
+    def _check_learned(self) -> None:
+        self._check_declared()
+        units = self._n_features_out
+        expect(is_integer(units, 1), f"_n_features_out={units!r} is not a number of units")
+        check_array("bias_", self.bias_, "d", (units,))
+        shape = (self.n_features_in_, units)
+        if isinstance(self.weights_, sp.csc_matrix):
+            fits = self.weights_.shape == shape and self.weights_.dtype == np.float64
+            expect(fits, "weights_ have another size")
+        else:
+            check_array("weights_", self.weights_, "d", shape)
+        fits = isinstance(self.gamma_, float) and 0 < self.gamma_ < np.inf
+        expect(fits, f"gamma_={self.gamma_!r} is not a width")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,11 +134,10 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        check_sparse_first(X)
+        check_before_sklearn(X)
         kinds = [np.float64, np.float32]
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
-        table = as_table(checked)
-        return table.rows.X if isinstance(table.rows, Dense) else sp.csr_matrix(table.rows, shape=table.shape)
+        return as_table(checked).matrix()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the weights.
@@ -121,16 +152,11 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
-        require_one_of("units", self.units, UNITS)
-        require("n_units", self.n_units, Integral, lambda v: v >= 1, "a whole number from 1")
-        if not (isinstance(self.gamma, str) and self.gamma == "scale"):
-            require("gamma", self.gamma, Real, lambda v: 0 < v < np.inf, 'a positive number or "scale"')
+        self._check_declared()
         rows = self._check_rows(X, reset=True)
         features, units = rows.shape[1], int(self.n_units)
-        if self.fan_in is not None:
-            require("fan_in", self.fan_in, Integral, lambda v: v >= 1, "a whole number from 1, or None")
-            if self.fan_in > features:
-                raise InvalidInput(f"fan_in={self.fan_in} is more than the {features} features of X. Use fan_in=None.")
+        if self.fan_in is not None and self.fan_in > features:
+            raise InvalidInput(f"fan_in={self.fan_in} is more than the {features} features of X. Use fan_in=None.")
         random = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.gamma_ = width(self.gamma, rows)
         self.weights_ = self._connect(random, features, units)
@@ -139,11 +165,11 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         else:
             one = random.integers(0, rows.shape[0], units)
             other = (one + random.integers(1, max(rows.shape[0], 2), units)) % rows.shape[0]
-            heights = [_paired(rows[end], self.weights_) for end in (one, other)]
+            scores = [_paired(rows[end], self.weights_) for end in (one, other)]
             share = random.random(units)
             # Between two equal rows there is nothing: the plane must not meet them, where rounding would decide.
-            aside = np.where(heights[0] == heights[1], share, 0.0)
-            self.bias_ = aside - share * heights[0] - (1.0 - share) * heights[1]
+            aside = np.where(scores[0] == scores[1], share, 0.0)
+            self.bias_ = aside - share * scores[0] - (1.0 - share) * scores[1]
         self._n_features_out = units
         return self
 
@@ -157,7 +183,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return sp.csc_matrix((values, chosen, each * np.arange(units + 1)), shape=(features, units))
 
     def transform(self, X: Any) -> Array:
-        """Give what the units make of the rows.
+        """Return the output of the units for the rows.
 
         Parameters
         ----------
@@ -189,7 +215,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 
 def _paired(rows: Any, weights: Any) -> Array:
-    """Give row j times column j of the weights, for each j."""
+    """Return row j times column j of the weights, for each j."""
     if is_sparse(weights) or is_sparse(rows):
         return np.asarray(sp.csr_matrix(rows).multiply(weights.T).sum(axis=1)).reshape(-1)
     return np.asarray(np.einsum("jf,fj->j", rows, weights))

@@ -211,7 +211,7 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
 class FromStream(EpochLearner):
     """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
 
-    stored_attributes = ("learned", "model", "run_", "n_iter_", "stop_reason_")
+    stored_attributes: ClassVar[tuple[str, ...]] = ("learned", "model", "run_", "n_iter_", "stop_reason_")
 
     _stream: Stream
 
@@ -412,7 +412,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         return self._learned("mistakes_").mistakes
 
     @property
-    def coef_(self) -> Array:  # type: ignore[override]
+    def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
         return self._learned("coef_").model().W
 
@@ -421,7 +421,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._learned("coef_").set_weights(value, self.intercept_)
 
     @property
-    def intercept_(self) -> Array:  # type: ignore[override]
+    def intercept_(self) -> Array:
         """The biases; assign a whole array to start anew from other ones."""
         return self._learned("intercept_").model().b
 

@@ -1,25 +1,21 @@
-"""The perceptron in the dual: `KernelPerceptron`."""
+"""The perceptron in the dual."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.compiled.epochs import Dense, Task
-from rosenblatt.data.labels import as_labels, as_weights
-from rosenblatt.data.table import Table
+from rosenblatt.compiled.epochs import Task
+from rosenblatt.data.labels import as_labels, as_weights, used_rows
 from rosenblatt.dual.blocks import DualJob, run_dual
 from rosenblatt.dual.budget import BUDGET_RULES, Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
@@ -34,38 +30,74 @@ from rosenblatt.dual.kernels import (
     Similarity,
     from_function,
     is_sparse,
+    width,
 )
+from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, learner, require, require_one_of
-from rosenblatt.data.table import ALL_ROWS
-from rosenblatt.learn.multiclass import MULTICLASS, code, decision, winners
-from rosenblatt.data.table import row_numbers
-from rosenblatt.learn.stopping import Stop
-from rosenblatt.learn.multiclass import growth, open_code
+from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.parameters import (
+    ForClasses,
+    InEpochs,
+    WithWarmStart,
+    choice,
+    custom,
+    flag,
+    integer,
+    real,
+)
+from rosenblatt.learn.multiclass import (
+    by_pairs,
+    class_costs,
+    code,
+    count_problems,
+    decision,
+    growth,
+    make_task,
+    open_code,
+    winners,
+)
 from rosenblatt.learn.plan import Run
+from rosenblatt.learn.record import Recording
+from rosenblatt.learn.stopping import Stop
+from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows, expect
 
 Array = npt.NDArray[Any]
 
 KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
-METHODS = ("last", "average", "vote")
-_NOT_HERE = ("n_jobs", "early_stopping", "validation_fraction", "init", "keep")
+AGGREGATES = ("last", "average", "vote")
+WITH_WIDTH = ("poly", "rbf", "laplacian")
 
 
-@learner(
-    kernel="rbf",
-    degree=3,
-    gamma=None,
-    coef0=1.0,
-    aggregate="last",
-    budget=None,
-    budget_rule="random",
-    residual=0.1,
-    cache_size=1000,
-    fit_intercept=False,
-    max_iter=100,
-    without=_NOT_HERE,
-)
-class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+def _looks_up(estimator: Any) -> bool:
+    """Whether similarities are looked up in a matrix."""
+    return not callable(estimator.kernel) and bool(estimator.kernel == "precomputed")
+
+
+def _streams(estimator: Any) -> bool:
+    if _looks_up(estimator):
+        raise AttributeError(
+            "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
+            "Pass the kernel as a function, or fit on all rows."
+        )
+    return True
+
+
+class _Fitted(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+    """What a fit leaves on the object."""
+
+    classes_: Array
+    dual_coef_: Array
+    support_: Array
+    support_vectors_: Any
+    t_: int
+    mistakes_: int
+    gamma_: float
+    _expansion: Expansion
+    _memory: BudgetState
+    _form: type[Similarity]
+
+
+class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     """The perceptron in the dual: any similarity in place of the inner product.
 
     On a mistake, y_i f(x_i) <= 0, the row's count alpha_i rises by one, where f(x) = sum of alpha_i y_i k(x_i, x): the
@@ -74,39 +106,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : str or callable, default "rbf"
-        "linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma |x - z|^2);
-        "laplacian": exp(-gamma |x - z|_1); "cosine": x.z / (|x| |z|); "precomputed": X is the matrix of similarities,
-        of the rows with the training rows.
-        A function of two blocks of rows that gives the block of their similarities; or of two single objects that
-        gives a number, the same for (x, z) as for (z, x). Which of the two, is found out by trying blocks of two and
-        three. With a function, X may be a list of anything: strings, graphs, sets.
-    degree : int, default 3
-        Of "poly".
-    gamma : float, "scale", "auto" or None, default None
-        "scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for "rbf" and
-        "laplacian". In a stream the first chunk decides.
-    coef0 : float, default 1
-        Of "poly".
-    aggregate : {"last", "average", "vote"}, default "last"
-        What `predict` and `decision_function` go by, unless told otherwise.
-    budget : int or None, default None
-        Most support vectors to keep, shared by all problems; None for no limit. With a budget there is only the last f.
-    budget_rule : {"random", "forgetron", "projectron"}, default "random"
-        When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al. 2007); shrink
-        all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the projection of the row onto
-        the span of the vectors (Orabona et al. 2009).
-    residual : float, default 0.1
-        For the projectron: a row whose distance from the span is below this share of its length is projected even
-        while there is room.
-    cache_size : float, default 1000
-        Megabytes of similarities to keep, where computing them again would take longer: those of a function, and of
-        rows with thousands of features.
-    fit_intercept : bool, default False
-        Whether to learn a bias: adds 1 to the kernel.
-    max_iter : int, default 100
-        Most epochs.
-    {common}
+    {parameters}
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     n_iter_ : int
         Epochs run.
     run_ : Run
-        Record of the last fit; its `coef` are those of the dual, its `radius` is the largest sqrt(k(x, x)).
+        Record of the last fit; its `radius` is the largest sqrt(k(x, x)).
     stop_reason_ : str
         Why it stopped, as a sentence.
     t_, mistakes_ : int
@@ -166,68 +166,88 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
     [0, 1]
     """
 
-    classes_: Array
-    dual_coef_: Array
-    support_: Array
-    support_vectors_: Any
-    n_iter_: int
-    n_features_in_: int
-    run_: Run
-    stop_reason_: str
-    t_: int
-    mistakes_: int
-    gamma_: float
-    _expansion: Expansion
-    _memory: BudgetState
-    _form: type[Similarity]
+    kernel: str | Callable[[Any, Any], Any] = custom(
+        default="rbf",
+        text='"linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma '
+        '|x - z|^2); "laplacian": exp(-gamma |x - z|_1); "cosine": x.z / (|x| |z|); "precomputed": X is '
+        "the matrix of similarities, of the rows with the training rows. A function of two blocks of rows"
+        " that returns the block of their similarities; or of two single objects that returns a number, "
+        "the same for (x, z) as for (z, x). Blocks of two and three rows are tried, to find out which of "
+        "the two it is. With a function, X may be a list of anything: strings, graphs, sets.",
+        kind="str or callable",
+    )
+    degree: int = integer(default=3, text='Of "poly".', least=0, wanted="a whole number from 0")
+    gamma: float | Literal["scale", "auto"] | None = real(
+        default=None,
+        text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
+        '"rbf" and "laplacian". In a stream the first chunk decides.',
+        above=0,
+        wanted='a positive number, "scale", "auto" or None',
+        optional=True,
+        words=("scale", "auto"),
+    )
+    coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
+    aggregate: Literal["last", "average", "vote"] = choice(
+        default="last",
+        text="What `predict` and `decision_function` go by, unless told otherwise.",
+        choices=AGGREGATES,
+    )
+    budget: int | None = integer(
+        default=None,
+        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
+        "only the last f.",
+        least=1,
+        wanted="a whole number from 1, or None",
+        optional=True,
+    )
+    budget_rule: Literal["random", "forgetron", "projectron"] = choice(
+        default="random",
+        text="When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al."
+        " 2007); shrink all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the "
+        "projection of the row onto the span of the vectors (Orabona et al. 2009).",
+        choices=BUDGET_RULES,
+    )
+    residual: float = real(
+        default=0.1,
+        text="For the projectron: a row whose distance from the span is below this share of its length is "
+        "projected even while there is room.",
+        least=0,
+        below=1,
+        wanted="a number from 0 and below 1",
+    )
+    cache_size: float = real(
+        default=1000,
+        text="Megabytes of similarities to keep, where computing them again would take longer: those of a "
+        "function, and of rows with thousands of features.",
+        least=0,
+        wanted="a number of megabytes",
+    )
+    fit_intercept: bool = flag(default=False, text="Whether to learn a bias: adds 1 to the kernel.")
+    max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")
+
+    stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
+    at_times = ("gamma_", "_memory")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._looks_up()
+        tags.input_tags.pairwise = _looks_up(self)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
-    # ------------------------------------------------------------------------------------------------- parameters
+    # ------------------------------------------------------------------------------------------------------- parameters
 
-    def _check_parameters(self) -> None:
-        self._check_common()
-        require_one_of("multiclass", self.multiclass, MULTICLASS)
-        require_one_of("aggregate", self.aggregate, METHODS)
-        if not callable(self.kernel):
-            require_one_of("kernel", self.kernel, KERNELS)
-        require("degree", self.degree, Integral, lambda v: v >= 0, "a whole number from 0")
-        require("coef0", self.coef0, Real, lambda v: abs(v) < np.inf, "a finite number")
-        if self.budget is not None:
-            require("budget", self.budget, Integral, lambda v: v >= 1, "a whole number from 1, or None")
-            if self.aggregate != "last":
-                raise InvalidInput(
-                    f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
-                    "aggregate='last', or budget=None."
-                )
-        require_one_of("budget_rule", self.budget_rule, BUDGET_RULES)
-        require("residual", self.residual, Real, lambda v: 0 <= v < 1, "a number from 0 and below 1")
-        require("cache_size", self.cache_size, Real, lambda v: 0 <= v < np.inf, "a number of megabytes")
-        if self.gamma is not None and not isinstance(self.gamma, str):
-            require("gamma", self.gamma, Real, lambda v: 0 < v < np.inf, 'a positive number, "scale", "auto" or None')
-        elif self.gamma is not None:
-            require_one_of("gamma", self.gamma, (None, "scale", "auto"))
+    def _check_own(self) -> None:
+        if not callable(self.kernel) and self.kernel not in KERNELS:
+            listed = ", ".join(map(repr, KERNELS))
+            raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
+        if self.budget is not None and self.aggregate != "last":
+            raise InvalidInput(
+                f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
+                "aggregate='last', or budget=None."
+            )
 
-    def _width(self, objects: Objects) -> float:
-        """Give the gamma that the parameters and the rows ask for."""
-        if isinstance(self.gamma, Real):
-            return float(self.gamma)
-        if self.gamma is None and self.kernel == "poly":
-            return 1.0
-        if self.gamma == "auto":
-            return 1.0 / int(objects.shape[1])
-        if is_sparse(objects):
-            spread = objects.multiply(objects).mean() - objects.mean() ** 2
-        else:
-            spread = objects.var(dtype=np.float64)
-        return float(1.0 / (objects.shape[1] * spread)) if spread > 0 else 1.0
-
-    def _similarity(self, objects: Objects, matrix: Array | None) -> Similarity:
-        """Give the similarity, once gamma and the form of a function are known."""
+    def _similarity(self, matrix: Array | None) -> Similarity:
+        """Return the similarity, once gamma and the form of a function are known."""
         kernel: Similarity
         if callable(self.kernel):
             kernel = self._form(self.kernel)  # type: ignore[call-arg]
@@ -250,13 +270,14 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         """Find out what the first rows decide: gamma, and which form a function has."""
         if callable(self.kernel):
             self._form = type(from_function(self.kernel, objects))
-        elif self.kernel in ("poly", "rbf", "laplacian"):
-            self.gamma_ = self._width(objects)
+        elif self.kernel in WITH_WIDTH:
+            default: float | str = 1.0 if self.kernel == "poly" else "scale"
+            self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
-    # ------------------------------------------------------------------------------------------------------- objects
+    # ---------------------------------------------------------------------------------------------------------- objects
 
     def _objects(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Objects, Any, Array | None]:
-        """Give checked objects, labels, and the matrix of similarities if it is given."""
+        """Return checked objects, labels, and the matrix of similarities if that is what X is."""
         if callable(self.kernel) and not (_are_vectors(X) if reset else hasattr(self, "n_features_in_")):
             if not reset and _are_vectors(X):
                 raise InvalidInput(
@@ -270,10 +291,10 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             if not objects.size:
                 raise InvalidInput("Found 0 sample(s) in X while a minimum of 1 is required.")
             return objects, y, None
-        if self._looks_up():
+        if _looks_up(self):
             return self._look_up(X, y, reset)
         table, y = self._check_rows(X, y, reset=reset)
-        return _as_objects(table), y, None
+        return table.matrix(), y, None
 
     def _look_up(self, X: Any, y: Any, reset: bool) -> tuple[Objects, Any, Array]:
         checked = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32], order="C")
@@ -285,15 +306,11 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             )
         return np.arange(matrix.shape[0]), y, matrix
 
-    # ------------------------------------------------------------------------------------------------------ training
+    # --------------------------------------------------------------------------------------------------------- training
 
-    def _task(self, label: Array, sign: Array, classes: Array, y: Array, weight: Array) -> Task:
-        """Say what each row teaches each problem; one-vs-all weights the class that a problem looks for only."""
-        stake = np.ones(classes.size)
-        if self.class_weight is not None:
-            stake = compute_class_weight(self.class_weight, classes=classes, y=y).astype(float)
-        own = sign > 0 if self.multiclass == "ovr" and classes.size > 2 else sign != 0
-        return Task(label, sign, np.where(own, stake[:, None], 1.0), stake, weight, np.empty(0), 0.0)
+    def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
+        costs = class_costs(self.class_weight, classes, None if stream else label)
+        return make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=0.0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -311,37 +328,8 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         -------
         self
         """
-        self._check_parameters()
-        objects, y, matrix = self._objects(X, y, reset=True)
-        classes, label = as_labels(y, objects.shape[0])
-        if classes.size < 2:
-            raise InvalidInput(
-                f"The number of classes has to be greater than one; got 1 class: {classes[0]!r}. "
-                "Add examples of another class."
-            )
-        warm = self.warm_start and hasattr(self, "_expansion")
-        if warm and not np.array_equal(classes, self.classes_):
-            raise InvalidInput(
-                f"warm_start continues with the classes {self.classes_.tolist()}, but y has {classes.tolist()}. "
-                "Fit a fresh estimator, or use partial_fit, which takes new classes."
-            )
-        if not warm:
-            self._settle_kernel(objects)
-        sign = code(classes.size, self.multiclass)
-        start = self._known() if warm else Expansion.empty(objects, sign.shape[1])
-        weight = as_weights(sample_weight, objects.shape[0])
-        job = DualJob(
-            kernel=self._similarity(objects, matrix),
-            objects=objects,
-            task=self._task(label, sign, classes, np.asarray(y), weight),
-            plan=self._plan(),
-            multiclass=self.multiclass,
-            start=start,
-            subset=_used(weight),
-            cache_bytes=1e6 * float(self.cache_size),
-        )
-        self.classes_ = classes
-        self._learn(job)
+        job, classes = self._prepare(X, y, sample_weight)
+        self._learn(job, classes)
         self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         if self.run_.stop is Stop.EPOCHS and self.tol is not None:
             warnings.warn(
@@ -349,13 +337,38 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             )
         return self
 
-    def _streams(self) -> bool:
-        if self._looks_up():
-            raise AttributeError(
-                "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
-                "Pass the kernel as a function, or fit on all rows."
-            )
-        return True
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:
+        """Return what to learn, and the classes."""
+        self._check_parameters()
+        objects, y, matrix = self._objects(X, y, reset=True)
+        classes, label = labels_of(y, objects.shape[0])
+        warm = self.warm_start and "_expansion" in self.__dict__
+        if warm:
+            same_classes(classes, self.classes_)
+        else:
+            self._settle_kernel(objects)
+        sign = code(classes.size, self.multiclass)
+        weight = as_weights(sample_weight, objects.shape[0])
+        job = DualJob(
+            kernel=self._similarity(matrix),
+            objects=objects,
+            task=self._task(label, sign, classes, weight, stream=False),
+            plan=self._plan(),
+            multiclass=self.multiclass,
+            start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
+            subset=used_rows(weight),
+            cache_bytes=1e6 * float(self.cache_size),
+        )
+        return job, classes
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.learn.record`."""
+        if self.budget is not None:
+            raise InvalidInput("A budget keeps no log of its updates: there is nothing to record. Use budget=None.")
+        job, classes = self._prepare(X, y, sample_weight)
+        self._learn(job, classes)
+        self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+        return replay(job, self._expansion, self.run_, self)
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -378,41 +391,62 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         self
         """
         self._check_parameters()
-        first = not hasattr(self, "_expansion")
+        first = "_expansion" not in self.__dict__
         objects, y, _ = self._objects(X, y, reset=first)
-        seen, label = self._more_labels(y, objects.shape[0], classes, first)
+        found, number = as_labels(y, objects.shape[0])
+        expected = [] if classes is None else [np.unique(np.asarray(classes))]
+        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, found]))
+        label = np.searchsorted(seen, found).astype(np.int32)[number]
         if first:
             self._settle_kernel(objects)
-        # On a budget a stranger would take room: a class that appears then starts from zero.
+        # On a budget a reserve class would take room: a class that appears then starts from zero.
         sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
         weight = as_weights(sample_weight, objects.shape[0])
         job = DualJob(
-            kernel=self._similarity(objects, None),
+            kernel=self._similarity(None),
             objects=objects,
-            task=self._task(label, sign, seen, seen, weight),
-            plan=self._plan(order="cyclic", epochs=1, tol=None, keep="last", seconds=None),
+            task=self._task(label, sign, seen, weight, stream=True),
+            plan=self._plan(order="cyclic", tol=None, keep="last", seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
-            subset=_used(weight),
-            n_reserve=sign.shape[1] - code(seen.size, self.multiclass).shape[1],
+            subset=used_rows(weight),
+            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
             n_before=0 if first else self.t_,
+            streams=True,
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
-        self.classes_ = seen
-        self._learn(job)
+        self._learn(job, seen)
         self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
         return self
 
+    @available_if(_streams)  # type: ignore[untyped-decorator]
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row of a stream: the same as `partial_fit` with one row.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), or one object
+        y : label
+
+        Returns
+        -------
+        bool
+            Whether it was a mistake.
+        """
+        before = self.mistakes_ if "_expansion" in self.__dict__ else 0
+        self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
+        return bool(self.mistakes_ > before)
+
     def _meet(self, seen: Array) -> Expansion:
-        """Give the expansion to continue with when the classes are those seen, new ones among them perhaps."""
+        """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
         problems = open_code(self.classes_.size, self.multiclass).shape[1]
-        if self._expansion.trials.size < problems:  # a fit has no strangers: they start from zero
+        if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
             self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
         if seen.size > self.classes_.size:
             places = np.searchsorted(seen, self.classes_).tolist()
             self._grow(growth(places, seen.size, self.multiclass))
         if self.budget is not None:
-            known = code(seen.size, self.multiclass).shape[1]
+            known = count_problems(seen.size, self.multiclass)
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         return self._expansion
 
@@ -421,24 +455,28 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
         if "_memory" in self.__dict__:
             self._memory = self._memory.grow(change)
 
-    def _learn(self, job: DualJob) -> None:
-        """Train, and store what was learned."""
+    def _learn(self, job: DualJob, classes: Array) -> None:
+        """Train, and keep what was learned."""
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
                 raise self._other_budget()
-            self._expansion, self.run_ = run_dual(job)
+            expansion, record = run_dual(job)
             self.__dict__.pop("_memory", None)
         else:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
-            memory = self._memory_of(job.start, budget)
-            self._expansion, self.run_, self._memory = run_budgeted(job, budget, memory)
-        self.n_iter_, self.stop_reason_ = self.run_.epochs, self.run_.reason
-        known = self._known()
+            expansion, record, self._memory = run_budgeted(job, budget, self._memory_of(job.start, budget))
+        self._expansion, self.classes_ = expansion, classes
+        self._store(record)
+        self._expose()
+
+    def _expose(self) -> None:
+        """Set the attributes that show the expansion of the known classes."""
+        known = self._known(self.classes_)
         self.dual_coef_, self.support_ = known.coef, known.rows
-        self.support_vectors_ = np.empty((0, 0)) if self._looks_up() else known.vectors
+        self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else known.vectors
 
     def _memory_of(self, start: Expansion, budget: Budget) -> BudgetState:
-        """Give what the rule remembers of the start."""
+        """Return what the rule remembers of the start."""
         fresh = BudgetState.empty(budget, start.trials.size)
         if not start.rows.size:
             return fresh
@@ -453,90 +491,129 @@ class KernelPerceptron(ClassifierMixin, EpochLearner):  # type: ignore[misc]
             "with. Fit it anew."
         )
 
-    def _looks_up(self) -> bool:
-        return not callable(self.kernel) and bool(self.kernel == "precomputed")
-
-    def _known(self) -> Expansion:
-        """Give the expansion of the known classes, without what is only there for classes to come."""
-        whole = self._expansion
-        problems = code(self.classes_.size, self.multiclass).shape[1]
-        if whole.trials.size == problems:
-            return whole
+    def _known(self, classes: Array) -> Expansion:
+        """Return the expansion of the known classes, without what is only there for classes to come."""
+        every = self._expansion
+        problems = count_problems(classes.size, self.multiclass)
+        if every.trials.size == problems:
+            return every
         if "_memory" in self.__dict__:
-            return replace(whole, coef=whole.coef[:problems], trials=whole.trials[:problems])
-        mine = whole.log.problem < problems
-        used, slot = np.unique(whole.log.slot[mine], return_inverse=True)
-        log = Log(slot, whole.log.problem[mine], whole.log.step[mine], whole.log.trial[mine])
-        vectors = whole.vectors if used.size == whole.rows.size else whole.vectors[used]
-        return Expansion(vectors, whole.rows[used], whole.coef[:problems, used], whole.trials[:problems], log)
+            return replace(every, coef=every.coef[:problems], trials=every.trials[:problems])
+        mine = every.log.problem < problems
+        used, slot = np.unique(every.log.slot[mine], return_inverse=True)
+        log = Log(slot, every.log.problem[mine], every.log.step[mine], every.log.trial[mine])
+        vectors = every.vectors if used.size == every.rows.size else every.vectors[used]
+        return Expansion(vectors, every.rows[used], every.coef[:problems, used], every.trials[:problems], log)
 
     @property
     def alpha_(self) -> Array:
         """How often each support row was a mistake, for each problem."""
         return np.abs(self.dual_coef_)
 
-    # ---------------------------------------------------------------------------------------------------- prediction
+    # ------------------------------------------------------------------------------------------------------- prediction
 
-    def _class_scores(self, X: Any, method: str | None) -> Array:
+    def _class_scores(self, X: Any, aggregate: str | None) -> Array:
         check_is_fitted(self)
-        chosen = self.aggregate if method is None else method
-        require_one_of("method", chosen, METHODS if "_memory" not in self.__dict__ else METHODS[:1])
+        chosen = self.aggregate if aggregate is None else aggregate
+        possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
+        if chosen not in possible:
+            listed = ", ".join(map(repr, possible))
+            raise InvalidInput(f"aggregate={chosen!r} is not known: choose one of {listed}.")
         objects, _, matrix = self._objects(X, reset=False)
-        known = self._known()
-        kernel = self._similarity(objects, matrix)
+        known = self._known(self.classes_)
+        kernel = self._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
         if chosen == "vote":
-            given = vote(kernel, replace(known, vectors=vectors), objects)
+            scores = vote(kernel, replace(known, vectors=vectors), objects)
         elif chosen == "average":
-            given = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
+            scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
-            given = expand(kernel, vectors, objects, known.coef)
-        return decision(given.T, code(self.classes_.size, self.multiclass), self.multiclass)
+            scores = expand(kernel, vectors, objects, known.coef)
+        return decision(scores.T, code(self.classes_.size, self.multiclass), self.multiclass)
 
-    def decision_function(self, X: Any, method: str | None = None) -> Array:
-        """Give the scores of the classes.
+    def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
+        """Return the scores of the classes.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
             With kernel="precomputed", the similarities with the training rows, of shape (n_samples, n_training).
-        method : {"last", "average", "vote"}, default `aggregate`
+        aggregate : {"last", "average", "vote"}, default that of the constructor
             The score of the last f; of the average; the share of votes for less against, between -1 and 1.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
         """
-        given = self._class_scores(X, method)
-        return given[:, 0] if given.shape[1] == 1 else given
+        scores = self._class_scores(X, aggregate)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any, method: str | None = None) -> Array:
-        """Give the class of each row; a score of zero is the negative class.
+    def predict(self, X: Any, aggregate: str | None = None) -> Array:
+        """Return the class of each row; a score of zero is the negative class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
-        method : {"last", "average", "vote"}, default `aggregate`
+        aggregate : {"last", "average", "vote"}, default that of the constructor
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        given = self._class_scores(X, method)
-        return self.classes_[winners(given) if self.classes_.size > 1 else np.zeros(given.shape[0], int)]
+        scores = self._class_scores(X, aggregate)
+        return self.classes_[winners(scores) if self.classes_.size > 1 else np.zeros(scores.shape[0], int)]
 
+    # ------------------------------------------------------------------------------------------------------------ files
 
-def _used(weight: Array) -> Array:
-    return row_numbers(np.flatnonzero(weight)) if weight.size and not weight.all() else ALL_ROWS
+    @classmethod
+    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
+        shown = {"dual_coef_", "support_", "support_vectors_"}
+        missing = shown - attributes.keys()
+        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        return {name: value for name, value in attributes.items() if name not in shown}
 
+    def _check_learned(self) -> None:
+        self._check_parameters()
+        check_classes(self.classes_)
+        check_counts(self, "n_iter_", "t_", "mistakes_")
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(type(self.run_) is Run, "run_ is not a Run")
+        if self.kernel in WITH_WIDTH:
+            gamma = getattr(self, "gamma_", None)
+            fits = isinstance(gamma, float) and 0 < gamma < np.inf
+            expect(fits, f"gamma_={gamma!r} is not a width, which kernel={self.kernel!r} needs. Fit again")
+        learned, classes = self._expansion, self.classes_.size
+        check_record("the expansion", learned, Expansion)
+        known, count = count_problems(classes, self.multiclass), learned.rows.size
+        # The code is not asked, whose table of a forged number of classes could be vast.
+        reserve = 0 if self.multiclass == "joint" or classes == 1 else classes if by_pairs(self.multiclass) else 1
+        problems = learned.trials.size
+        expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
+        learned.check()
+        self._check_support(learned.vectors, count)
+        expect(
+            (self.budget is None) == ("_memory" not in vars(self)),
+            f"budget={self.budget} is not what it was trained with. Set that, or fit again",
+        )
+        if self.budget is not None:
+            self._memory.check(int(self.budget), self.budget_rule, learned)
+        self._expose()
 
-def _as_objects(table: Table) -> Objects:
-    rows = table.rows
-    return rows.X if isinstance(rows, Dense) else sp.csr_matrix(rows, shape=table.shape)
+    def _check_support(self, vectors: Any, count: int) -> None:
+        name = "the vectors of the expansion"
+        if self.kernel != "precomputed":
+            check_rows(name, vectors, count, self.n_features_in_)
+            ordered = isinstance(vectors, np.ndarray) or vectors.has_canonical_format
+            expect(ordered, f"{name} have columns out of order")
+            return
+        for numbers in (vectors, self._expansion.rows):  # both look up columns of the similarities
+            check_array(name, numbers, "l", (count,))
+            inside = np.all((numbers >= 0) & (numbers < self.n_features_in_))
+            expect(inside, f"{name} are not among the {self.n_features_in_} rows that there were")
 
 
 def _are_vectors(X: Any) -> bool:
-    """Tell rows of numbers from other objects: a matrix, a data frame, or lists that numpy reads as numbers."""
+    """Return whether X has rows of numbers: a matrix, a data frame, or lists that numpy reads as numbers."""
     if is_sparse(X) or hasattr(X, "columns"):
         return True
     if hasattr(X, "ndim"):

@@ -8,6 +8,7 @@ constructor through `typing.dataclass_transform` (PEP 681).
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
 
+from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import Schedule
@@ -60,8 +62,8 @@ class Parameter:
     def document(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
         shown = '"' + self.default + '"' if isinstance(self.default, str) else self.default
-        lines = [f"    {name} : {self.kind}, default {shown}", *(f"        {line}" for line in self.text.splitlines())]
-        return "\n".join(lines)
+        lines = textwrap.wrap(self.text, 112, break_long_words=False)
+        return "\n".join([f"    {name} : {self.kind}, default {shown}", *(f"        {line}" for line in lines)])
 
 
 def _is_number(value: Any) -> bool:
@@ -78,7 +80,7 @@ def _is_compound(value: Any) -> bool:
 
 def real(
     *,
-    default: float | None,
+    default: float | str | None,
     text: str,
     above: float | None = None,
     least: float = -np.inf,
@@ -97,7 +99,7 @@ def real(
     def accepts(value: Any) -> bool:
         if value is None or isinstance(value, str):
             return optional if value is None else value in words
-        return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and inside(value)
+        return is_real(value) and inside(value)
 
     kind = ", ".join(["float", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
@@ -110,7 +112,7 @@ def integer(*, default: int | None, text: str, least: int, wanted: str, optional
     def accepts(value: Any) -> bool:
         if value is None:
             return optional
-        return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and value >= least
+        return is_whole(value) and bool(value >= least)
 
     kind = "int or None" if optional else "int"
     return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", _is_number)
@@ -158,7 +160,7 @@ class Declared:
                 inherited.setdefault(name, parameter)
         cls._own_parameters = own  # type: ignore[attr-defined]
         cls.declared = own | {name: parameter for name, parameter in inherited.items() if name not in own}
-        cls.__init__ = _constructor(cls)  # type: ignore[misc]
+        setattr(cls, "__init__", _constructor(cls))  # noqa: B010 (a type checker knows it from dataclass_transform)
         if cls.__doc__:
             listed = "\n".join(parameter.document(name) for name, parameter in cls.declared.items())
             text = cls.__doc__.replace("    {parameters}", listed)
@@ -193,7 +195,7 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
     return __init__
 
 
-# ---------------------------------------------------------------------------------- parameters that several classes have
+# -------------------------------------------------------------------------------- parameters that several classes have
 
 
 class InEpochs(Declared):
@@ -205,18 +207,18 @@ class InEpochs(Declared):
     )
     tol: float | None = real(
         default=1e-3,
-        text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A perceptron\n"
-        "goes on nevertheless while some hyperplane may separate the data with a margin above tol times the radius.\n"
-        "None: all `max_iter` epochs.",
+        text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A"
+        " perceptron goes on nevertheless while some hyperplane may separate the data with a margin above"
+        " tol times the radius. None: all `max_iter` epochs.",
         most=np.inf,
         wanted="a number, or None for all epochs",
         optional=True,
     )
     shuffle: bool | Literal["random"] = choice(
         default=True,
-        text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. From 16,384\n"
-        "rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows still if the labels come\n"
-        "sorted.",
+        text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. "
+        "From 16,384 rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows "
+        "still if the labels come sorted.",
         choices=(True, False, "random"),
     )
     verbose: int = custom(default=0, text="Print a line per epoch.", kind="int")
@@ -252,8 +254,9 @@ class ForClasses(Declared):
     )
     multiclass: Multiclass = choice(
         default="ovr",
-        text="More than two classes: one against the rest; every pair, adding up their scores or with one vote each; or all\n"
-        "at once by correcting the true class and the best wrong one (Crammer and Singer 2003).",
+        text="More than two classes: one against the rest; every pair, adding up their scores or with one vote"
+        " each; or all at once by correcting the true class and the best wrong one (Crammer and Singer "
+        "2003).",
         choices=MULTICLASS,
     )
 
@@ -298,8 +301,9 @@ class WithKeep(Declared):
 
     keep: Literal["last", "best"] | None = choice(
         default=None,
-        text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on the held-out\n"
-        'rows if there are any. None: what suits the method, and "last" where tol=None asks for all epochs.',
+        text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on"
+        ' the held-out rows if there are any. None: what suits the method, and "last" where tol=None asks'
+        " for all epochs.",
         choices=(None, "last", "best"),
     )
 
@@ -310,8 +314,8 @@ class WithRate(Declared):
     eta0: float = real(default=1.0, text="Learning rate.", above=0, wanted="a positive number")
     schedule: str | Schedule = custom(
         default="constant",
-        text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten epochs), or a\n'
-        "function of the epoch's number from 1.",
+        text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
+        "epochs), or a function of the epoch's number from 1.",
         kind="str or callable",
     )
 

@@ -9,11 +9,11 @@ docs/reference/model-files.md.
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-import rosenblatt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.model import LinearModel
@@ -109,6 +109,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     shown = source_of(path)
     try:
         opened = open_container(shown)
+        _class(opened.text("class"))  # its module registers the records that the file may hold
         return _put_together(opened.content(), opened.version)
     except InvalidInput as fault:
         raise InvalidInput(
@@ -119,11 +120,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _names() -> list[str]:
     """Return the names of the estimators that files may hold: all public ones."""
-    return [name for name in rosenblatt.__all__ if _class(name) is not None]
+    return [name for name in import_module("rosenblatt").__all__ if _class(name) is not None]
 
 
 def _class(name: str) -> type[Storable] | None:
-    found = getattr(rosenblatt, name) if name in rosenblatt.__all__ else None
+    """Return the public estimator of a name, imported by the package's own table of public names."""
+    public = import_module("rosenblatt")
+    found = getattr(public, name) if name in public.__all__ else None
     return found if isinstance(found, type) and issubclass(found, Storable) else None
 
 

@@ -67,8 +67,8 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
     )
     schedule: str | Schedule = custom(
         default="optimal",
-        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, as for\n'
-        "`Perceptron`.",
+        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
+        "as for `Perceptron`.",
         kind="str or callable",
     )
     average: bool = flag(

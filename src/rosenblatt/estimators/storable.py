@@ -37,7 +37,7 @@ class Storable(BaseEstimator):  # type: ignore[misc]
         )
         missing = set(self.stored_attributes) - attributes.keys()
         expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         self._check_learned()
 
     def _check_learned(self) -> None:

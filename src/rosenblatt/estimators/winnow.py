@@ -86,8 +86,8 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
         table, labels = super()._check_rows(X, y, reset=reset)
         if not self.balanced and table.entries and table.values.min() < 0:
             raise InvalidInput(
-                f"Negative values in data passed to Winnow: X goes down to {table.values.min():.3g}. Use balanced=True, "
-                "or split each feature into its positive and its negative part."
+                f"Negative values in data passed to Winnow: X goes down to {table.values.min():.3g}. Use "
+                "balanced=True, or split each feature into its positive and its negative part."
             )
         return table, labels
 

@@ -252,7 +252,7 @@ class InMemory(Presenter):
         """The proof that two classes cannot be separated."""
         return None if self.ceiling is None else self.ceiling.certificate
 
-    # --------------------------------------------------------------------------------------------------- what was learned
+    # ------------------------------------------------------------------------------------------------ what was learned
 
     def snapshot(self) -> Any:
         """Return a copy of the state."""

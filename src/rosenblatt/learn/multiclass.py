@@ -1,8 +1,8 @@
 """Several classes as binary problems: codes, decisions, and classes that appear while a stream runs.
 
-A class that appears mid-stream must have the weights that it would have, had it been announced at the start. Therefore a
-stream trains one more class, the *reserve class*, on every row as an example of something else. A new class takes its
-weights.
+A class that appears mid-stream must have the weights that it would have, had it been announced at the start. Therefore
+a stream trains one more class, the *reserve class*, on every row as an example of something else. A new class takes
+its weights.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
     """Turn scores of problems into scores of classes.
 
     One-vs-one adds up, for each class, its signed scores against every other. With votes, each pair of classes casts
-    one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one problem
-    per class, or a single one for two classes.
+    one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one
+    problem per class, or a single one for two classes.
     """
     if not by_pairs(multiclass) or sign.shape[0] <= 2:
         return problem_scores
@@ -175,7 +175,7 @@ def open_code(n_classes: int, multiclass: str) -> Array:
 
 
 def _unfold(n_classes: int, multiclass: str) -> Array:
-    """Return the matrix from the stored vectors to one per class, or pair, of the known classes and the reserve class."""
+    """Return the matrix from the stored vectors to one per class, or pair, of the known classes and the reserve."""
     if n_classes == 1:
         return np.ones((1, 1), np.int8) if by_pairs(multiclass) else np.array([[1], [-1]], np.int8)
     if not by_pairs(multiclass):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.bounds import average_risk, voted_risk
+from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.learn.stopping import Stop
@@ -114,20 +114,20 @@ class Plan:
             raise InvalidInput(f"keep={self.keep!r} is not known. Choose 'last' or 'best'.")
         for name in ("epochs", "patience", "threads"):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            if not is_whole(value) or value < 1:
                 raise InvalidInput(f"{name}={value!r} is not possible: pass a whole number from 1.")
-        if not isinstance(self.eta, Real) or not 0 < self.eta < np.inf:
+        if not is_real(self.eta) or not 0 < self.eta < np.inf:
             raise InvalidInput(f"The learning rate {self.eta!r} is not a positive number.")
-        if self.tol is not None and (not isinstance(self.tol, Real) or self.tol != self.tol):
+        if self.tol is not None and (not is_real(self.tol) or self.tol != self.tol):
             raise InvalidInput(f"tol={self.tol!r} is not possible: pass a number, or None for all epochs.")
-        if self.seconds is not None and (not isinstance(self.seconds, Real) or not self.seconds > 0):
+        if self.seconds is not None and (not is_real(self.seconds) or not self.seconds > 0):
             raise InvalidInput(f"The time limit of {self.seconds!r} seconds is not positive.")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch."""
         schedule = self.schedule if callable(self.schedule) else SCHEDULES[self.schedule]
         factor = schedule(epoch)
-        if not isinstance(factor, Real) or not 0 < factor < np.inf:
+        if not is_real(factor) or not 0 < factor < np.inf:
             raise InvalidInput(
                 f"The schedule returned {factor!r} for epoch {epoch}. A learning rate is a positive number."
             )

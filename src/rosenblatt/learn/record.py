@@ -220,11 +220,7 @@ class Recorder(InMemory):
 
     def recording(self, run: Run, estimator: Any) -> Recording:
         """Return what was written down."""
-        row, epoch, label, score, loss, mistakes, updates, at = zip(*self.notes, strict=True)
-        W, b = zip(*self.states, strict=True)
-        numbers = (np.array(column, np.int64) for column in (row, epoch, label, mistakes, updates, at))
-        row, epoch, label, mistakes, updates, at = numbers
-        return Recording(
-            row, epoch, label, np.array(score), np.array(loss), mistakes, updates, at, np.array(W), np.array(b), run,
-            estimator,
-        )  # fmt: skip
+        columns = [np.array(column) for column in zip(*self.notes, strict=True)]
+        row, epoch, label, score, loss, mistakes, updates, at = columns
+        W, b = (np.array(part) for part in zip(*self.states, strict=True))
+        return Recording(row, epoch, label, score, loss, mistakes, updates, at, W, b, run, estimator)

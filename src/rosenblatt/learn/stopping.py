@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +53,9 @@ PRECEDENCE = (
 
 # What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
 # there for a single problem only, `proof` where the run has proved something about margins.
-Words = Mapping[Stop, str]
+Words = dict[Stop, str]
 
-_SHARED: dict[Stop, str] = {
+_SHARED: Words = {
     Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs})",
     Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
     Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
@@ -64,25 +63,28 @@ _SHARED: dict[Stop, str] = {
     Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows show (after {epochs} epochs)",
     Stop.CHUNK: "the {trials} rows of the chunk were presented once ({mistakes} mistakes); the stream may go on",
 }
-PERCEPTRON: Words = _SHARED | {
+PERCEPTRON = _SHARED | {
     Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
     Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or see whether the data is "
     "separable at all",
     Stop.TRAINING: Stop.TRAINING.value + ": {patience} epochs in a row did not lower the mean loss by {tol}{proof}",
 }
-BATCH: Words = PERCEPTRON | {
+BATCH = PERCEPTRON | {
     Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows to correct in its update: allow more epochs",
     Stop.TRAINING: Stop.TRAINING.value
     + ": {patience} epochs in a row did not lower the share of misclassified rows by {tol}{proof}",
 }
-LOSS: Words = _SHARED | {
+KERNEL = PERCEPTRON | {
+    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or another kernel",
+}
+LOSS = _SHARED | {
     Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it: allow more epochs if that is "
     "still falling",
     Stop.TRAINING: "the mean loss stopped falling: {patience} epochs in a row did not lower it by {tol}",
 }
-REGRESSION: Words = LOSS | {
+REGRESSION = LOSS | {
     Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
     Stop.CHUNK: "the {trials} rows of the chunk were presented once, with a mean loss of {loss:.3g}; the stream may "
     "go on",

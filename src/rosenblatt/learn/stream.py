@@ -414,17 +414,17 @@ class Stream:
             Whether names that were not there before become columns; else they count as zero.
         """
         if isinstance(x, Mapping):
-            row = self._named_row(x, grow)
-            shape = (1, max(len(self.columns or ()), 1))
-            return as_table(sp.csr_matrix(row, shape=shape))
+            entries = self._named_row(x, grow)
+            return as_table(sp.csr_matrix(entries, shape=(1, max(len(self.columns or ()), 1))))
         if sp.issparse(x):
-            table = as_table(x if x.ndim == 2 else x.reshape(1, -1))
+            row: Any = x
+            table = as_table(row if row.ndim == 2 else row.reshape(1, -1))
         else:
             table = as_table(_vector(x).reshape(1, -1))
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
         if table.shape[0] != 1 or (self.state is not None and table.shape[1] != self.n_features):
-            shape = table.shape if table.shape[0] > 1 else table.shape[1:]
+            shape: Any = table.shape if table.shape[0] > 1 else table.shape[1:]
             raise InvalidInput(f"x has shape {shape}; the model has {self.n_features} features. Pass one row of them.")
         return table
 

@@ -154,13 +154,22 @@ class Trainer:
             self._epoch(len(self.mistakes) + 1)
         return self._record()
 
-    def _epoch(self, number: int) -> None:
-        shown = self.presenter.present(number, self.active, self.clock)
-        counted = self.presenter.counted
+    def run_chunk(self) -> Run:
+        """Present the rows once, as a chunk of a stream; return the record."""
+        self._present(1)
+        self._end(self.active, Stop.CHUNK)
+        return self._record()
+
+    def _present(self, number: int) -> Shown:
+        shown, counted = self.presenter.present(number, self.active, self.clock), self.presenter.counted
         self.mistakes.append(sum(shown.mistakes[:counted]))
         self.losses.append(sum(shown.loss[:counted]) / self.presenter.n_rows)
         self.updates += sum(shown.updates[:counted])
         self.trials += shown.trials
+        return shown
+
+    def _epoch(self, number: int) -> None:
+        shown = self._present(number)
         self._measure(number)
         self._end_clean(shown)
         self._end_cycles(number)
@@ -267,6 +276,7 @@ class Trainer:
         figures = {
             "totals": f" ({self.updates} updates in {epochs} epochs)" if self.presenter.parts == 1 else "",
             "epochs": epochs,
+            "trials": self.trials,
             "mistakes": self.mistakes[-1],
             "loss": self.losses[-1],
             "seconds": self.plan.seconds,

@@ -116,8 +116,8 @@ class VotedStream(Stream):
         bias = np.cumsum(factor) * self.settings.bias
         matrix, size = table.matrix(), max(1, SCORES_PER_BLOCK // factor.size)
         for start in range(0, table.shape[0], size):
-            product = matrix[start : start + size] @ rows.T
-            product = product.toarray() if sp.issparse(product) else product
+            product: Any = matrix[start : start + size] @ rows.T
+            product = product.toarray() if hasattr(product, "toarray") else product
             scores = np.cumsum(np.asarray(product) * factor, axis=1) + bias
             ballots = scores if average else np.where(scores > 0, 1.0, -1.0)
             result[start : start + size] = ballots @ survived

@@ -27,7 +27,7 @@ from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof import certificate_json
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
 from rosenblatt.proof.certificate_json import ARITHMETICS, seal_of
-from rosenblatt.storage.container import replace_file
+from rosenblatt.storage.atomic import replace_file
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Model, gather, score
+from rosenblatt.compiled.epochs import Csr, Hyperplanes, gather, score
 from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
@@ -109,7 +109,7 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     index, signs = index[signs != 0], signs[signs != 0]
     if index.size > most:
         scores = np.empty((index.size, 1), W.dtype)
-        score(table.rows, index, Model(W[None, :], np.array([b], W.dtype), np.ones(1)), scores)
+        score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype), np.ones(1)), scores)
         hardest = np.sort(np.argpartition(signs * scores[:, 0], most - 1)[:most])
         index, signs = index[hardest], signs[hardest]
     return index, signs
