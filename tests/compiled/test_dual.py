@@ -287,7 +287,7 @@ def test_the_loops_run_as_plain_python():
         "X, y = rng.standard_normal((30, 2)), np.arange(30) % 3\n"
         "for multiclass in ('ovr', 'joint'):\n"
         "    options = {'multiclass': multiclass, 'max_iter': 2, 'tol': None}\n"
-        "    KernelPerceptron(**options).fit(X, y).predict(X, method='vote')\n"
+        "    KernelPerceptron(**options).fit(X, y).predict(X, aggregate='vote')\n"
         "    for rule in ('random', 'forgetron', 'projectron'):\n"
         "        model = KernelPerceptron(budget=4, budget_rule=rule, **options).fit(X, y)\n"
         "        assert model.support_.size <= 4 and np.isfinite(model.dual_coef_).all()\n"

@@ -106,7 +106,7 @@ def test_bad_labels_are_refused(use, y, message):
         ({"sample_weight": [0, 0, 0, 0]}, "zero everywhere"),
         ({"order": "sorted"}, "order='sorted'"),
         ({"schedule": "fast"}, "schedule='fast'"),
-        ({"schedule": lambda t: -1.0}, "gave -1.0"),
+        ({"schedule": lambda t: -1.0}, "returned -1.0"),
         ({"epochs": 0}, "epochs=0"),
         ({"eta": 0.0}, "learning rate"),
         ({"seconds": -1.0}, "time limit"),

@@ -151,7 +151,7 @@ def test_a_model_comes_back_as_it_was(model, dtype, index, classes, tmp_path):
             assert alike(back.decision_function(other), fitted.decision_function(other))
     if isinstance(fitted, VotedPerceptron):
         for way in ("vote", "average", "last"):
-            assert alike(back.decision_function(X, method=way), fitted.decision_function(X, method=way))
+            assert alike(back.decision_function(X, aggregate=way), fitted.decision_function(X, aggregate=way))
 
 
 @pytest.mark.parametrize("model", [*STREAMS, *MORE, Winnow(balanced=False)], ids=str)

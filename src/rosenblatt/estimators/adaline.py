@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
-from rosenblatt.estimators.base import FromStream, LinearClassifier, chunk_record
+from rosenblatt.estimators.base import FromStream, LinearClassifier, chunk_record, same_features
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.methods import FirstOrder, Method, copy_state
@@ -146,6 +146,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
         task = regression_task(as_targets(y), weight, settings.bias)
         if warm:
+            same_features(table, self._stream)
             self._stream.reconfigure(settings)
             state = copy_state(self._stream.state)
         else:

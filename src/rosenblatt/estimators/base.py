@@ -94,12 +94,31 @@ def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
     return classes, label
 
 
+def choose_aggregate(aggregate: str | None, method: str | None, default: str, possible: tuple[str, ...]) -> str:
+    """Return how to predict from all hypotheses of a fit: what is asked for, under its name or its former one."""
+    if method is not None:
+        warnings.warn("method= has been renamed: use aggregate=.", FutureWarning, stacklevel=4)
+    chosen = aggregate or method or default
+    if chosen not in possible:
+        listed = ", ".join(map(repr, possible))
+        raise InvalidInput(f"aggregate={chosen!r} is not known: choose one of {listed}.")
+    return chosen
+
+
 def same_classes(classes: Array, known: Array) -> None:
     """Raise an error if a warm start would have to tell other classes apart."""
     if not np.array_equal(classes, known):
         raise InvalidInput(
             f"warm_start continues with the classes {known.tolist()}, but y has {classes.tolist()}. "
             "Fit a fresh estimator, or use partial_fit, which takes new classes."
+        )
+
+
+def same_features(table: Table, stream: Stream) -> None:
+    """Raise an error if a warm start would have to weigh other features."""
+    if table.shape[1] != stream.n_features:
+        raise InvalidInput(
+            f"warm_start continues with {stream.n_features} features, but X has {table.shape[1]}. Fit a fresh estimator."
         )
 
 
@@ -480,6 +499,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         explicit = coef_init is not None or intercept_init is not None
         if self.warm_start and "_stream" in self.__dict__ and not explicit:
             same_classes(classes, self.classes_)
+            same_features(table, self._stream)
             self._stream.reconfigure(self._settings())
             state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:

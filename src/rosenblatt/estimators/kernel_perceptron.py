@@ -34,7 +34,7 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
 from rosenblatt.estimators.parameters import (
     ForClasses,
     InEpochs,
@@ -512,13 +512,10 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
 
     # ------------------------------------------------------------------------------------------------------- prediction
 
-    def _class_scores(self, X: Any, aggregate: str | None) -> Array:
+    def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
-        chosen = self.aggregate if aggregate is None else aggregate
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        if chosen not in possible:
-            listed = ", ".join(map(repr, possible))
-            raise InvalidInput(f"aggregate={chosen!r} is not known: choose one of {listed}.")
+        chosen = choose_aggregate(aggregate, method, self.aggregate, possible)
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known(self.classes_)
         kernel = self._similarity(matrix)
@@ -531,7 +528,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.coef)
         return decision(scores.T, code(self.classes_.size, self.multiclass), self.multiclass)
 
-    def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
+    def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
 
         Parameters
@@ -540,27 +537,31 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
             With kernel="precomputed", the similarities with the training rows, of shape (n_samples, n_training).
         aggregate : {"last", "average", "vote"}, default that of the constructor
             The score of the last f; of the average; the share of votes for less against, between -1 and 1.
+        method : str, optional
+            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
         """
-        scores = self._class_scores(X, aggregate)
+        scores = self._class_scores(X, aggregate, method)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any, aggregate: str | None = None) -> Array:
+    def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the class of each row; a score of zero is the negative class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
         aggregate : {"last", "average", "vote"}, default that of the constructor
+        method : str, optional
+            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        scores = self._class_scores(X, aggregate)
+        scores = self._class_scores(X, aggregate, method)
         return self.classes_[winners(scores) if self.classes_.size > 1 else np.zeros(scores.shape[0], int)]
 
     # ------------------------------------------------------------------------------------------------------------ files

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.base import LinearClassifier, choose_aggregate
 from rosenblatt.estimators.parameters import ForClasses, InEpochs
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.methods import Method, Voted
@@ -116,40 +116,41 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         self.partial_fit(np.asarray(x, dtype=float).reshape(1, -1), [y])
         return self.mistakes_ > before
 
-    def decision_function(self, X: Any, aggregate: str = "vote") -> Array:
+    def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        aggregate : {"vote", "average", "last"}
+        aggregate : {"vote", "average", "last"}, default "vote"
             The share of votes for less against, between -1 and 1; the score of the average; of the last vector.
+        method : str, optional
+            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, else (n_samples, n_classes)
         """
-        scores = self._class_scores(X, aggregate)
+        scores = self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any, aggregate: str = "vote") -> Array:
+    def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the class of each row.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        aggregate : {"vote", "average", "last"}
+        aggregate : {"vote", "average", "last"}, default "vote"
+        method : str, optional
+            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self._elect(self._class_scores(X, aggregate))
+        return self._elect(self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES)))
 
     def _class_scores(self, X: Any, aggregate: str = "vote") -> Array:
-        if aggregate not in AGGREGATES:
-            listed = ", ".join(map(repr, AGGREGATES))
-            raise InvalidInput(f"aggregate={aggregate!r} is not known: choose one of {listed}.")
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
         return self._decide(self._problem_scores(table, aggregate))
