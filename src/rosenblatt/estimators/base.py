@@ -118,7 +118,7 @@ def same_features(table: Table, stream: Stream) -> None:
     """Raise an error if a warm start would have to weigh other features."""
     if table.shape[1] != stream.n_features:
         raise InvalidInput(
-            f"warm_start continues with {stream.n_features} features, but X has {table.shape[1]}. Fit a fresh estimator."
+            f"warm_start continues with {stream.n_features} features, but X has {table.shape[1]}. Fit anew."
         )
 
 
