@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.estimators.winnow import Winnow as Winnow
+    from rosenblatt.learn.loading import load_linear as load_linear
     from rosenblatt.learn.model import LinearModel as LinearModel
-    from rosenblatt.learn.model import load_linear as load_linear
     from rosenblatt.learn.record import record as record
     from rosenblatt.learn.trace import trace as trace
     from rosenblatt.learn.train import train as train
@@ -56,7 +56,7 @@ _HOME = {
     "certify_cycle": "separability.cycles",
     "certify_pairs": "separability.certify",
     "load": "estimators.saving",
-    "load_linear": "learn.model",
+    "load_linear": "learn.loading",
     "record": "learn.record",
     "save": "estimators.saving",
     "theory": "report.theory",

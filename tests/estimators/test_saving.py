@@ -99,8 +99,11 @@ def alike(one, other):
 
 
 def state(model):
-    """Give all that a model is made of, without what is only kept to be quick and the time that the clock showed."""
-    parts = {name: part for name, part in vars(model).items() if name != "_quick"}
+    """Return all that a model is made of, without the time that the clock showed."""
+    parts = dict(vars(model))
+    if "_stream" in parts:
+        stream = parts.pop("_stream")
+        parts |= {"learned": stream.learned, "updates": getattr(stream, "updates", None)}
     if "run_" in parts:
         parts["run_"] = dataclasses.replace(parts["run_"], seconds=0.0)
     return parts
@@ -279,7 +282,7 @@ def test_single_rows_go_on_too(tmp_path):
     model.partial_fit(X, y % 2)
     back.partial_fit(X, y % 2)
     assert alike(back.coef_, model.coef_)
-    assert alike(back._trained, model._trained)
+    assert alike(back._stream.learned, model._stream.learned)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +339,7 @@ def test_a_random_state_goes_on_where_it_was(tmp_path):
     model.random_state.standard_normal(3)  # leaves one in store
     back = there_and_back(model, tmp_path)
     assert back.random_state.standard_normal(5).tolist() == model.random_state.standard_normal(5).tolist()
-    assert alike(state(back.fit(X, y))["coef_"], model.fit(X, y).coef_)
+    assert alike(back.fit(X, y).coef_, model.fit(X, y).coef_)
     with pytest.raises(InvalidInput, match=r"PCG64.*Pass a seed"):
         save(Perceptron(random_state=np.random.RandomState(np.random.PCG64(0))), tmp_path / "x")
 
@@ -355,9 +358,9 @@ def test_equal_arrays_are_stored_once_and_come_back_apart(tmp_path):
     model = there_and_back(Perceptron().partial_fit(X, y % 2), tmp_path)
     header, _ = split((tmp_path / "model.safetensors").read_bytes())
     assert sum(entry["shape"] == [1, 4] for entry in header.values() if "shape" in entry) == 1
-    model.coef_ += 1
-    assert not np.shares_memory(model.coef_, model._trained[1])
-    assert not np.array_equal(model.coef_, model._trained[1])
+    held = model.coef_
+    model.partial_fit(X, y % 2)
+    assert not np.array_equal(model.coef_, held)
 
 
 # ------------------------------------------------------------------------------------------------- what is not saved
@@ -436,11 +439,8 @@ def spoil(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (spoil("coef_", np.ones((3, 9))), "coef_ has shape"),
-        (spoil("coef_", np.full((3, 4), np.nan)), "coef_ has values that are not finite"),
-        (spoil("coef_", np.ones((3, 4), int)), "coef_ has dtype int64"),
-        (spoil("classes_", np.array([2, 1, 0])), "not sorted"),
-        (spoil("n_features_in_", 7), "coef_ has shape"),
+        (lambda model: setattr(model._stream, "classes", np.array([2, 1, 0])), "not sorted"),
+        (spoil("n_features_in_", 7), "the weights are of 4 features"),
         (spoil("note", "mine"), "it has note"),
         (spoil("max_iter", 0), "max_iter=0"),
         (spoil("class_weight", [lambda: 1]), "class_weight.0 is or holds a function"),
@@ -466,7 +466,7 @@ def test_after_a_fit_that_failed_a_model_is_saved_if_it_is_whole(tmp_path):
     model.fit(*rows())
     with pytest.raises(InvalidInput, match="one"):
         model.fit(np.eye(3), [1, 1, 1])
-    with pytest.raises(InvalidInput, match="coef_ has shape"):
+    with pytest.raises(InvalidInput, match="the weights are of 4 features"):
         save(model, tmp_path / "x")
 
 
@@ -479,8 +479,8 @@ def test_the_safetensors_library_reads_the_file(tmp_path):
     path = tmp_path / "model.safetensors"
     save(model, path)
     tensors = safetensors.numpy.load_file(path)
-    assert alike(tensors["coef_"], model.coef_)
-    assert alike(tensors["_trained.0.V"], model._trained[0].V)
+    assert alike(tensors["model.W"], model.coef_)
+    assert alike(tensors["learned.state.V"], model._stream.state.V)
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
@@ -597,7 +597,8 @@ def drop(*way):
     return change
 
 
-STATE = ("attributes", "_trained", "tuple", 0, "record", 1)
+HELD = ("attributes", "learned", "record", 1)
+STATE = (*HELD, "state", "record", 1)
 DRAWN = ("parameters", "random_state", "RandomState")
 
 
@@ -624,32 +625,30 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit("parameters", "max_iter", to=-1), "max_iter=-1"),
         (edit(*DRAWN, "pos", to=10**6), "random_state is not a state"),
         (edit(*DRAWN, "pos", to=-1), "random_state is not a state"),
-        (edit(*DRAWN, "key", to="coef_"), "do not belong there"),
+        (edit(*DRAWN, "key", to="model.W"), "do not belong there"),
         (edit("attributes", "__class__", to=1), "__class__, which Perceptron does not have"),
         (edit("attributes", "max_iter", to=1), "max_iter, which Perceptron does not have"),
         (drop("attributes", "n_features_in_"), "no n_features_in_"),
-        (edit("attributes", "n_features_in_", to=10**6), "coef_ has shape"),
-        (edit("attributes", "coef_", to={"tensor": "classes_"}), "coef_ has shape"),
-        (edit("attributes", "coef_", to=1.0), "coef_ has shape"),
-        (edit("attributes", "intercept_", to={"tensor": "coef_"}), "coef_ has shape"),
-        (edit("attributes", "classes_", to={"text": "coef_"}), "do not belong there"),
-        (edit("attributes", "classes_", to={"objects": [1, "a", 2.5]}), "belong to nothing"),
-        (edit("attributes", "classes_", to={"objects": [None, None]}), "labels"),
-        (edit("attributes", "t_", to=-1), "t_=-1 is not a count"),
+        (edit("attributes", "n_features_in_", to=10**6), "the weights are of 4 features"),
+        (edit("attributes", "model", to=1.0), "belong to nothing"),
+        (edit(*HELD, "classes", to={"text": "model.W"}), "do not belong there"),
+        (edit(*HELD, "classes", to={"objects": [1, "a", 2.5]}), "not sorted"),
+        (edit(*HELD, "classes", to={"objects": [None, None]}), "labels"),
+        (edit(*HELD, "trials", to=-1), "trials=-1 is not a count"),
+        (edit(*HELD, "names", to={"tuple": ["a"]}), "features"),
         (edit("attributes", "stop_reason_", to=7), "stop_reason_ is not a sentence"),
         (edit("attributes", "feature_names_in_", to={"objects": ["a", "b"]}), "is not 4 names"),
         (edit("attributes", "run_", to={"record": ["Popen", {}]}), "no record 'Popen'"),
         (edit("attributes", "run_", "record", 1, "stop", to={"enum": ["Stop", "NEVER"]}), "no Stop 'NEVER'"),
-        (edit("attributes", "run_", "record", 1, "stop", to="SEPARATED"), "run_.stop is not of type"),
-        (edit("attributes", "run_", "record", 1, "stops", to={"tuple": ["a"]}), "run_.stops is not of type"),
-        (edit("attributes", "run_", "record", 1, "epochs", to=0), "run_ has no epochs"),
+        (edit("attributes", "run_", "record", 1, "stop", to="SEPARATED"), "a Run.stop is not of type"),
+        (edit("attributes", "run_", "record", 1, "stops", to={"tuple": ["a"]}), "a Run.stops is not of type"),
+        (edit("attributes", "run_", "record", 1, "epochs", to=0), "a run has no epochs"),
         (drop("attributes", "run_", "record", 1, "kept"), "an entry has not just"),
-        (edit("attributes", "_trained", to=[]), "belong to nothing"),
-        (edit("attributes", "_trained", "tuple", 1, to=7), "the trained coef_ is not an array"),
-        (edit(*STATE, "W", to={"tensor": "_trained.0.paid"}), "W of the state has shape"),
-        (edit(*STATE, "b", to={"tensor": "coef_"}), "the state has biases"),
+        (edit("attributes", "learned", to=[]), "belong to nothing"),
+        (edit(*STATE, "W", to={"tensor": "learned.state.paid"}), "W of the state has shape"),
+        (edit(*STATE, "b", to={"tensor": "model.W"}), "biases of shape"),
         (edit(*STATE, "W", to={"tensor": "gone"}), "no tensor 'gone'"),
-        (edit("parameters", "init", to={"tuple": [{"tensor": "coef_"}] * 9}), "used more than 8 times"),
+        (edit("parameters", "init", to={"tuple": [{"tensor": "model.W"}] * 9}), "used more than 8 times"),
     ],
 )
 def test_a_lie_under_a_true_seal_is_refused(change, message, forged):
@@ -684,13 +683,13 @@ def replace(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (entry("_trained.0.t", dtype="F64"), "t of the state has dtype"),
-        (entry("coef_", shape=[4, 3]), "coef_ has shape (4, 3)"),
-        (replace("coef_", np.nan), "coef_ has values that are not finite"),
-        (replace("_trained.0.scale", np.inf), "scale of the state has values that are not finite"),
-        (replace("_trained.0.scale", 0.0), "scales that are not positive"),
-        (replace("_trained.0.t", -5), "fewer than no trials"),
-        (replace("classes_", 3), "classes_ are not sorted"),
+        (entry("learned.state.t", dtype="F64"), "t of the state has dtype"),
+        (entry("model.W", shape=[4, 3]), "W has shape (4, 3)"),
+        (replace("model.W", np.nan), "W has values that are not finite"),
+        (replace("learned.state.scale", np.inf), "scale of the state has values that are not finite"),
+        (replace("learned.state.scale", 0.0), "scales that are not positive"),
+        (replace("learned.state.t", -5), "fewer than no trials"),
+        (replace("model.classes", 3), "classes_ are not sorted"),
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(change, message, forged):
@@ -701,16 +700,17 @@ def test_updates_that_do_not_fit_are_refused(forged):
     X, y = rows()
     for stored in (X, sp.csr_array(X)):
         model = VotedPerceptron(max_iter=2).fit(stored, y)
-        way = ("attributes", "_ballots", 0, "tuple")
-        assert "belong to nothing" in forged(edit(*way, 1, to={"tensor": "intercept_"}), model)
-        assert "kept its updates" in forged(drop("attributes", "_ballots", 0), model, prune=True)
-        assert "a factor and a trial" in forged(drop(*way, 2), model, prune=True)
-        assert "trials of the updates has" in forged(entry("_ballots.0.2", dtype="F64"), model)
-    assert "damaged" in forged(replace("_ballots.0.0.indices", np.int32(4)), model)
-    assert "damaged" in forged(replace("_ballots.0.0.indices", np.int32(-1)), model)
-    assert "damaged" in forged(replace("_ballots.0.0.indptr", np.int32(5)), model)
-    assert "NaN" in forged(replace("_ballots.0.0.data", np.nan), model)
-    assert "have another size" in forged(edit(*way, 0, "csr_matrix", "shape", to=[model._ballots[0][1].size, 5]), model)
+        way = ("attributes", "updates", 0, "record", 1)
+        assert "belong to nothing" in forged(edit(*way, "factor", to={"tensor": "model.b"}), model)
+        assert "kept its updates" in forged(drop("attributes", "updates", 0), model, prune=True)
+        assert "an entry has not just" in forged(drop(*way, "trial"), model, prune=True)
+        assert "trials of the updates has" in forged(entry("updates.0.trial", dtype="F64"), model)
+    size = model._stream.updates[0].factor.size
+    assert "damaged" in forged(replace("updates.0.rows.indices", np.int32(4)), model)
+    assert "damaged" in forged(replace("updates.0.rows.indices", np.int32(-1)), model)
+    assert "damaged" in forged(replace("updates.0.rows.indptr", np.int32(5)), model)
+    assert "NaN" in forged(replace("updates.0.rows.data", np.nan), model)
+    assert "have another size" in forged(edit(*way, "rows", "csr_matrix", "shape", to=[size, 5]), model)
 
 
 LEARNED = ("attributes", "_expansion", "record", 1)
@@ -723,7 +723,7 @@ def test_expansions_that_do_not_fit_are_refused(forged):
     count = stream._expansion.rows.size
     for wild in (count, -1, 2**40):
         assert "slot of the log goes beyond" in forged(replace("_expansion.log.slot", wild), stream)
-    for wild in (4, -1, 2**40):  # three classes and the stranger
+    for wild in (4, -1, 2**40):  # three classes and the reserve class
         assert "problem of the log goes beyond" in forged(replace("_expansion.log.problem", wild), stream)
     for wild in (-1, 2**40):
         assert "trial of the log goes beyond" in forged(replace("_expansion.log.trial", wild), stream)
@@ -733,12 +733,14 @@ def test_expansions_that_do_not_fit_are_refused(forged):
         edit(*LOGGED, "problem", to={"tensor": "_expansion.trials"}), stream, prune=True
     )
     assert "the expansion has 4 problems, not 3" in forged(edit("parameters", "multiclass", to="joint"), stream)
-    assert "coefficients has shape" in forged(edit(*LEARNED, "rows", to={"tensor": "run_.coef"}), stream, prune=True)
-    assert "numbers of the support has shape" in forged(entry("support_", shape=[count, 1]), stream)
+    assert "coefficients has shape" in forged(
+        edit(*LEARNED, "rows", to={"tensor": "_expansion.coef"}), stream, prune=True
+    )
+    assert "numbers of the support has shape" in forged(entry("_expansion.rows", shape=[count, 1]), stream)
     assert "trials has dtype" in forged(entry("_expansion.trials", dtype="F64"), stream)
     assert "below zero" in forged(replace("_expansion.trials", -3), stream)
-    assert "coefficients has values" in forged(replace("run_.coef", np.inf), stream)
-    assert "the coefficients has shape" in forged(entry("run_.coef", shape=[count, 4]), stream)
+    assert "coefficients has values" in forged(replace("_expansion.coef", np.inf), stream)
+    assert "the coefficients has shape" in forged(entry("_expansion.coef", shape=[count, 4]), stream)
     assert "vectors of the expansion has shape" in forged(edit("attributes", "n_features_in_", to=5), stream)
     assert "gamma_=None" in forged(drop("attributes", "gamma_"), stream)
     assert "gamma_=-1.0" in forged(edit("attributes", "gamma_", to=-1.0), stream)
@@ -750,7 +752,7 @@ def test_expansions_that_do_not_fit_are_refused(forged):
 def test_sparse_expansions_that_do_not_fit_are_refused(forged, saved):
     X, y = rows()
     stream = KernelPerceptron(kernel="laplacian").partial_fit(sp.csr_array(X), y)
-    name = saved(stream)["attributes"]["support_vectors_"]["csr_matrix"]["indices"]
+    name = saved(stream)["attributes"]["_expansion"]["record"][1]["vectors"]["csr_matrix"]["indices"]
     for wild in (4, -1):
         assert "damaged" in forged(replace(name, np.int32(wild)), stream)
     assert "damaged" in forged(replace(name.replace("indices", "indptr"), np.int32(5)), stream)
@@ -768,7 +770,7 @@ def test_numbers_of_similarities_that_are_not_there_are_refused(forged):
     X, y = rows()
     model = KernelPerceptron(kernel="precomputed", max_iter=3).fit(X @ X.T, y)
     for wild in (40, -1):
-        assert "are not among the 40 rows" in forged(replace("support_", wild), model)
+        assert "are not among the 40 rows" in forged(replace("_expansion.rows", wild), model)
     assert "are not among the 3 rows" in forged(edit("attributes", "n_features_in_", to=3), model)
     assert "vectors of the expansion has dtype" in forged(edit("parameters", "kernel", to="linear"), model)
 

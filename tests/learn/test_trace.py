@@ -10,7 +10,7 @@ from oracles import reference
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import perceptron_loss
-from rosenblatt.learn.multiclass import growth, open_code
+from rosenblatt.learn.reserve import growth, open_code
 from strategies import integer_sets
 
 

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import (
-    Fault,
     check_array,
     check_classes,
     check_counts,
@@ -17,11 +16,11 @@ from rosenblatt.storage.checks import (
     check_record,
     check_rows,
     entries,
-    expect,
     is_integer,
     is_label,
     is_of,
 )
+from rosenblatt.storage.registry import Fault, expect
 
 
 def test_a_fault_is_invalid_input_and_has_no_full_stop():

@@ -10,9 +10,8 @@ import safetensors
 import safetensors.numpy
 
 from attacks.forge import content, join, split
-from rosenblatt.storage.checks import Fault, expect
 from rosenblatt.storage.container import open_container, pack, read, write
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.registry import Fault, expect, stored
 
 CONTENT = {
     "class": "Thing",

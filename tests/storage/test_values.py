@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import Fault, expect
-from rosenblatt.storage.values import Decoder, Encoder, stored
+from rosenblatt.storage.registry import Fault, expect, stored
+from rosenblatt.storage.values import Decoder, Encoder
 
 
 def there_and_back(value, version="2"):

@@ -14,8 +14,8 @@ from rosenblatt.dual.blocks import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.expansion import Expansion, expand
 from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.plan import Run
-from rosenblatt.storage.checks import check_array, check_record, expect
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from rosenblatt.compiled.dual import add_votes
 from rosenblatt.dual.kernels import Objects, Similarity, take
 from rosenblatt.dual.threads import Threads, pieces
-from rosenblatt.storage.checks import check_array, check_record, expect
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
 

@@ -14,13 +14,14 @@ from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.estimators.base import FromStream, LinearClassifier, chunk_record, same_features
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
+from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
-from rosenblatt.learn.methods import FirstOrder, Method, copy_state
+from rosenblatt.learn.methods import Method, copy_state
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import REGRESSION
 from rosenblatt.learn.stream import NO_CLASSES, Learned, RegressionStream, Settings, regression_task
 from rosenblatt.learn.trainer import Trainer
-from rosenblatt.storage.checks import expect
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 

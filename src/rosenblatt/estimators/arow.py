@@ -15,7 +15,8 @@ from rosenblatt.estimators.parameters import (
     choice,
     real,
 )
-from rosenblatt.learn.methods import Arow, Method
+from rosenblatt.learn.covariance import Arow
+from rosenblatt.learn.methods import Method
 from rosenblatt.learn.multiclass import MULTICLASS
 
 

@@ -18,7 +18,8 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import check_before_sklearn
 from rosenblatt.estimators.parameters import Declared, RandomState, choice, custom, integer, real
 from rosenblatt.estimators.storable import Storable
-from rosenblatt.storage.checks import check_array, expect, is_integer
+from rosenblatt.storage.checks import check_array, is_integer
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 

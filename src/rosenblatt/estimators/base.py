@@ -28,8 +28,9 @@ from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.table import Table, as_table, check_sparse, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
+from rosenblatt.learn.first_order import Penalty
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.methods import Method, Penalty, copy_state, start_state
+from rosenblatt.learn.methods import Method, copy_state, start_state
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import MULTICLASS, class_costs, code, decision, make_task, winners
 from rosenblatt.learn.plan import Epoch, Plan, Run
@@ -37,7 +38,8 @@ from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop, Words
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.trainer import Trainer
-from rosenblatt.storage.checks import check_counts, check_record, expect
+from rosenblatt.storage.checks import check_counts, check_record
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 
@@ -230,7 +232,8 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
 class FromStream(EpochLearner):
     """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
 
-    stored_attributes: ClassVar[tuple[str, ...]] = ("learned", "model", "run_", "n_iter_", "stop_reason_")
+    stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
+    derived = ("_stream",)
 
     _stream: Stream
 
@@ -244,8 +247,7 @@ class FromStream(EpochLearner):
     def _to_file(self) -> dict[str, Any]:
         if "_stream" not in self.__dict__:
             return {}
-        stream = self._stream
-        return {"learned": stream.learned, "model": self._named_model(), **super()._to_file()}
+        return {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
 
     def _named_model(self) -> LinearModel:
         model = self._stream.model()
@@ -254,8 +256,9 @@ class FromStream(EpochLearner):
 
     def _check_learned(self) -> None:
         self._check_parameters()
-        learned = self.__dict__.pop("learned")
-        del self.__dict__["model"]  # for whoever needs the weights alone
+        learned, model = self.__dict__.pop("learned"), self.__dict__.pop("model")
+        # The weights alone are for `load_linear`; files of version 1 have none.
+        expect(model is None or type(model) is LinearModel, "its model is none")
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
         check_counts(self, "n_iter_")

@@ -45,21 +45,13 @@ from rosenblatt.estimators.parameters import (
     integer,
     real,
 )
-from rosenblatt.learn.multiclass import (
-    by_pairs,
-    class_costs,
-    code,
-    count_problems,
-    decision,
-    growth,
-    make_task,
-    open_code,
-    winners,
-)
+from rosenblatt.learn.multiclass import by_pairs, class_costs, code, count_problems, decision, make_task, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recording
+from rosenblatt.learn.reserve import growth, open_code
 from rosenblatt.learn.stopping import Stop
-from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows, expect
+from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 
@@ -227,6 +219,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
+    derived = ("_form", "dual_coef_", "support_", "support_vectors_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

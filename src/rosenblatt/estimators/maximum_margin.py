@@ -16,15 +16,17 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import LinearPredictor, labels_of
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
-from rosenblatt.learn.methods import FirstOrder, as_hyperplanes
+from rosenblatt.learn.methods import as_hyperplanes
 from rosenblatt.learn.model import LinearModel, scores
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
-from rosenblatt.storage.checks import check_array, check_classes, expect
+from rosenblatt.storage.checks import check_array, check_classes
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 

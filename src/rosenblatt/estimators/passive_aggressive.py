@@ -9,7 +9,8 @@ import numpy as np
 from rosenblatt.compiled.epochs import PassiveAggressiveRule, SmoothPassiveAggressiveRule
 from rosenblatt.estimators.base import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, choice, flag, real
-from rosenblatt.learn.methods import FirstOrder, Method
+from rosenblatt.learn.first_order import FirstOrder
+from rosenblatt.learn.methods import Method
 
 
 class PassiveAggressive(FullTraining, LinearClassifier):

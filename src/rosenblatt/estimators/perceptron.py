@@ -10,7 +10,8 @@ from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, custom, flag
-from rosenblatt.learn.methods import FirstOrder, Method
+from rosenblatt.learn.first_order import FirstOrder
+from rosenblatt.learn.methods import Method
 
 
 def margin_rule(estimator: Any) -> PerceptronRule:

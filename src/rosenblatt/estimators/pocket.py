@@ -8,7 +8,8 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators.base import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithValidation, choice
-from rosenblatt.learn.methods import Method, PocketMethod
+from rosenblatt.learn.methods import Method
+from rosenblatt.learn.pocket import PocketMethod
 
 
 def _no_stream(estimator: Any) -> NoReturn:

@@ -19,9 +19,9 @@ from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.storage.atomic import source_of, target_of
-from rosenblatt.storage.checks import Fault, entries, expect, is_integer
+from rosenblatt.storage.checks import entries, is_integer
 from rosenblatt.storage.container import Content, open_container, write
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.registry import Fault, expect, stored
 
 stored("Certificate")(Certificate)
 
@@ -132,6 +132,9 @@ def _class(name: str) -> type[Storable] | None:
 
 def _take_apart(model: Storable) -> Content:
     cls, parameters = type(model), model.get_params(deep=False)
+    belong = {*parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
+    strange = ", ".join(sorted(vars(model).keys() - belong))
+    expect(not strange, f"it has {strange:.60}, which {cls.__name__} does not have. Remove that")
     attributes = model._to_file()
     known = {name: vars(model)[name] for name in _INPUT if name in vars(model)}
     for name, value in parameters.items():

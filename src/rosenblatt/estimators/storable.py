@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 
 from rosenblatt.estimators.parameters import Parameter
-from rosenblatt.storage.checks import expect
+from rosenblatt.storage.registry import expect
 
 
 class Storable(BaseEstimator):  # type: ignore[misc]
@@ -22,6 +22,8 @@ class Storable(BaseEstimator):  # type: ignore[misc]
     stored_attributes: ClassVar[tuple[str, ...]] = ()
     # Attributes that only some fits leave.
     at_times: ClassVar[tuple[str, ...]] = ()
+    # Attributes that are made of the others when a file is loaded.
+    derived: ClassVar[tuple[str, ...]] = ()
 
     def _to_file(self) -> dict[str, Any]:
         """Return what was learned, by name; empty before a fit."""

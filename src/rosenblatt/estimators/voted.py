@@ -13,12 +13,13 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import LinearClassifier, choose_aggregate
 from rosenblatt.estimators.parameters import ForClasses, InEpochs
+from rosenblatt.learn.first_order import Voted
 from rosenblatt.learn.in_memory import Job
-from rosenblatt.learn.methods import Method, Voted
+from rosenblatt.learn.methods import Method
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.voted import Updates, VotedStream
-from rosenblatt.storage.checks import expect
+from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 

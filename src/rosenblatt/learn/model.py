@@ -14,10 +14,7 @@ from rosenblatt.compiled.epochs import Dense, Hyperplanes, score
 from rosenblatt.data.table import ALL_ROWS, Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, winners
-from rosenblatt.storage.atomic import source_of, target_of
-from rosenblatt.storage.checks import check_array, check_classes, expect
-from rosenblatt.storage.container import Container, Content, open_container, write
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
 
@@ -42,7 +39,10 @@ def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array
     return out
 
 
-def _check_model(model: LinearModel) -> None:
+def check_model(model: LinearModel) -> None:
+    """Raise a `Fault` unless weights from a file are finite numbers, of labels."""
+    from rosenblatt.storage.checks import check_array, check_classes
+
     check_array("W", model.W, "f", model.W.shape)
     check_array("b", model.b, "f", (model.W.shape[0],))
     if model.classes.size:
@@ -50,7 +50,7 @@ def _check_model(model: LinearModel) -> None:
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
 
 
-@stored("LinearModel", check=_check_model)
+@stored("LinearModel", check=check_model)
 @dataclass(frozen=True)
 class LinearModel:
     """Weights that predict.
@@ -179,63 +179,8 @@ class LinearModel:
         --------
         load_linear : the way back.
         """
-        content: Content = {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}}
-        write(target_of(path), content)
+        # Imported here: most models are never written.
+        from rosenblatt.storage.atomic import target_of
+        from rosenblatt.storage.container import write
 
-
-def load_linear(path: str | os.PathLike[str]) -> LinearModel:
-    """Read the weights of a linear model from a file, without scikit-learn and without what training needs.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file that `rosenblatt.save` or `LinearModel.save` wrote, of any linear member of the family.
-
-    Returns
-    -------
-    LinearModel
-        Which predicts as the estimator does; the voted perceptron's predicts by its last weights.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is not a whole and sound model file, or holds a model without weights.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from rosenblatt import Perceptron, load_linear, save
-    >>> model = Perceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(model, f"{folder}/or.safetensors")
-    ...     load_linear(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
-    ['no', 'yes']
-    """
-    shown = source_of(path)
-    try:
-        opened = open_container(shown)
-        names = opened.names("attributes")
-        if opened.version == "1":
-            return _from_version_1(opened, names)
-        expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
-        model = opened.value("attributes", "model")
-        expect(type(model) is LinearModel, "its model is none")
-    except InvalidInput as fault:
-        raise InvalidInput(f"{shown} cannot be loaded: {str(fault).rstrip('.')}.") from None
-    found: LinearModel = model
-    return found
-
-
-def _from_version_1(opened: Container, names: list[str]) -> LinearModel:
-    """Return the weights of a file of format version 1, which stored those of each estimator by itself."""
-    expect("coef_" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
-    coef, intercept = opened.value("attributes", "coef_"), opened.value("attributes", "intercept_")
-    if "classes_" not in names:
-        W, b = np.atleast_2d(coef), np.atleast_1d(np.asarray(intercept, dtype=coef.dtype))
-        model = LinearModel(W, b, np.empty(0))
-    else:
-        classes, multiclass = opened.value("attributes", "classes_"), opened.value("parameters", "multiclass")
-        check_classes(classes)
-        model = LinearModel(coef, intercept, classes, multiclass)
-    _check_model(model)
-    return model
+        write(target_of(path), {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}})

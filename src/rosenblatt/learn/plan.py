@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.learn.stopping import Stop
-from rosenblatt.storage.checks import expect
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.registry import expect, stored
 
 if TYPE_CHECKING:
     from rosenblatt.learn.model import LinearModel
@@ -118,6 +116,9 @@ class Plan:
                 raise InvalidInput(f"{name}={value!r} is not possible: pass a whole number from 1.")
         if not is_real(self.eta) or not 0 < self.eta < np.inf:
             raise InvalidInput(f"The learning rate {self.eta!r} is not a positive number.")
+        self._check_limits()
+
+    def _check_limits(self) -> None:
         if self.tol is not None and (not is_real(self.tol) or self.tol != self.tol):
             raise InvalidInput(f"tol={self.tol!r} is not possible: pass a number, or None for all epochs.")
         if self.seconds is not None and (not is_real(self.seconds) or not self.seconds > 0):
@@ -252,6 +253,9 @@ class Run:
         tuple of Guarantee
             Empty for several problems at once, whose mistakes are not one another's.
         """
+        # Imported here: training itself has no use for theorems.
+        from rosenblatt.bounds import average_risk, voted_risk
+
         if len(self.stops) > 1 or not self.mistakes:
             return ()
         rows = self.trials // self.epochs

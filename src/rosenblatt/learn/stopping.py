@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import Table
-from rosenblatt.storage.values import stored
+from rosenblatt.storage.registry import stored
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate

@@ -21,18 +21,10 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, start_state
 from rosenblatt.learn.model import LinearModel, scores
-from rosenblatt.learn.multiclass import (
-    by_pairs,
-    class_costs,
-    code,
-    count_problems,
-    growth,
-    is_joint,
-    make_task,
-    open_code,
-)
-from rosenblatt.storage.checks import check_classes, expect, is_integer
-from rosenblatt.storage.values import stored
+from rosenblatt.learn.multiclass import by_pairs, class_costs, code, count_problems, is_joint, make_task
+from rosenblatt.learn.reserve import growth, open_code
+from rosenblatt.storage.checks import check_classes, is_integer
+from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
 

@@ -13,22 +13,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.errors import InvalidInput
+from rosenblatt.storage.registry import expect
 
 _DTYPES = {"f": ("f4", "f8"), "d": ("f8",), "i": ("i4", "i8"), "l": ("i8",)}
-
-
-class Fault(InvalidInput):
-    """A value that cannot be stored, or file content that failed a check.
-
-    The message has no final period: the caller adds which model or file it is about.
-    """
-
-
-def expect(condition: Any, fault: str) -> None:
-    """Raise a `Fault` unless the condition holds."""
-    if not condition:
-        raise Fault(fault)
 
 
 def is_integer(value: Any, least: int = 0, most: int = 1 << 48) -> bool:

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from rosenblatt.storage.atomic import replace_file
-from rosenblatt.storage.checks import Fault, entries, expect, is_integer
+from rosenblatt.storage.checks import entries, is_integer
+from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.storage.values import DTYPE_CODES, DTYPES, Array, Decoder, Encoder, raw_bytes
 
 Content = dict[str, str | dict[str, Any]]  # texts, and sections of named values

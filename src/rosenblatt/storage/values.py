@@ -6,20 +6,19 @@ that the reader knows can be named, and nothing in a file is run. The tags are l
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import Fault, check_record, entries, expect, is_integer, is_label
+from rosenblatt.storage.checks import entries, is_integer, is_label
+from rosenblatt.storage.registry import BY_CLASS, Fault, expect, is_enum, is_record, registered
 
 Array = npt.NDArray[Any]
 Class = TypeVar("Class", bound=type)
@@ -48,102 +47,6 @@ def raw_bytes(array: Array) -> Array:
     return array.reshape(-1).view(np.uint8)
 
 
-# -------------------------------------------------------------------------------------------------------- the registry
-
-
-class Registration(NamedTuple):
-    """A class that files may name."""
-
-    name: str
-    cls: Any
-    check: Callable[[Any], None] | None
-    renamed: Mapping[str, str | None]
-
-    @property
-    def is_document(self) -> bool:
-        """Whether the class has a form of its own for JSON."""
-        return hasattr(self.cls, "from_dict")
-
-    @property
-    def fields(self) -> dict[str, bool]:
-        """The names of the fields, and whether each must be in a file."""
-        if dataclasses.is_dataclass(self.cls):
-            missing = dataclasses.MISSING
-            return {
-                field.name: field.default is missing and field.default_factory is missing
-                for field in dataclasses.fields(self.cls)
-                if field.init
-            }
-        return {name: name not in self.cls._field_defaults for name in self.cls._fields}
-
-    def approve(self, record: Any) -> Any:
-        """Return the record if its invariants hold; else raise a `Fault`."""
-        if self.check is not None:
-            if _is_record(self):  # so that a check may rely on the types of the fields
-                check_record(f"a {self.name}", record, self.cls)
-            self.check(record)
-        return record
-
-
-_BY_NAME: dict[str, Registration] = {}
-_BY_CLASS: dict[type, Registration] = {}
-
-
-def stored(
-    name: str, *, check: Callable[[Any], None] | None = None, renamed: Mapping[str, str | None] | None = None
-) -> Callable[[Class], Class]:
-    """Register a class, so that files may hold its instances.
-
-    Parameters
-    ----------
-    name : str
-        What files call it. Files outlive the code: it stays when the class is renamed.
-    check : callable, optional
-        Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
-        one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
-    renamed : mapping, optional
-        From the names of fields in files of format version 1 to their names today; None: the field is no more.
-
-    Returns
-    -------
-    callable
-        A decorator for a NamedTuple, a dataclass or an enumeration. A class with `to_dict` and `from_dict` is stored as
-        what they return and take.
-
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> @stored("doctest.Interval")
-    ... class Interval(NamedTuple):
-    ...     low: float
-    ...     high: float
-    """
-
-    def register(cls: Class) -> Class:
-        known = _BY_NAME.get(name)
-        if known is not None and known.cls.__qualname__ != cls.__qualname__:
-            raise ValueError(f"Files call {known.cls.__qualname__} {name!r} already. Choose another name.")
-        _BY_NAME[name] = _BY_CLASS[cls] = Registration(name, cls, check, dict(renamed or {}))
-        return cls
-
-    return register
-
-
-def _registered(name: str, suits: Callable[[Registration], bool], kind: str) -> Registration:
-    found = _BY_NAME.get(name)
-    if found is None or not suits(found):
-        raise Fault(f"there is no {kind} {name!r:.60}")
-    return found
-
-
-def _is_enum(entry: Registration) -> bool:
-    return issubclass(entry.cls, Enum)
-
-
-def _is_record(entry: Registration) -> bool:
-    return not _is_enum(entry) and not entry.is_document
-
-
 # ----------------------------------------------------------------------------------------------- from values to nodes
 
 
@@ -168,7 +71,7 @@ class Encoder:
         encode = _ENCODERS.get(kind)
         if encode is None:
             encode = next((encode for base, encode in _ENCODERS_OF_BASES if isinstance(value, base)), None)
-        if encode is None and kind in _BY_CLASS:
+        if encode is None and kind in BY_CLASS:
             encode = Encoder._registered
         if encode is None or isinstance(value, np.ma.MaskedArray):
             raise _unstorable(path, value)
@@ -251,9 +154,9 @@ class Encoder:
         }
 
     def _registered(self, value: Any, path: str) -> dict[str, Any]:
-        entry = _BY_CLASS[type(value)]
+        entry = BY_CLASS[type(value)]
         entry.approve(value)
-        if _is_enum(entry):
+        if is_enum(entry):
             return {"enum": [entry.name, value.name]}
         if entry.is_document:
             return {"document": [entry.name, value.to_dict()]}
@@ -428,14 +331,14 @@ class Decoder:
 
     def _enum(self, content: Any) -> Any:
         tag, name = self._pair(content)
-        entry = _registered(tag, _is_enum, "enumeration")
+        entry = registered(tag, is_enum, "enumeration")
         known = isinstance(name, str) and name in entry.cls.__members__
         expect(known, f"there is no {tag:.60} {name!r:.60}")
         return entry.approve(entry.cls[name])
 
     def _record(self, content: Any) -> Any:
         tag, parts = self._pair(content)
-        entry = _registered(tag, _is_record, "record")
+        entry = registered(tag, is_record, "record")
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
         if self.version == "1":
             parts = self._rename(parts, entry.renamed)
@@ -454,7 +357,7 @@ class Decoder:
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)
-        entry = _registered(tag, lambda entry: entry.is_document, "document")
+        entry = registered(tag, lambda entry: entry.is_document, "document")
         try:
             return entry.approve(entry.cls.from_dict(parts))
         except InvalidInput as fault:

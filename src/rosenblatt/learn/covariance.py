@@ -1,0 +1,94 @@
+"""Weights with their uncertainty: adaptive regularisation of weights (AROW)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import GaussianWeights
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.methods import Method, Pass, RowTask
+from rosenblatt.storage.registry import expect, stored
+
+Array = npt.NDArray[Any]
+
+# Covariance matrices larger than that are refused.
+MAX_COVARIANCE_BYTES = 1 << 32
+
+stored("Gaussian")(GaussianWeights)
+
+
+@dataclass
+class Arow(Method):
+    """Adaptive regularisation of weights: a variance for each weight, or a full covariance.
+
+    Attributes
+    ----------
+    noise : float
+        r of the paper: the larger, the smaller the steps.
+    full : bool
+    """
+
+    noise: float
+    full: bool = False
+
+    state_class: ClassVar[type] = GaussianWeights
+    layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"}
+
+    def check_state(self, state: GaussianWeights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect((state.V.ndim == 3) == self.full, "the state has a covariance of another kind. Fit again")
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> GaussianWeights:
+        """Return zero weights with unit variance."""
+        size = 8 * problems * (features + 1) ** 2
+        if self.full and size > MAX_COVARIANCE_BYTES:
+            raise InvalidInput(
+                f"covariance='full' needs {size / 2**30:.0f} GiB for {features} features and {problems} problems. Use "
+                "covariance='diagonal'."
+            )
+        V = np.ones((problems, features))
+        if self.full:
+            V = np.broadcast_to(np.eye(features + 1), (problems, features + 1, features + 1)).copy()
+        return GaussianWeights(
+            W=np.zeros((problems, features), dtype),
+            b=np.zeros(problems, dtype),
+            t=np.zeros(problems, np.int64),
+            V=V,
+            v=np.ones(problems),
+        )
+
+    def present(self, shown: Pass, state: GaussianWeights, into: GaussianWeights) -> None:
+        """Run the covariance loop, or its joint form."""
+        arguments = (self.noise, shown.rows, shown.task, shown.order)
+        if shown.joint:
+            epochs.run_joint_gaussian_epoch(*arguments, state, shown.counts)
+        else:
+            epochs.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
+
+    def learn_row(self, rows: Any, c: int, trial: RowTask, state: GaussianWeights) -> int:
+        """Run one trial of the covariance loop, in a single compiled call."""
+        learn = epochs.learn_joint_gaussian_row if trial.joint else epochs.learn_gaussian_row
+        return int(learn(self.noise, trial.known, rows, c, *trial.task[1:4], trial.task.bias, *state))
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has."""
+        return "GaussianWeights", self.full
+
+    def widen(self, state: GaussianWeights, features: int) -> GaussianWeights:
+        """Return the state of more features; the bias keeps the last place in a full covariance."""
+        wider: GaussianWeights = super().widen(state, features)
+        if self.full:
+            old, new = state.V.shape[1] - 1, features
+            wider.V[:, old, :], wider.V[:, :, old] = 0.0, 0.0
+            wider.V[:, old, old] = 1.0
+            wider.V[:, new, :old], wider.V[:, :old, new] = state.V[:, old, :old], state.V[:, :old, old]
+            wider.V[:, new, new] = state.V[:, old, old]
+        return wider

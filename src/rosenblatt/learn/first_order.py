@@ -1,0 +1,228 @@
+"""First-order rules: the weights move along the row. The perceptron and most of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import (
+    Average,
+    ConstantRate,
+    ElasticNet,
+    HarmonicRate,
+    Hyperplanes,
+    Learner,
+    NoAverage,
+    NoPenalty,
+    PerceptronRule,
+    Ridge,
+    UpdateLog,
+    Weights,
+)
+from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state
+from rosenblatt.storage.registry import expect, stored
+
+Array = npt.NDArray[Any]
+Penalty = NoPenalty | Ridge | ElasticNet
+
+NO_PENALTY = NoPenalty()
+
+stored("Weights", renamed={"weight": "scale_sum"})(Weights)
+
+
+@dataclass
+class FirstOrder(Method):
+    """A rule that moves the weights along the row; with a penalty, a rate of its own, an average.
+
+    Attributes
+    ----------
+    rule : NamedTuple
+        One of the rules of `compiled.epochs`.
+    penalty : NoPenalty, Ridge or ElasticNet
+    rate : HarmonicRate or None
+        None: the learning rate of the plan.
+    averaged : bool
+        Whether the model is the average of the weights over all trials.
+    """
+
+    rule: Any
+    penalty: Penalty = NO_PENALTY
+    rate: HarmonicRate | None = None
+    averaged: bool = False
+
+    signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
+    state_class: ClassVar[type] = Weights
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "scale": "d p",
+        "owed": "d p",
+        "paid": "d pd p0",
+        "scale_sum": "d p",
+        "lag": "d pd p0",
+        "lag_b": "d p",
+    }
+
+    def check_state(self, state: Weights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect(np.all(state.scale > 0), "the state has scales that are not positive")
+        averaged, truncated = state.lag.shape == state.W.shape, state.paid.shape == state.W.shape
+        wanted = (self.averaged, isinstance(self.penalty, ElasticNet))
+        empty = state.W.shape[1] == 0
+        expect(empty or (averaged, truncated) == wanted, "the state is one of other parameters. Fit again")
+
+    @property
+    def finite(self) -> bool:  # type: ignore[override]
+        """Whether separable data ends the updates."""
+        return isinstance(self.rule, PerceptronRule) and not self.penalised
+
+    @property
+    def rests(self) -> bool:  # type: ignore[override]
+        """Whether nothing shrinks between updates."""
+        return not self.penalised
+
+    @property
+    def additive(self) -> bool:  # type: ignore[override]
+        """Whether the weights are a sum of rows."""
+        return self.finite
+
+    @property
+    def penalised(self) -> bool:
+        """Whether the weights shrink."""
+        return not isinstance(self.penalty, NoPenalty)
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Weights:
+        """Return zero weights."""
+        truncated = isinstance(self.penalty, ElasticNet)
+        return Weights(
+            W=np.zeros((problems, features), dtype),
+            b=np.zeros(problems, dtype),
+            t=np.zeros(problems, np.int64),
+            scale=np.ones(problems),
+            owed=np.zeros(problems),
+            paid=np.zeros((problems, features if truncated else 0)),
+            scale_sum=np.zeros(problems),
+            lag=np.zeros((problems, features if self.averaged else 0)),
+            lag_b=np.zeros(problems),
+        )
+
+    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
+        """Run the first-order loop, or its joint form."""
+        self._present(shown, state, into, Average() if self.averaged else NoAverage())
+
+    def _present(self, shown: Pass, state: Weights, into: Weights, averaging: Any) -> None:
+        rate = ConstantRate(shown.eta) if self.rate is None else self.rate
+        learner = Learner(self.rule, self.penalty, rate, averaging)
+        if shown.joint:
+            epochs.run_joint_epoch(learner, shown.rows, shown.task, shown.order, state, into, shown.counts)
+        else:
+            epochs.run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, into, shown.counts)
+
+    def learn_row(self, rows: Any, c: int, trial: RowTask, state: Weights) -> int:
+        """Run one trial of the first-order loop, in a single compiled call."""
+        rate = ConstantRate(trial.eta) if self.rate is None else self.rate
+        learner = Learner(self.rule, self.penalty, rate, Average() if self.averaged else NoAverage())
+        learn = epochs.learn_joint_row if trial.joint else epochs.learn_row
+        return int(learn(learner, trial.known, rows, c, *trial.task[1:4], trial.task.bias, *state))
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has."""
+        return "Weights", self.averaged, isinstance(self.penalty, ElasticNet)
+
+    def merge(self, states: Sequence[Weights], share: Array) -> Weights:
+        """Return the mean of the weights, and the average over the trials of all states."""
+        folded = [self._folded(state) for state in states]
+        W = sum(s * state.W.astype(float) for s, state in zip(share, folded, strict=True))
+        b = sum(s * state.b.astype(float) for s, state in zip(share, folded, strict=True))
+        problems, features = folded[0].W.shape
+        merged = self.start(problems, features, folded[0].W.dtype)
+        merged.W[:], merged.b[:] = W, b
+        for state in folded:
+            merged.t[:] += state.t
+            merged.scale_sum[:] += state.scale_sum
+        merged.owed[:] = sum(s * state.owed for s, state in zip(share, folded, strict=True))
+        merged.paid[:] = sum(s * state.paid for s, state in zip(share, folded, strict=True))
+        if self.averaged:
+            # scale_sum W - lag must remain the sum of the weights over all trials.
+            total = sum(state.scale_sum[:, None] * state.W - state.lag for state in folded)
+            total_b = sum(state.t * state.b.astype(float) - state.lag_b for state in folded)
+            merged.lag[:] = merged.scale_sum[:, None] * merged.W - total
+            merged.lag_b[:] = merged.t * merged.b.astype(float) - total_b
+        return merged
+
+    def _folded(self, state: Weights) -> Weights:
+        """Return the state with the scales multiplied in."""
+        if not self.penalised:
+            return state
+        ones = np.ones_like(state.scale)
+        W, scale_sum = state.W * state.scale[:, None].astype(state.W.dtype), state.scale_sum / state.scale
+        return state._replace(W=W, scale_sum=scale_sum, scale=ones)
+
+    def hyperplanes(self, state: Weights) -> Hyperplanes:
+        """Apply what a penalty still asks for, and take the average if there is one."""
+        if self.penalised:
+            # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
+            state = copy_state(state)
+            epochs.settle(state)
+        if not self.averaged:
+            return as_hyperplanes(state.W, state.b)
+        trials = np.maximum(state.t, 1)
+        W = (state.scale_sum[:, None] * state.W - state.lag) / trials[:, None]
+        b = (state.t * state.b.astype(float) - state.lag_b) / trials
+        return as_hyperplanes(W.astype(state.W.dtype), b.astype(state.b.dtype))
+
+    def rate_scale(self, eta: float) -> float:
+        """Return the rate where it only scales the weights."""
+        return eta if self.finite else 1.0
+
+    def penalty_value(self, planes: Hyperplanes) -> Array | float:
+        """Return the value of the elastic net."""
+        value: Array | float = 0.0
+        if not isinstance(self.penalty, NoPenalty):
+            value = value + 0.5 * self.penalty.l2 * (planes.W * planes.W).sum(axis=1)
+        if isinstance(self.penalty, ElasticNet):
+            value = value + self.penalty.l1 * np.abs(planes.W).sum(axis=1)
+        return value
+
+    def grow(self, state: Weights, change: Array) -> Weights:
+        """Return the state of more problems, with the scales multiplied in."""
+        grown: Weights = super().grow(self._folded(state), change)
+        return grown
+
+
+@dataclass
+class Voted(FirstOrder):
+    """The perceptron with every update written down, in the order of the trials.
+
+    Attributes
+    ----------
+    log : list of tuples of arrays
+        Rows, problems, factors and trials of the updates, one entry per pass.
+    """
+
+    log: list[tuple[Array, ...]] = field(default_factory=list, compare=False)
+
+    def learn_row(self, rows: Any, c: int, trial: RowTask, state: Weights) -> int:
+        """Run one trial, and keep its updates."""
+        return Method.learn_row(self, rows, c, trial, state)
+
+    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
+        """Run the first-order loop and keep its updates."""
+        capacity = (shown.order.size or shown.task.label.size) * (2 if shown.joint else shown.active.size)
+        updates = UpdateLog(
+            row=np.empty(capacity, np.int32),
+            problem=np.empty(capacity, np.int32),
+            factor=np.empty(capacity),
+            trial=np.empty(capacity, np.int64),
+            size=np.zeros(1, np.int64),
+        )
+        self._present(shown, state, into, updates)
+        self.log.append(tuple(column[: updates.size[0]].copy() for column in updates[:-1]))

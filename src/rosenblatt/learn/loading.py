@@ -1,0 +1,72 @@
+"""Linear models from files, without scikit-learn and without what training needs."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.model import LinearModel, check_model
+from rosenblatt.storage.atomic import source_of
+from rosenblatt.storage.checks import check_classes
+from rosenblatt.storage.container import Container, open_container
+from rosenblatt.storage.registry import expect
+
+
+def load_linear(path: str | os.PathLike[str]) -> LinearModel:
+    """Read the weights of a linear model from a file, without scikit-learn and without what training needs.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `rosenblatt.save` or `LinearModel.save` wrote, of any linear member of the family.
+
+    Returns
+    -------
+    LinearModel
+        Which predicts as the estimator does; the voted perceptron's predicts by its last weights.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not a whole and sound model file, or holds a model without weights.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import Perceptron, load_linear, save
+    >>> model = Perceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/or.safetensors")
+    ...     load_linear(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
+    ['no', 'yes']
+    """
+    shown = source_of(path)
+    try:
+        opened = open_container(shown)
+        names = opened.names("attributes")
+        if opened.version == "1":
+            return _from_version_1(opened, names)
+        expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
+        model = opened.value("attributes", "model")
+        expect(type(model) is LinearModel, "its model is none")
+    except InvalidInput as fault:
+        raise InvalidInput(f"{shown} cannot be loaded: {str(fault).rstrip('.')}.") from None
+    found: LinearModel = model
+    return found
+
+
+def _from_version_1(opened: Container, names: list[str]) -> LinearModel:
+    """Return the weights of a file of format version 1, which stored those of each estimator by itself."""
+    expect("coef_" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
+    coef, intercept = opened.value("attributes", "coef_"), opened.value("attributes", "intercept_")
+    if "classes_" not in names:
+        W, b = np.atleast_2d(coef), np.atleast_1d(np.asarray(intercept, dtype=coef.dtype))
+        model = LinearModel(W, b, np.empty(0))
+    else:
+        classes, multiclass = opened.value("attributes", "classes_"), opened.value("parameters", "multiclass")
+        check_classes(classes)
+        model = LinearModel(coef, intercept, classes, multiclass)
+    check_model(model)
+    return model

@@ -1,0 +1,71 @@
+"""Weights that are multiplied: the Winnow family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import BalancedWinnowRule, Exponents, WinnowRule
+from rosenblatt.learn.methods import Method, Pass, RowTask
+from rosenblatt.storage.registry import stored
+
+stored("Exponents")(Exponents)
+
+
+@dataclass
+class Multiplicative(Method):
+    """The Winnow family.
+
+    Attributes
+    ----------
+    rule : WinnowRule or BalancedWinnowRule
+    threshold : float
+        What the weights are held against; not for the balanced rule.
+    """
+
+    rule: WinnowRule | BalancedWinnowRule
+    threshold: float = 0.0
+
+    signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
+    state_class: ClassVar[type] = Exponents
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "theta": "d? pd",
+        "theta_b": "d p",
+    }
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Exponents:
+        """Return exponents of zero."""
+        W = np.zeros((problems, features), dtype)
+        if isinstance(self.rule, WinnowRule):
+            W += 1.0
+        return Exponents(
+            W=W,
+            b=np.full(problems, -self.threshold, dtype),
+            t=np.zeros(problems, np.int64),
+            theta=np.zeros((problems, features)),
+            theta_b=np.zeros(problems),
+        )
+
+    def present(self, shown: Pass, state: Exponents, into: Exponents) -> None:
+        """Run the multiplicative loop."""
+        epochs.run_multiplicative_epoch(
+            self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts
+        )
+
+    def learn_row(self, rows: Any, c: int, trial: RowTask, state: Exponents) -> int:
+        """Run one trial of the multiplicative loop, in a single compiled call."""
+        learn = epochs.learn_multiplicative_row
+        return int(learn(self.rule, trial.known, rows, c, *trial.task[1:4], trial.task.bias, *state))
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has, and what the exponents mean."""
+        return "Exponents", self.rule, self.threshold

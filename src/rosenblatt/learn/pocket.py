@@ -1,0 +1,59 @@
+"""The perceptron with its best weights in the pocket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import Hyperplanes, Pocket
+from rosenblatt.learn.methods import Method, Pass, as_hyperplanes
+from rosenblatt.storage.registry import stored
+
+stored("Pocket")(Pocket)
+
+
+class PocketMethod(Method):
+    """The pocket algorithm with ratchet."""
+
+    finite = additive = True
+    signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
+    state_class: ClassVar[type] = Pocket
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "best_w": "f pd",
+        "best_b": "f p",
+        "run": "l p",
+        "best_run": "l p",
+        "errors": "d? p",
+    }
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Pocket:
+        """Return zero weights, and an empty pocket."""
+        return Pocket(
+            W=np.zeros((problems, features), dtype),
+            b=np.zeros(problems, dtype),
+            t=np.zeros(problems, np.int64),
+            best_w=np.zeros((problems, features), dtype),
+            best_b=np.zeros(problems, dtype),
+            run=np.zeros(problems, np.int64),
+            best_run=np.full(problems, -1),
+            errors=np.full(problems, np.inf),
+        )
+
+    def present(self, shown: Pass, state: Pocket, into: Pocket) -> None:
+        """Run the pocket loop, and look at the weights that the pass ended with."""
+        epochs.run_pocket_epoch(shown.rows, shown.task, shown.order, shown.subset, shown.active, state, shown.counts)
+        for p in shown.active:
+            if not shown.counts.updates[p]:
+                state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
+            epochs.consider(shown.rows, shown.task, shown.subset, p, state)
+
+    def hyperplanes(self, state: Pocket) -> Hyperplanes:
+        """Return what is in the pocket."""
+        return as_hyperplanes(state.best_w, state.best_b)
