@@ -26,9 +26,9 @@ UNITS = ("step", "sigmoid", "relu", "cosine")
 class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A layer of random units: features with which a linear learner can learn anything.
 
-    Unit j gives phi(w_j.x + b_j) with random weights that are never trained. Sums of such units approximate every
-    continuous function on a cube (Cybenko 1989), and with more units than rows they separate distinct rows under any
-    labelling, with probability one. The trained part, the response unit, is any linear learner after it.
+    Unit j computes phi(w_j.x + b_j) with random weights that are never trained. Sums of such units approximate every
+    continuous function on a cube (Cybenko 1989). With more units than rows, they separate distinct rows under any
+    labelling, with probability one. The trained part, the response unit, is any linear learner that follows.
 
     Parameters
     ----------
@@ -36,22 +36,23 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         phi: the step of Rosenblatt's units; 1 / (1 + e^-z); max(0, z); or sqrt(2 / n_units) cos z, whose inner
         products approximate the kernel exp(-gamma |x - z|^2).
     n_units : int, default 500
-        How many.
+        Number of units.
     fan_in : int or None, default None
-        Features that each unit is connected with, drawn at random; None for all. In Rosenblatt's machine they were few.
+        Number of features that each unit is connected with, drawn at random; None for all. In Rosenblatt's machine
+        they were few.
     gamma : float or "scale", default "scale"
-        The weights are normal with variance 2 gamma, times n_features / fan_in: the larger, the finer the detail.
-        "scale": 1 / (n_features * X.var()). The step does not depend on it.
+        The weights are normal with variance 2 gamma, times n_features / fan_in. The larger it is, the finer the detail
+        that the units can distinguish. "scale": 1 / (n_features * X.var()). The step does not depend on it.
     random_state : int, RandomState or None, default 0
-        For weights and thresholds.
+        Seed of the weights and thresholds.
 
     Attributes
     ----------
     weights_ : array or CSC matrix of shape (n_features, n_units)
         Sparse if `fan_in` is given.
     bias_ : array of shape (n_units,)
-        Such that the plane w_j.x + b_j = 0 meets the segment between two random training rows; for "cosine" uniform in
-        [0, 2 pi).
+        Chosen such that the plane w_j.x + b_j = 0 meets the segment between two random training rows; for "cosine"
+        uniform in [0, 2 pi).
     gamma_ : float
         The gamma that is used.
     n_features_in_ : int
@@ -114,7 +115,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Where the rows lie decides where the thresholds do.
+            The thresholds are placed among these rows.
         y : ignored
 
         Returns
@@ -137,13 +138,14 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if self.units == "cosine":
             self.bias_ = random.uniform(0.0, 2.0 * np.pi, units)
         else:
-            one = random.integers(0, rows.shape[0], units)
-            other = (one + random.integers(1, max(rows.shape[0], 2), units)) % rows.shape[0]
-            heights = [_paired(rows[end], self.weights_) for end in (one, other)]
+            first = random.integers(0, rows.shape[0], units)
+            second = (first + random.integers(1, max(rows.shape[0], 2), units)) % rows.shape[0]
+            products = [_paired_products(rows[end], self.weights_) for end in (first, second)]
             share = random.random(units)
-            # Between two equal rows there is nothing: the plane must not meet them, where rounding would decide.
-            aside = np.where(heights[0] == heights[1], share, 0.0)
-            self.bias_ = aside - share * heights[0] - (1.0 - share) * heights[1]
+            # Two equal rows have no segment between them. The plane is moved away from them: on it, rounding would
+            # decide the sign.
+            aside = np.where(products[0] == products[1], share, 0.0)
+            self.bias_ = aside - share * products[0] - (1.0 - share) * products[1]
         self._n_features_out = units
         return self
 
@@ -157,7 +159,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return sp.csc_matrix((values, chosen, each * np.arange(units + 1)), shape=(features, units))
 
     def transform(self, X: Any) -> Array:
-        """Give what the units make of the rows.
+        """Compute the outputs of the units.
 
         Parameters
         ----------
@@ -180,7 +182,7 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             np.cos(Z, out=Z)
             Z *= np.sqrt(2.0 / self.bias_.size)
             return Z
-        # 1 / (1 + e^-z) without an overflow.
+        # 1 / (1 + e^-z) = (1 + tanh(z / 2)) / 2, which cannot overflow.
         Z *= 0.5
         np.tanh(Z, out=Z)
         Z += 1
@@ -188,8 +190,8 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return Z
 
 
-def _paired(rows: Any, weights: Any) -> Array:
-    """Give row j times column j of the weights, for each j."""
+def _paired_products(rows: Any, weights: Any) -> Array:
+    """Return the product of row j with column j of the weights, for each j."""
     if is_sparse(weights) or is_sparse(rows):
         return np.asarray(sp.csr_matrix(rows).multiply(weights.T).sum(axis=1)).reshape(-1)
     return np.asarray(np.einsum("jf,fj->j", rows, weights))
