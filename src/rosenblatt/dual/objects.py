@@ -39,8 +39,10 @@ class ObjectPool:
 
     def take(self, number: Array) -> Objects:
         """Return objects by their numbers."""
+        if self.offset == 0:
+            return take(self.rows, number)
         early = int(np.searchsorted(number, self.offset)) if (np.diff(number) >= 0).all() else -1
-        if early == 0 or self.offset == 0:
+        if early == 0:
             return take(self.rows, number - self.offset)
         if early == number.size:
             return take(self.first, number)
