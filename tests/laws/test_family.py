@@ -261,7 +261,7 @@ class UnitStep(NamedTuple):
     none: float = 0.0
 k.RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
     (0.0, 0.0) if margin > 0 else (k.square(rows, i) ** -0.5, -margin))
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining
 from rosenblatt.learn.first_order import FirstOrder
 class UnitPerceptron(FullTraining, LinearClassifier):

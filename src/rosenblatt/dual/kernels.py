@@ -361,3 +361,33 @@ def from_function(function: Callable[[Any, Any], Any], objects: Objects) -> Simi
         f"The kernel takes neither two blocks of rows ({found}) nor two single ones ({single}). It must give the block "
         "of their similarities, or a number."
     )
+
+
+# Kernels with a width gamma.
+WITH_WIDTH = ("poly", "rbf", "laplacian")
+
+
+def built_in(name: str, gamma: float, coef0: float, degree: int) -> Similarity:
+    """Return the kernel of a name; parameters that it does not have are ignored."""
+    made: dict[str, Callable[[], Similarity]] = {
+        "linear": Polynomial,
+        "quadratic": lambda: Polynomial(1.0, 1.0, 2),
+        "poly": lambda: Polynomial(gamma, coef0, degree),
+        "rbf": lambda: Gaussian(gamma),
+        "laplacian": lambda: Laplacian(gamma),
+        "cosine": Cosine,
+    }
+    return made[name]()
+
+
+def are_vectors(X: Any) -> bool:
+    """Return whether X has rows of numbers: a matrix, a data frame, or lists that numpy reads as numbers."""
+    if is_sparse(X) or hasattr(X, "columns"):
+        return True
+    if hasattr(X, "ndim"):
+        return bool(X.ndim == 2 and X.dtype.kind not in "US")
+    try:
+        values = np.asarray(X)
+    except ValueError:  # sequences of different lengths
+        return False
+    return values.ndim == 2 and values.dtype.kind in "fiubc"

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
-from rosenblatt.estimators.base import FromStream, LinearClassifier, chunk_record, same_features
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
+from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.methods import Method, copy_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import (
     ForClasses,
     InEpochs,

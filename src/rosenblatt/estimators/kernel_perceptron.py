@@ -20,16 +20,14 @@ from rosenblatt.dual.blocks import DualJob, run_dual
 from rosenblatt.dual.budget import BUDGET_RULES, Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
 from rosenblatt.dual.kernels import (
-    Cosine,
-    Gaussian,
-    Laplacian,
+    WITH_WIDTH,
     Objects,
     Padded,
-    Polynomial,
     Precomputed,
     Similarity,
+    are_vectors,
+    built_in,
     from_function,
-    is_sparse,
     width,
 )
 from rosenblatt.dual.replay import replay
@@ -57,7 +55,6 @@ Array = npt.NDArray[Any]
 
 KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
 AGGREGATES = ("last", "average", "vote")
-WITH_WIDTH = ("poly", "rbf", "laplacian")
 
 
 def _looks_up(estimator: Any) -> bool:
@@ -248,15 +245,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
             assert matrix is not None
             kernel = Precomputed(matrix)
         else:
-            made: dict[str, Callable[[], Similarity]] = {
-                "linear": Polynomial,
-                "quadratic": lambda: Polynomial(1.0, 1.0, 2),
-                "poly": lambda: Polynomial(self.gamma_, float(self.coef0), int(self.degree)),
-                "rbf": lambda: Gaussian(self.gamma_),
-                "laplacian": lambda: Laplacian(self.gamma_),
-                "cosine": Cosine,
-            }
-            kernel = made[self.kernel]()
+            gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
+            kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
         return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
@@ -271,8 +261,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
 
     def _objects(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Objects, Any, Array | None]:
         """Return checked objects, labels, and the matrix of similarities if that is what X is."""
-        if callable(self.kernel) and not (_are_vectors(X) if reset else hasattr(self, "n_features_in_")):
-            if not reset and _are_vectors(X):
+        if callable(self.kernel) and not (are_vectors(X) if reset else hasattr(self, "n_features_in_")):
+            if not reset and are_vectors(X):
                 raise InvalidInput(
                     "X has rows of numbers, but the model was fitted on other objects. Pass such objects."
                 )
@@ -604,16 +594,3 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
             check_array(name, numbers, "l", (count,))
             inside = np.all((numbers >= 0) & (numbers < self.n_features_in_))
             expect(inside, f"{name} are not among the {self.n_features_in_} rows that there were")
-
-
-def _are_vectors(X: Any) -> bool:
-    """Return whether X has rows of numbers: a matrix, a data frame, or lists that numpy reads as numbers."""
-    if is_sparse(X) or hasattr(X, "columns"):
-        return True
-    if hasattr(X, "ndim"):
-        return bool(X.ndim == 2 and X.dtype.kind not in "US")
-    try:
-        values = np.asarray(X)
-    except ValueError:  # sequences of different lengths
-        return False
-    return values.ndim == 2 and values.dtype.kind in "fiubc"

@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearPredictor, labels_of
+from rosenblatt.estimators.base import labels_of
+from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.first_order import FirstOrder

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rosenblatt.compiled.epochs import PassiveAggressiveRule, SmoothPassiveAggressiveRule
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, choice, flag, real
 from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.methods import Method

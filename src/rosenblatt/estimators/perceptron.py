@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearClassifier, penalty_of
+from rosenblatt.estimators.linear import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, custom, flag
 from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.methods import Method

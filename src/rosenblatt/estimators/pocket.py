@@ -6,7 +6,7 @@ from typing import Any, Literal, NoReturn
 
 from sklearn.utils.metaestimators import available_if
 
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithValidation, choice
 from rosenblatt.learn.methods import Method
 from rosenblatt.learn.pocket import PocketMethod

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, SquaredHingeRule
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearClassifier, penalty_of
+from rosenblatt.estimators.linear import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, flag, real
 from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.methods import Method

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearClassifier, choose_aggregate
+from rosenblatt.estimators.base import choose_aggregate
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs
 from rosenblatt.learn.first_order import Voted
 from rosenblatt.learn.in_memory import Job

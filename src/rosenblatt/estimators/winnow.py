@@ -7,7 +7,7 @@ from typing import Any
 from rosenblatt.compiled.epochs import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import LinearClassifier
+from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import (
     ForClasses,
     InEpochs,

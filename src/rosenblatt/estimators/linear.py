@@ -1,0 +1,395 @@
+"""The linear classifiers: prediction by hyperplanes, fitting, streams.
+
+A member of the family inherits its parameters from `rosenblatt.estimators.parameters`, and gives its `_method`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
+from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
+from rosenblatt.learn.first_order import Penalty
+from rosenblatt.learn.in_memory import Job, Validation, run
+from rosenblatt.learn.methods import Method, copy_state, start_state
+from rosenblatt.learn.multiclass import MULTICLASS, class_costs, code, decision, make_task, winners
+from rosenblatt.learn.plan import Run
+from rosenblatt.learn.record import Recorder, Recording
+from rosenblatt.learn.stopping import PERCEPTRON, Stop
+from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.learn.trainer import Trainer
+
+Array = npt.NDArray[Any]
+
+ATTRIBUTES = """\
+    coef_ : array of shape (n_problems, n_features)
+        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
+        whole array: training then starts anew from it.
+    intercept_ : array of shape (n_problems,)
+        Biases.
+    classes_ : array of shape (n_classes,)
+        The labels, sorted; with two, the second is the positive one.
+    n_iter_ : int
+        Epochs run.
+    run_ : Run
+        Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
+    stop_reason_ : str
+        Why it stopped, as a sentence.
+    t_, mistakes_ : int
+        Trials and mistakes so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had any."""
+
+
+def penalty_of(estimator: Any) -> Penalty:
+    """Return the penalty that the parameters describe."""
+    if estimator.penalty is None:
+        return NoPenalty()
+    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
+    if share == 0.0:
+        return Ridge(float(estimator.alpha))
+    return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
+
+
+class LinearPredictor(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+    """Prediction by hyperplanes."""
+
+    # Modes that the method has.
+    modes: ClassVar[tuple[str, ...]] = MULTICLASS
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+
+    def _check_parameters(self) -> None:
+        self._check_declared()
+        if self.multiclass not in self.modes:
+            raise InvalidInput(
+                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose "
+                f"{' or '.join(repr(mode) for mode in self.modes)}."
+            )
+        self._check_own()
+
+    def _problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each problem."""
+        raise NotImplementedError
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._decide(self._problem_scores(table))
+
+    def _decide(self, problem_scores: Array) -> Array:
+        return decision(problem_scores, code(self.classes_.size, self.multiclass), self.multiclass)
+
+    def _elect(self, class_scores: Array) -> Array:
+        if self.classes_.size == 1:
+            return np.repeat(self.classes_, class_scores.shape[0])
+        return self.classes_[winners(class_scores)]
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+            For one-vs-one the sum of a class's signed scores against each other class.
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._elect(self._class_scores(X))
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
+        if not length.all():
+            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
+        distances = np.asarray(self._problem_scores(table) / length)
+        return distances[:, 0] if distances.shape[1] == 1 else distances
+
+
+class LinearClassifier(FromStream, LinearPredictor):
+    """What the linear classifiers of the family share: fitting, streams, and the stream that owns what was learned.
+
+    A subclass inherits its parameters from `rosenblatt.estimators.parameters`, and gives its `_method`.
+    """
+
+    keeps = "best"
+    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
+    takes_new_classes: ClassVar[bool] = True
+    attributes_text = ATTRIBUTES
+
+    def _method(self) -> Method:
+        """Return the way to learn, from the parameters."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------ what was learned
+
+    @property
+    def classes_(self) -> Array:  # type: ignore[override]
+        """The labels, sorted."""
+        return self._learned("classes_").classes
+
+    @property
+    def mistakes_(self) -> int:
+        """Mistakes so far."""
+        return self._learned("mistakes_").mistakes
+
+    @property
+    def coef_(self) -> Array:
+        """The weights; assign a whole array to start anew from other ones."""
+        return self._learned("coef_").model().W
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._learned("coef_").set_weights(value, self.intercept_)
+
+    @property
+    def intercept_(self) -> Array:
+        """The biases; assign a whole array to start anew from other ones."""
+        return self._learned("intercept_").model().b
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._learned("intercept_").set_weights(self.coef_, value)
+
+    def _settings(self) -> Settings:
+        plan = self._plan()
+        return Settings(
+            self._method(), self.multiclass, plan.eta, self._bias(), self.class_weight, self.takes_new_classes
+        )
+
+    def _bias(self) -> float:
+        """Return the square of the constant that pads each row."""
+        return 1.0 if self.fit_intercept else 0.0
+
+    # --------------------------------------------------------------------------------------------------------- fitting
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        coef_init : array-like of shape (n_problems, n_features), optional
+            Weights to start from.
+        intercept_init : array-like of shape (n_problems,), optional
+            Biases to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of each row's step; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+        self._finish(run(job, state), job, classes, state)
+        self._warn()
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> tuple[Job, Array, Any]:
+        """Return what to learn, the classes, and the state to start from."""
+        self._check_parameters()
+        table, y = self._check_rows(X, y, reset=True)
+        classes, label = labels_of(y, table.shape[0])
+        sign = code(classes.size, self.multiclass)
+        weight = as_weights(sample_weight, table.shape[0])
+        costs = class_costs(self.class_weight, classes, label)
+        task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
+        method, plan = self._method(), self._plan()
+        explicit = coef_init is not None or intercept_init is not None
+        if self.warm_start and "_stream" in self.__dict__ and not explicit:
+            same_classes(classes, self.classes_)
+            same_features(table, self._stream)
+            self._stream.reconfigure(self._settings())
+            state = copy_state(self._stream.state, part=slice(self._stream.known))
+        else:
+            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+            init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
+            scale = method.rate_scale(plan.eta)
+            state = start_state(method, sign.shape[1], table.shape[1], table.dtype, init, scale)
+        subset, validation = self._split(table, label, weight)
+        job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
+        return job, classes, state
+
+    def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
+        """Return the rows to train on, and those held out if training is to stop early."""
+        used = used_rows(weight)
+        if not self.early_stopping:
+            return used, None
+        rows = used if used.size else row_numbers(np.arange(table.shape[0]))
+        splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
+        inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
+        return np.sort(rows[inside]), Validation(table, np.sort(rows[outside]), label, weight)
+
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        """Keep what was learned, and the record."""
+        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        self._stream = self._make_stream(self._settings(), learned)
+        self._store(record)
+
+    def _warn(self) -> None:
+        remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
+        if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
+            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.learn.record`."""
+        job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+        recorder = Recorder(job, state)
+        self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
+        return recorder.recording(self.run_, self)
+
+    # --------------------------------------------------------------------------------------------------------- streams
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the rows once, in the order in which they come.
+
+        A stream in chunks of any size gives the same weights. Classes may appear at any time: a new one starts from
+        the weights that it would have, had it been announced at the start (with ``multiclass="joint"``, from zero).
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Classes to expect; those that y brings are added by themselves.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        start = time.perf_counter()
+        self._check_parameters()
+        table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
+        stream = self._going_on()
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
+        self._stream = stream
+        seconds = time.perf_counter() - start
+        self._store(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
+        return self
+
+    def _going_on(self) -> Stream:
+        """Return the stream to go on with, by the parameters as they are now."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is None:
+            return self._make_stream(self._settings())
+        stream.reconfigure(self._settings())
+        return stream
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row of a stream: the same as `partial_fit` with one row, with less work around it.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+            With dicts, features may appear at any time.
+        y : label
+            Of any type; new classes may appear at any time.
+
+        Returns
+        -------
+        bool
+            Whether it was a mistake.
+        """
+        stream = self.__dict__.get("_stream")
+        if stream is None or stream.outdated:
+            self._check_parameters()
+            stream = self._going_on()
+        if isinstance(x, Mapping):
+            x = self._by_names(stream, x)
+        mistake = stream.learn_one(x, y)
+        if self.__dict__.get("n_features_in_") != stream.n_features or "run_" not in self.__dict__:
+            self._begin(stream)
+        return mistake
+
+    def _begin(self, stream: Stream) -> None:
+        """Keep a stream that began with a single row, or has new features."""
+        self._stream, self.n_features_in_ = stream, stream.n_features
+        if "run_" not in self.__dict__:
+            counts = Counts(*(np.array([number]) for number in (stream.mistakes, stream.trials, 0.0, 0.0)))
+            self._store(chunk_record(counts, stream.trials, 0.0, stream, PERCEPTRON, 0.0))
+
+    def _by_names(self, stream: Stream, x: Mapping[str, Any]) -> Any:
+        """Return a dict of named features as an array, where the features are those of a data frame."""
+        if stream.columns is not None or "feature_names_in_" not in self.__dict__:
+            return x
+        names = self.__dict__["feature_names_in_"].tolist()
+        unknown = x.keys() - set(names)
+        if unknown:
+            raise InvalidInput(
+                f"x has features that the model does not have: {sorted(map(str, unknown))!r:.200}. Leave them out, or "
+                "start a stream with dicts, which takes new features."
+            )
+        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the class of one row, as `predict` does.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+
+        Returns
+        -------
+        label
+        """
+        check_is_fitted(self)
+        if isinstance(x, Mapping):
+            x = self._by_names(self._stream, x)
+        table = self._stream.row_table(x)
+        label = self._elect(self._decide(self._problem_scores(table)))[0]
+        return label.item() if isinstance(label, np.generic) else label
+
+    # ------------------------------------------------------------------------------------------------------ prediction
+
+    def _problem_scores(self, table: Table) -> Array:
+        return self._stream.problem_scores(table)
