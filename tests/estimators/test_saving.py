@@ -607,7 +607,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
     [
         (edit("class", to="os.system"), "'os.system', which is none of"),
         (edit("class", to="sklearn.svm.SVC"), "which is none of"),
-        (edit("class", to={}), "which is none of"),
+        (edit("class", to={}), "it has no text 'class'"),
         (edit("class", to="AROW"), "the parameters of AROW are not"),
         (edit("parameters", to="x"), "belong to nothing"),
         (edit("more", to={}), "not just class, parameters, attributes"),
@@ -630,7 +630,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit("attributes", "max_iter", to=1), "max_iter, which Perceptron does not have"),
         (drop("attributes", "n_features_in_"), "no n_features_in_"),
         (edit("attributes", "n_features_in_", to=10**6), "the weights are of 4 features"),
-        (edit("attributes", "model", to=1.0), "belong to nothing"),
+        (edit("attributes", "model", to=1.0), "its model is none"),
         (edit(*HELD, "classes", to={"text": "model.W"}), "do not belong there"),
         (edit(*HELD, "classes", to={"objects": [1, "a", 2.5]}), "not sorted"),
         (edit(*HELD, "classes", to={"objects": [None, None]}), "labels"),
@@ -645,7 +645,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit("attributes", "run_", "record", 1, "epochs", to=0), "a run has no epochs"),
         (drop("attributes", "run_", "record", 1, "kept"), "an entry has not just"),
         (edit("attributes", "learned", to=[]), "belong to nothing"),
-        (edit(*STATE, "W", to={"tensor": "learned.state.paid"}), "W of the state has shape"),
+        (edit(*STATE, "W", to={"tensor": "learned.state.paid"}), "the weights are of 0 features"),
         (edit(*STATE, "b", to={"tensor": "model.W"}), "biases of shape"),
         (edit(*STATE, "W", to={"tensor": "gone"}), "no tensor 'gone'"),
         (edit("parameters", "init", to={"tuple": [{"tensor": "model.W"}] * 9}), "used more than 8 times"),
@@ -769,8 +769,8 @@ def test_sparse_expansions_that_do_not_fit_are_refused(forged, saved):
 def test_numbers_of_similarities_that_are_not_there_are_refused(forged):
     X, y = rows()
     model = KernelPerceptron(kernel="precomputed", max_iter=3).fit(X @ X.T, y)
-    for wild in (40, -1):
-        assert "are not among the 40 rows" in forged(replace("_expansion.rows", wild), model)
+    assert "are not among the 40 rows" in forged(replace("_expansion.vectors", 40), model)
+    assert "below zero" in forged(replace("_expansion.vectors", -1), model)
     assert "are not among the 3 rows" in forged(edit("attributes", "n_features_in_", to=3), model)
     assert "vectors of the expansion has dtype" in forged(edit("parameters", "kernel", to="linear"), model)
 

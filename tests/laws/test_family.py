@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
@@ -71,6 +71,8 @@ def test_the_compiled_method_is_the_oracle(model, oracle, parameters, sparse, da
     fitted = model.fit(sp.csr_array(X) if sparse else X, label)
     rows = pad(X) if model.fit_intercept else X
     run = oracle(rows, (2 * label - 1).tolist(), [range(len(X))] * fitted.n_iter_, **parameters)
+    # Where rounding decides whether a margin is below one, two right implementations may differ.
+    assume(oracle is not family.pegasos or min(abs(margin - 1) for margin in run.margins) > 1e-9)
     found = weights(fitted) if model.fit_intercept else fitted.coef_[0]
     np.testing.assert_allclose(found, run.w, rtol=1e-9, atol=1e-9)
 

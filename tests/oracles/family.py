@@ -36,6 +36,7 @@ class Run:
     mistakes: list = field(default_factory=list)
     updates: list = field(default_factory=list)
     losses: list = field(default_factory=list)
+    margins: list = field(default_factory=list)
     rows: list = field(default_factory=list)
     trials: list = field(default_factory=list)
     more: dict = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Run:
     def see(self, margin, loss=None):
         """Count a trial by its margin y f(x); returns its loss."""
         self.mistakes[-1] += bool(margin <= 0)
+        self.margins.append(float(margin))
         self.losses.append(max(0.0, 1.0 - margin) if loss is None else loss)
         return self.losses[-1]
 

@@ -197,10 +197,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._learned("intercept_").set_weights(self.coef_, value)
 
     def _settings(self) -> Settings:
-        plan = self._plan()
-        return Settings(
-            self._method(), self.multiclass, plan.eta, self._bias(), self.class_weight, self.takes_new_classes
-        )
+        eta = float(getattr(self, "eta0", 1.0))
+        return Settings(self._method(), self.multiclass, eta, self._bias(), self.class_weight, self.takes_new_classes)
 
     def _bias(self) -> float:
         """Return the square of the constant that pads each row."""

@@ -82,7 +82,10 @@ class LinearModel:
 
     def __post_init__(self) -> None:
         """Raise an error for weights that do not fit the classes."""
-        if self.multiclass not in MULTICLASS:
+        arrays = all(isinstance(part, np.ndarray) for part in (self.W, self.b, self.classes))
+        if not arrays or self.classes.ndim != 1 or not isinstance(self.feature_names, tuple):
+            raise InvalidInput("W, b and classes must be arrays, classes one-dimensional, and feature_names a tuple.")
+        if not isinstance(self.multiclass, str) or self.multiclass not in MULTICLASS:
             raise InvalidInput(
                 f"multiclass={self.multiclass!r:.60} is not known. Choose one of {', '.join(MULTICLASS)}."
             )

@@ -408,17 +408,14 @@ class Stream:
         if isinstance(x, Mapping):
             entries = self._named_row(x, grow)
             return as_table(sp.csr_matrix(entries, shape=(1, max(len(self.columns or ()), 1))))
-        if sp.issparse(x):
-            row: Any = x
-            table = as_table(row if row.ndim == 2 else row.reshape(1, -1))
-        else:
-            table = as_table(_vector(x).reshape(1, -1))
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
-        if table.shape[0] != 1 or (self.state is not None and table.shape[1] != self.n_features):
-            shape: Any = table.shape if table.shape[0] > 1 else table.shape[1:]
-            raise InvalidInput(f"x has shape {shape}; the model has {self.n_features} features. Pass one row of them.")
-        return table
+        row: Any = x if sp.issparse(x) else _numbers(x)
+        single = row.ndim == 1 or (sp.issparse(row) and row.shape[0] == 1)
+        if not single or (self.state is not None and row.shape[-1] != self.n_features):
+            wanted = "" if self.state is None else f"; the model has {self.n_features} features"
+            raise InvalidInput(f"x has shape {row.shape}{wanted}. Pass one row: an array of shape (n_features,).")
+        return as_table(row if row.ndim == 2 else row.reshape(1, -1))
 
     def _named_row(self, x: Mapping[str, float], grow: bool) -> Csr:
         if self.columns is None:
@@ -526,11 +523,8 @@ class _Undo:
                 array[:] = old
 
 
-def _vector(x: Any) -> Array:
+def _numbers(x: Any) -> Array:
     try:
-        values = np.asarray(x, dtype=np.float64)
+        return np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None
-    if values.ndim != 1:
-        raise InvalidInput(f"x has shape {values.shape}. Pass one row: an array of shape (n_features,).")
-    return values
