@@ -1157,10 +1157,11 @@ def consider(rows, task, subset, p, state):
 # trial itself takes less than 1 us with a hundred features.
 
 
-@njit(cache=True, nogil=True)
-def _one_row(c, sign, cost, class_cost, bias):
-    """Return the task of a single row of class c."""
-    return Task(np.full(1, c, np.int32), sign, cost, class_cost, np.empty(0), np.empty(0), bias)
+@njit(cache=True, nogil=True, forceinline=True)
+def _one_row(c, label, sign, cost, class_cost, bias, empty):
+    """Return the task of a single row of class c, and an empty order; their empty arrays are parts of given ones."""
+    label[0] = c
+    return Task(label, sign, cost, class_cost, empty[:0], empty[:0], bias), label[:0]
 
 
 @njit(cache=True, nogil=True)
@@ -1198,7 +1199,9 @@ def _outcome(rows, counts, known, W, b):
 
 
 @njit(cache=True, nogil=True)
-def learn_row(learner, known, rows, c, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b):
+def learn_row(
+    learner, known, label, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, rows, c
+):
     """Present the only row, of class c, to all problems: `run_epoch` for one trial.
 
     Returns the mistakes of the first `known` problems, -1 if the row is not finite, -2 if the weights overflowed.
@@ -1206,53 +1209,67 @@ def learn_row(learner, known, rows, c, sign, cost, class_cost, bias, W, b, t, sc
     if not is_finite_row(rows):
         return -1
     weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b), _no_counts(b.size)
-    task, order, active = _one_row(c, sign, cost, class_cost, bias), np.empty(0, np.int32), np.arange(b.size)
+    (task, order), active = _one_row(c, label, sign, cost, class_cost, bias, scale), np.arange(b.size)
     run_epoch(learner, rows, task, order, active, weights, weights, counts)
     return _outcome(rows, counts, known, W, b)
 
 
 @njit(cache=True, nogil=True)
+def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, X, c):
+    """Run `learn_row` for a dense row and a rule without penalty and average, with half the arguments."""
+    rows = Dense(X)
+    if not is_finite_row(rows):
+        return -1
+    unused = W[:, :0]
+    weights, counts = Weights(W, b, t, scale, scale, unused, scale, unused, scale), _no_counts(b.size)
+    task, order = _one_row(c, label, sign, cost, scale, bias, scale)
+    learner = Learner(rule, NoPenalty(0.0), ConstantRate(eta), NoAverage(0.0))
+    run_epoch(learner, rows, task, order, np.arange(b.size), weights, weights, counts)
+    return _outcome(rows, counts, known, W, b)
+
+
+@njit(cache=True, nogil=True)
 def learn_joint_row(
-    learner, known, rows, c, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b
+    learner, known, label, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, rows, c
 ):
     """Run `run_joint_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
         return -1
     weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b), _no_counts(1)
-    task = _one_row(c, sign, cost, class_cost, bias)
-    run_joint_epoch(learner, rows, task, np.empty(0, np.int32), weights, weights, counts)
+    task, order = _one_row(c, label, sign, cost, class_cost, bias, scale)
+    run_joint_epoch(learner, rows, task, order, weights, weights, counts)
     return _outcome(rows, counts, 1, W, b)
 
 
 @njit(cache=True, nogil=True)
-def learn_gaussian_row(noise, known, rows, c, sign, cost, class_cost, bias, W, b, t, V, v):
+def learn_gaussian_row(noise, known, label, sign, cost, class_cost, bias, W, b, t, V, v, rows, c):
     """Run `run_gaussian_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
         return -1
     state, counts = GaussianWeights(W, b, t, V, v), _no_counts(b.size)
-    task, order, active = _one_row(c, sign, cost, class_cost, bias), np.empty(0, np.int32), np.arange(b.size)
+    (task, order), active = _one_row(c, label, sign, cost, class_cost, bias, v), np.arange(b.size)
     run_gaussian_epoch(noise, rows, task, order, active, state, counts)
     return _outcome(rows, counts, known, W, b)
 
 
 @njit(cache=True, nogil=True)
-def learn_joint_gaussian_row(noise, known, rows, c, sign, cost, class_cost, bias, W, b, t, V, v):
+def learn_joint_gaussian_row(noise, known, label, sign, cost, class_cost, bias, W, b, t, V, v, rows, c):
     """Run `run_joint_gaussian_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
         return -1
     state, counts = GaussianWeights(W, b, t, V, v), _no_counts(1)
-    task = _one_row(c, sign, cost, class_cost, bias)
-    run_joint_gaussian_epoch(noise, rows, task, np.empty(0, np.int32), state, counts)
+    task, order = _one_row(c, label, sign, cost, class_cost, bias, v)
+    run_joint_gaussian_epoch(noise, rows, task, order, state, counts)
     return _outcome(rows, counts, 1, W, b)
 
 
 @njit(cache=True, nogil=True)
-def learn_multiplicative_row(rule, known, rows, c, sign, cost, class_cost, bias, W, b, t, theta, theta_b):
+def learn_multiplicative_row(rule, known, label, sign, cost, class_cost, bias, W, b, t, theta, theta_b, rows, c):
     """Run `run_multiplicative_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
         return -1
     state, counts = Exponents(W, b, t, theta, theta_b), _no_counts(b.size)
-    task, order, active = _one_row(c, sign, cost, class_cost, bias), np.empty(0, np.int32), np.arange(b.size)
+    (task, order), active = _one_row(c, label, sign, cost, class_cost, bias, theta_b), np.arange(b.size)
     run_multiplicative_epoch(rule, rows, task, order, active, state, counts)
     return _outcome(rows, counts, known, W, b)
 

@@ -338,7 +338,9 @@ class LinearClassifier(FromStream, LinearPredictor):
         bool
             Whether it was a mistake.
         """
-        stream = self.__dict__.get("_stream")
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and type(x) is np.ndarray and not stream.outdated:
+            return stream.learn_one(x, y)  # the common case, without a further look
         if stream is None or stream.outdated:
             self._check_parameters()
             stream = self._going_on()

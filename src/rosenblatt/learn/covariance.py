@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import GaussianWeights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import Method, Pass, RowTask
+from rosenblatt.learn.methods import Method, Pass, RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
@@ -72,10 +72,10 @@ class Arow(Method):
         else:
             epochs.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
 
-    def learn_row(self, rows: Any, c: int, trial: RowTask, state: GaussianWeights) -> int:
-        """Run one trial of the covariance loop, in a single compiled call."""
-        learn = epochs.learn_joint_gaussian_row if trial.joint else epochs.learn_gaussian_row
-        return int(learn(self.noise, trial.known, rows, c, *trial.task[1:4], trial.task.bias, *state))
+    def row_learner(self, trial: RowTask, state: GaussianWeights, rows: Any) -> Callable[[Any, int], int]:
+        """Return a function that runs one trial of the covariance loop, in a single compiled call."""
+        loop = epochs.learn_joint_gaussian_row if trial.joint else epochs.learn_gaussian_row
+        return bind_row_loop(loop, self.noise, trial, state, rows)
 
     @property
     def kind(self) -> tuple[Any, ...]:

@@ -6,14 +6,16 @@ and grown, whatever the method keeps of them. The first three are always W, b an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import typeof
 
 from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Counts, Hyperplanes, Task
+from rosenblatt.compiled.epochs import Counts, Dense, Hyperplanes, Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
 
@@ -40,6 +42,24 @@ class RowTask(NamedTuple):
     eta: float
     joint: bool
     known: int  # problems whose mistakes count; those of the reserve class come after them
+
+
+def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int]:
+    """Return a compiled loop as a function of its last arguments, which must be of the types of the examples.
+
+    Numba looks at the types of all arguments of each call, which takes 3 to 10 us for a NamedTuple of NamedTuples. Here
+    they are known beforehand: the code for them is asked for once, and called without a further look.
+    """
+    code = loop.compile(tuple(map(typeof, (*fixed, *examples)))) if hasattr(loop, "compile") else loop
+    return partial(code, *fixed)
+
+
+def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
+    """Return a compiled loop over single rows as a function of the rows and the class."""
+    task = trial.task
+    label = np.zeros(1, np.int32)
+    fixed = (how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
+    return bind(loop, fixed, rows, 0)
 
 
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
@@ -104,23 +124,41 @@ class Method:
         """Present rows; read from `state`, write `into` (the same unless updates are batched)."""
         raise NotImplementedError
 
-    def learn_row(self, rows: Any, c: int, trial: RowTask, state: Any) -> int:
-        """Present the only row of `rows`, of class c, to all problems.
+    def row_learner(self, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
+        """Return a function that presents a single row of a class to all problems.
+
+        Parameters
+        ----------
+        trial : RowTask
+        state : NamedTuple of arrays
+            What learns.
+        rows : Dense or Csr
+            An example of what the function will be called with: the types of its arrays must never change.
 
         Returns
         -------
-        int
-            The mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the
-            weights overflowed.
+        callable
+            Of the rows, of which there is one, and the number of its class. It returns the mistakes of the known
+            problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights overflowed.
         """
-        if not epochs.is_finite_row(rows):
-            return -1
-        problems, every = state.b.size, np.empty(0, np.int32)
-        counts, task = new_counts(1 if trial.joint else problems), trial.task._replace(label=np.array([c], np.int32))
-        shown = Pass(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
-        self.present(shown, state, state)
-        finite = epochs.touched_finite(rows, state.W, state.b)
-        return int(counts.mistakes[: trial.known].sum()) if finite else -2
+
+        def learn(rows: Any, c: int) -> int:
+            if not epochs.is_finite_row(rows):
+                return -1
+            problems, every = state.b.size, np.empty(0, np.int32)
+            counts = new_counts(1 if trial.joint else problems)
+            task = trial.task._replace(label=np.array([c], np.int32))
+            shown = Pass(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
+            self.present(shown, state, state)
+            finite = epochs.touched_finite(rows, state.W, state.b)
+            return int(counts.mistakes[: trial.known].sum()) if finite else -2
+
+        return learn
+
+    def dense_row_learner(self, trial: RowTask, state: Any, X: Array) -> Callable[[Any, int], int]:
+        """Return the same as `row_learner`, as a function of a matrix of one row and of the class."""
+        learn = self.row_learner(trial, state, Dense(X))
+        return lambda X, c: learn(Dense(X), c)
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that the state stands for."""

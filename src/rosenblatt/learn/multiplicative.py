@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import BalancedWinnowRule, Exponents, WinnowRule
-from rosenblatt.learn.methods import Method, Pass, RowTask
+from rosenblatt.learn.methods import Method, Pass, RowTask, bind_row_loop
 from rosenblatt.storage.registry import stored
 
 stored("Exponents")(Exponents)
@@ -60,10 +60,9 @@ class Multiplicative(Method):
             self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts
         )
 
-    def learn_row(self, rows: Any, c: int, trial: RowTask, state: Exponents) -> int:
-        """Run one trial of the multiplicative loop, in a single compiled call."""
-        learn = epochs.learn_multiplicative_row
-        return int(learn(self.rule, trial.known, rows, c, *trial.task[1:4], trial.task.bias, *state))
+    def row_learner(self, trial: RowTask, state: Exponents, rows: Any) -> Callable[[Any, int], int]:
+        """Return a function that runs one trial of the multiplicative loop, in a single compiled call."""
+        return bind_row_loop(epochs.learn_multiplicative_row, self.rule, trial, state, rows)
 
     @property
     def kind(self) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ was: the stream copies its weights before it changes weights that somebody may s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -81,8 +81,11 @@ class Single(NamedTuple):
     """What `learn_one` needs at hand."""
 
     place: dict[Any, int]  # number of each class
+    room: Array  # (1, n_features): an array is copied there, so that its type is always the same
+    shape: tuple[int, ...]  # of an array that fits in there; () where rows are dicts
+    learn: Callable[[Any, int], int]  # from the room
     trial: RowTask
-    row: Array  # (1, n_features): room for a row
+    learn_sparse: Callable[[Any, int], int] | None = None
 
 
 class Stream:
@@ -276,6 +279,7 @@ class Stream:
         """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
         if self._exposed or not self.state.W.flags.writeable:
             self.state = copy_state(self.state)
+            self._exposed, self._single = False, None
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -326,9 +330,7 @@ class Stream:
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
         self.trials += subset.size or table.shape[0]
         self.mistakes += int(counted.mistakes.sum())
-        single = self._single
-        self._forget()
-        self._single = single
+        self._planes = self._model = None
         return counted
 
     def learn_one(self, x: Any, y: Any) -> bool:
@@ -341,58 +343,75 @@ class Stream:
         x : array of shape (n_features,), sparse row, or dict from names to numbers
         y : label
         """
-        single = self._single or self._prepare_single()
+        if self._exposed:
+            self._make_own()
+        single = self._single
+        if single is None:
+            single = self._prepare_single()
+            if single is None:
+                return self._learn_first(x, y)
+        place, room, shape, learn, *_ = single
         try:
-            c = -1 if single is None else single.place.get(y, -1)
+            c = place.get(y, -1)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
-        if single is None or c < 0:  # the first row, or a new class
-            before = self.mistakes
-            self.learn(self.row_table(x, grow=True), [y], np.empty(0))
-            return self.mistakes > before
-        rows = self._one_row(single, x)
-        if self._exposed or not self.state.W.flags.writeable:
-            self.state = copy_state(self.state)
+        if c < 0:
+            return self._learn_first(x, y)
         self._planes = self._model = None
-        self._exposed = False
-        mistakes = self.settings.method.learn_row(rows, c, single.trial, self.state)
+        if type(x) is np.ndarray and x.shape == shape and x.dtype.kind in "fiub":
+            room[0] = x
+            mistakes = learn(room, c)
+        else:
+            mistakes = self._learn_other_row(x, c)
         if mistakes < 0:
             raise InvalidInput(NOT_FINITE if mistakes == -1 else OVERFLOW.format(dtype=self.state.W.dtype))
         self.trials += 1
         self.mistakes += mistakes
         return mistakes > 0
 
+    def _learn_first(self, x: Any, y: Any) -> bool:
+        """Learn from the first row of a stream, or of a class."""
+        before = self.mistakes
+        self.learn(self.row_table(x, grow=True), [y], np.empty(0))
+        return self.mistakes > before
+
     def _prepare_single(self) -> Single | None:
         if self.state is None:
             return None
         self._open()
+        self._make_own()
         sign, settings, state = self._code(self.classes.size), self.settings, self.state
         costs = class_costs(settings.class_weight, self.classes)
         label = np.empty(0, np.int32)
         task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
+        trial = RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known)
+        room = np.zeros((1, state.W.shape[1]), state.W.dtype)
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
-            trial=RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known),
-            row=np.zeros((1, state.W.shape[1]), state.W.dtype),
+            room=room,
+            shape=() if self.columns is not None else room.shape[1:],
+            learn=settings.method.dense_row_learner(trial, state, room),
+            trial=trial,
         )
         return self._single
 
-    def _one_row(self, single: Single, x: Any) -> Dense | Csr:
-        """Return a row as the loops take it; an array through a room of its own, whose type is always the same."""
-        if (
-            self.columns is None
-            and type(x) is np.ndarray
-            and x.shape == single.row.shape[1:]
-            and x.dtype.kind in "fiub"
-        ):
-            single.row[0] = x
-            return Dense(single.row)
+    def _learn_other_row(self, x: Any, c: int) -> int:
+        """Present a dict, a sparse row, or what becomes an array."""
+        rows: Dense | Csr
         if isinstance(x, Mapping):
-            row = self._named_row(x, grow=True)
-            return (
-                row if self.state.W.dtype == row.data.dtype else row._replace(data=row.data.astype(self.state.W.dtype))
-            )
-        return self.row_table(x).astype(self.state.W.dtype).rows
+            named = self._named_row(x, grow=True)
+            rows = named._replace(data=named.data.astype(self.state.W.dtype, copy=False))
+        else:
+            rows = self.row_table(x).astype(self.state.W.dtype).rows
+        single = self._single or self._prepare_single()  # a new name may have made room, and so another state
+        assert single is not None
+        if isinstance(rows, Dense):
+            return single.learn(rows.X, c)
+        learn = single.learn_sparse
+        if learn is None:
+            learn = self.settings.method.row_learner(single.trial, self.state, rows)
+            self._single = single._replace(learn_sparse=learn)
+        return learn(rows, c)
 
     # ------------------------------------------------------------------------------------------------- rows with names
 
@@ -410,8 +429,9 @@ class Stream:
             return as_table(sp.csr_matrix(entries, shape=(1, max(len(self.columns or ()), 1))))
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
-        row: Any = x if sp.issparse(x) else _numbers(x)
-        single = row.ndim == 1 or (sp.issparse(row) and row.shape[0] == 1)
+        sparse = sp.issparse(x)
+        row: Any = x if sparse else _numbers(x)
+        single = row.ndim == 1 or (sparse and row.shape[0] == 1)
         if not single or (self.state is not None and row.shape[-1] != self.n_features):
             wanted = "" if self.state is None else f"; the model has {self.n_features} features"
             raise InvalidInput(f"x has shape {row.shape}{wanted}. Pass one row: an array of shape (n_features,).")
@@ -425,19 +445,21 @@ class Stream:
                 )
             self.columns = {}
         columns = self.columns
+        if grow:
+            for name in x.keys() - columns.keys():
+                columns[name] = len(columns)
+            self._make_room()
+        elif not x.keys() <= columns.keys():
+            x = {name: value for name, value in x.items() if name in columns}
         try:
-            if grow:
-                found = {columns.setdefault(name, len(columns)): float(value) for name, value in x.items()}
-            else:
-                found = {columns[name]: float(value) for name, value in x.items() if name in columns}
+            data = np.fromiter(x.values(), np.float64, len(x))
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
-        self._make_room()
-        indices, data = np.fromiter(found, np.int32, len(found)), np.fromiter(found.values(), np.float64, len(found))
+        indices = np.fromiter(map(columns.__getitem__, x), np.int32, len(x))
         if (indices[1:] < indices[:-1]).any():  # sums are added up in the order of the columns, as in a matrix
             order = np.argsort(indices)
             indices, data = indices[order], data[order]
-        return Csr(data, indices, np.array([0, len(found)], np.int32))
+        return Csr(data, indices, np.array([0, data.size], np.int32))
 
     def _make_room(self) -> None:
         """Give the state a column for each name, twice as many as needed so that this is rare."""
