@@ -279,7 +279,7 @@ class Hyperplanes(NamedTuple):
 
 
 class GaussianWeights(NamedTuple):
-    """Weights with their uncertainty: a variance for each scale_sum, or a covariance matrix with the bias last."""
+    """Weights with their uncertainty: a variance for each weight, or a covariance matrix with the bias last."""
 
     W: np.ndarray  # (problems, features)
     b: np.ndarray  # (problems,)

@@ -445,12 +445,13 @@ class Stream:
                 )
             self.columns = {}
         columns = self.columns
-        if grow:
-            for name in x.keys() - columns.keys():
-                columns[name] = len(columns)
-            self._make_room()
-        elif not x.keys() <= columns.keys():
-            x = {name: value for name, value in x.items() if name in columns}
+        if not x.keys() <= columns.keys():
+            if grow:
+                for name in x:  # in their order: the columns must not depend on the hashes of names
+                    columns.setdefault(name, len(columns))
+                self._make_room()
+            else:
+                x = {name: value for name, value in x.items() if name in columns}
         try:
             data = np.fromiter(x.values(), np.float64, len(x))
         except (TypeError, ValueError) as error:

@@ -18,6 +18,7 @@ from rosenblatt.compiled.epochs import (
     ConstantRate,
     Counts,
     Dense,
+    Learner,
     NoAverage,
     NoPenalty,
     PassiveAggressiveRule,
@@ -209,14 +210,14 @@ def passive_aggressive(signed: SignedRows, epochs: int) -> Array:
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
     task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
-    method = PassiveAggressiveRule(np.inf), NoPenalty(), ConstantRate(1.0), NoAverage()
+    learner = Learner(PassiveAggressiveRule(np.inf), NoPenalty(), ConstantRate(1.0), NoAverage())
     # The type of row numbers that training uses too, so that the epoch is compiled once for both.
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
     for _ in range(epochs):
         shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
-        run_joint_epoch(*method, signed.table.rows, task, order, weights, weights, counts)
+        run_joint_epoch(learner, signed.table.rows, task, order, weights, weights, counts)
         if counts.mistakes[0] == 0:
             break
     W: Array = np.column_stack([weights.W, weights.b]).astype(float)
