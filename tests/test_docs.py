@@ -42,6 +42,26 @@ def test_links_to_headings_find_them(page):
         assert heading in anchors, f"{target.name} has no heading {heading}"
 
 
+def test_the_readme_knows_what_each_member_can_do():
+    parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs")
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    told = {}
+    for names, cells in rows:
+        learns, *answers = (cell.strip() for cell in cells.split("|"))
+        if len(answers) == len(parameters):
+            for name in re.findall(r"\w+", names):
+                told[name] = (learns != "no" and not learns.startswith("no;"), "only" not in learns, *answers)
+    estimators = {name: getattr(rosenblatt, name) for name in rosenblatt.__all__}
+    trained = {name for name, cls in estimators.items() if hasattr(cls, "fit") and hasattr(cls, "predict")}
+    assert told.keys() == trained
+    for name, (streams, single, *answers) in told.items():
+        model = estimators[name]()
+        assert hasattr(model, "partial_fit") == streams, name
+        assert hasattr(model, "learn_one") == (streams and single), name
+        for parameter, answer in zip(parameters, answers, strict=True):
+            assert (parameter in model.get_params()) == (answer == "yes"), f"{name}, {parameter}"
+
+
 def test_training_without_estimators_does_not_load_scikit_learn():
     script = "import sys, rosenblatt; rosenblatt.train([[0], [1]], [0, 1]); print('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip() == "False"
