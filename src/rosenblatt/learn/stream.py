@@ -463,7 +463,7 @@ class Stream:
         return Csr(data, indices, np.array([0, data.size], np.int32))
 
     def _make_room(self) -> None:
-        """Give the state a column for each name, twice as many as needed so that this is rare."""
+        """Add columns to the state until each name has one: twice as many as needed, so that this is rare."""
         if self.state is not None and self.columns is not None and len(self.columns) > self.state.W.shape[1]:
             self.state = self.settings.method.widen(self.state, 2 * len(self.columns))
             self._forget()
