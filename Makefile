@@ -12,7 +12,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-# The same kernels as plain Python: slow, but every line can be covered and stepped through.
+# The same loops as plain Python: slow, but every line can be covered and stepped through.
 nojit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered \
 		tests/laws/test_worked_examples.py tests/compiled tests/laws/test_perceptron_laws.py tests/data tests/learn/test_order.py
@@ -21,6 +21,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src tests benchmarks
 

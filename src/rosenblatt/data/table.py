@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.data.dense import check_shape, dense_values, real_values, refuse_infinite
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
@@ -103,67 +104,12 @@ def as_table(X: Any) -> Table:
     return _sparse_table(check_sparse(X)) if sp.issparse(X) else _dense_table(X)
 
 
-def _real(values: Array, what: str) -> Array:
-    """Return values as native float32 or float64."""
-    if values.dtype.kind == "c":
-        raise InvalidInput(f"Complex data not supported: {what} has dtype {values.dtype}. Pass its real part.")
-    if values.dtype.kind not in "fiub":
-        raise InvalidInput(
-            f"{what} has dtype {values.dtype}, which is not numeric. Turn text and categories into numbers "
-            "first, for example with a vectorizer or one-hot encoding."
-        )
-    # float16 fits float32; every integer up to 2**53 fits float64.
-    kept = np.float32 if values.dtype in (np.float16, np.float32) else np.float64
-    return np.ascontiguousarray(values, dtype=kept)
-
-
-def _numeric(X: Any) -> Array:
-    values = np.asarray(X)
-    if values.dtype.kind in "OUS":
-        try:
-            return values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"X cannot be read as numbers ({error}). Turn text and categories into numbers first, for "
-                "example with a vectorizer or one-hot encoding."
-            ) from None
-    return values
-
-
-def _check_shape(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2:
-        raise InvalidInput(
-            f"Expected 2D array, got {len(shape)}D array instead: X has shape {shape}. "
-            "Reshape your data so that each row is one sample: X.reshape(n_samples, -1)."
-        )
-    for size, kind in zip(shape, ("sample", "feature"), strict=True):
-        if size == 0:
-            raise InvalidInput(f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required.")
-
-
-def _refuse_infinite(values: Array, row: int) -> None:
-    """Raise an error that names what is not finite in a row."""
-    faulty = np.flatnonzero(~np.isfinite(values))
-    if faulty.size == 0:
-        raise InvalidInput(
-            f"X has values as large as {np.abs(values).max():.3g} in row {row}, whose squared norm overflows. "
-            "Scale the data, for example with StandardScaler."
-        )
-    name = "NaN" if np.isnan(values[faulty[0]]) else "infinity"
-    raise InvalidInput(
-        f"Input X contains {name} (row {row}, stored value {faulty[0]}). "
-        "Remove such rows or fill them in, for example with SimpleImputer."
-    )
-
-
 def _dense_table(X: Any) -> Table:
-    numbers = _numeric(X)
-    _check_shape(numbers.shape)
-    values = _real(numbers, "X")
+    values = dense_values(X)
     with np.errstate(over="ignore"):  # compiled code does not warn; the same code as plain Python would
         largest, fault = inspect_dense(values)
     if fault >= 0:
-        _refuse_infinite(values[fault], fault)
+        refuse_infinite(values[fault], fault)
     return Table(Dense(values), values.shape, values.dtype, largest)
 
 
@@ -215,7 +161,7 @@ def check_sparse(X: Any) -> Any:
     InvalidInput
         If an index or a pointer of X leads outside its arrays.
     """
-    _check_shape(X.shape)
+    check_shape(X.shape)
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X)
     elif X.format == "coo":
@@ -229,7 +175,7 @@ def check_sparse(X: Any) -> Any:
 def _sparse_table(X: Any) -> Table:
     matrix = X.tocsr()
     values, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-    values = _real(values[: indptr[-1]], "X")
+    values = real_values(values[: indptr[-1]], "X")
     indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)
     indptr = np.ascontiguousarray(indptr, dtype=np.int64 if indptr[-1] > np.iinfo(np.int32).max else indices.dtype)
     with np.errstate(over="ignore"):
@@ -237,7 +183,7 @@ def _sparse_table(X: Any) -> Table:
     if outside >= 0:
         raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
     if infinite >= 0:
-        _refuse_infinite(values[indptr[infinite] : indptr[infinite + 1]], infinite)
+        refuse_infinite(values[indptr[infinite] : indptr[infinite + 1]], infinite)
     if disorder >= 0:
         # Repeated entries add up in scipy's eyes; a sum of their squares would not be the row's norm.
         tidy = sp.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=True)

@@ -77,11 +77,6 @@ class AssociationUnits(Declared, _Fitted):
     [0, 1, 1, 0]
     """
 
-    weights_: Any
-    bias_: Array
-    gamma_: float
-    n_features_in_: int
-
     units: Literal["step", "sigmoid", "relu", "cosine"] = choice(
         default="step",
         text="phi: the step of Rosenblatt's units; 1 / (1 + e^-z); max(0, z); or sqrt(2 / n_units) cos z, "

@@ -43,7 +43,8 @@ from rosenblatt.estimators.parameters import (
     integer,
     real,
 )
-from rosenblatt.learn.multiclass import by_pairs, class_costs, code, count_problems, decision, make_task, winners
+from rosenblatt.learn.costs import class_costs
+from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recording
 from rosenblatt.learn.reserve import growth, open_code

@@ -19,8 +19,8 @@ from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
-from rosenblatt.learn.methods import as_hyperplanes
-from rosenblatt.learn.model import LinearModel, scores
+from rosenblatt.learn.methods import as_hyperplanes, scores
+from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan
 from rosenblatt.proof.brackets import Bracket

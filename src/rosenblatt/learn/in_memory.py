@@ -15,8 +15,7 @@ from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import Method, Pass, copy_state, new_counts
-from rosenblatt.learn.model import scores
+from rosenblatt.learn.methods import Method, Pass, copy_state, new_counts, scores
 from rosenblatt.learn.multiclass import by_pairs, decision, winners
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run

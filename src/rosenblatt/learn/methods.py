@@ -15,7 +15,8 @@ import numpy.typing as npt
 from numba import typeof
 
 from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Counts, Dense, Hyperplanes, Task
+from rosenblatt.compiled.epochs import Counts, Dense, Hyperplanes, Task, score
+from rosenblatt.data.table import ALL_ROWS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
 
@@ -65,6 +66,26 @@ def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) ->
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
     """Return weights and biases as the loops take them."""
     return Hyperplanes(W, b, np.ones(b.size))
+
+
+def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
+    """Return the score W.x + b of each row under each problem.
+
+    Parameters
+    ----------
+    table : Table
+    planes : Hyperplanes
+    subset : int array, default all rows
+
+    Returns
+    -------
+    array of shape (n_rows, n_problems)
+    """
+    if isinstance(table.rows, Dense) and not subset.size:
+        return np.asarray(table.rows.X @ planes.W.T + planes.b)
+    out = np.empty((subset.size or table.shape[0], planes.b.size), planes.W.dtype)
+    score(table.rows, subset, planes, out)
+    return out
 
 
 def new_counts(parts: int) -> Counts:

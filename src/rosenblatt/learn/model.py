@@ -10,33 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Dense, Hyperplanes, score
-from rosenblatt.data.table import ALL_ROWS, Table, as_table
+from rosenblatt.data.dense import finite_values
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, winners
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
-
-
-def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
-    """Return the score W.x + b of each row under each problem.
-
-    Parameters
-    ----------
-    table : Table
-    planes : Hyperplanes
-    subset : int array, default all rows
-
-    Returns
-    -------
-    array of shape (n_rows, n_problems)
-    """
-    if isinstance(table.rows, Dense) and not subset.size:
-        return np.asarray(table.rows.X @ planes.W.T + planes.b)
-    out = np.empty((subset.size or table.shape[0], planes.b.size), planes.W.dtype)
-    score(table.rows, subset, planes, out)
-    return out
 
 
 def check_model(model: LinearModel) -> None:
@@ -98,17 +77,32 @@ class LinearModel:
         if self.feature_names and len(self.feature_names) != self.W.shape[1]:
             raise InvalidInput(f"There are {len(self.feature_names)} names for {self.W.shape[1]} features.")
 
-    def problem_scores(self, table: Table) -> Array:
+    def problem_scores(self, X: Any) -> Array:
         """Return the score of each row under each problem, (n_rows, n_problems)."""
-        if table.shape[1] != self.W.shape[1]:
-            raise InvalidInput(f"X has {table.shape[1]} features; the model has {self.W.shape[1]}.")
-        dtype = np.result_type(table.dtype, self.W.dtype)
-        W, b = np.ascontiguousarray(self.W, dtype=dtype), np.asarray(self.b, dtype=dtype)
-        return scores(table, Hyperplanes(W, b, np.ones(b.size)))
+        if hasattr(X, "tocsr"):
+            return self._sparse_scores(X)
+        values = finite_values(X)
+        self._check_width(values.shape[1])
+        dtype = np.result_type(values.dtype, self.W.dtype)
+        return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
 
-    def class_scores(self, table: Table) -> Array:
+    def _sparse_scores(self, X: Any) -> Array:
+        # Imported here: dense rows need neither SciPy nor Numba.
+        from rosenblatt.data.table import as_table
+        from rosenblatt.learn.methods import as_hyperplanes, scores
+
+        table = as_table(X)
+        self._check_width(table.shape[1])
+        dtype = np.result_type(table.dtype, self.W.dtype)
+        return scores(table, as_hyperplanes(np.ascontiguousarray(self.W, dtype=dtype), self.b.astype(dtype)))
+
+    def _check_width(self, features: int) -> None:
+        if features != self.W.shape[1]:
+            raise InvalidInput(f"X has {features} features; the model has {self.W.shape[1]}.")
+
+    def class_scores(self, X: Any) -> Array:
         """Return the scores of the classes; one column for two classes."""
-        return decision(self.problem_scores(table), code(self.classes.size, self.multiclass), self.multiclass)
+        return decision(self.problem_scores(X), code(self.classes.size, self.multiclass), self.multiclass)
 
     def scores(self, X: Any) -> Array:
         """Return the scores of the classes, or the numbers of a regression.
@@ -122,8 +116,7 @@ class LinearModel:
         array of shape (n_samples,) for two classes, positive for ``classes[1]``, and for a regression;
         else (n_samples, n_classes)
         """
-        table = as_table(X)
-        found = self.class_scores(table) if self.classes.size else self.problem_scores(table)
+        found = self.class_scores(X) if self.classes.size else self.problem_scores(X)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict(self, X: Any) -> Array:
@@ -139,7 +132,7 @@ class LinearModel:
         """
         if not self.classes.size:
             return self.scores(X)
-        return self.elect(self.class_scores(as_table(X)))
+        return self.elect(self.class_scores(X))
 
     def elect(self, class_scores: Array) -> Array:
         """Return the class that wins each row of scores."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Task
 from rosenblatt.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rosenblatt.compiled.epochs import Task
 
 Array = npt.NDArray[Any]
 
@@ -84,52 +85,14 @@ def make_task(
     bias : float
         Square of the constant that pads each row; 0 for no bias.
     """
+    # Imported here: a model that only predicts needs no Numba.
+    from rosenblatt.compiled.epochs import Task
+
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])
     own = sign > 0 if multiclass == "ovr" and sign.shape[0] > 2 else sign != 0
     cost = np.where(own, class_cost[:, None], 1.0)
     return Task(label, sign, cost, class_cost, weight, np.empty(0), bias)
-
-
-def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -> Array:
-    """Return the factor of each class.
-
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        Classes that a dict does not name have factor one.
-    classes : array of shape (n_classes,)
-    label : int array, optional
-        Number of each row's class, for "balanced"; None in a stream, which does not know the rows to come.
-    """
-    if class_weight is None:
-        return np.ones(classes.size)
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise InvalidInput(f"class_weight={class_weight!r} is not known. Pass a dict, 'balanced' or None.")
-        if label is None:
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
-        return np.asarray(label.size / (classes.size * np.bincount(label, minlength=classes.size)))
-    if not isinstance(class_weight, Mapping):
-        raise InvalidInput(f"class_weight={class_weight!r} is not possible. Pass a dict, 'balanced' or None.")
-    unknown = [key for key in class_weight if key not in classes.tolist()]
-    if unknown and label is not None and len(class_weight) - len(unknown) < classes.size:
-        raise InvalidInput(
-            f"class_weight names {unknown!r:.200}, which y does not have: its classes are {classes.tolist()!r:.200}. "
-            "Use the labels as they are in y."
-        )
-    try:
-        costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"class_weight has a weight that is not a number ({error}).") from None
-    if not (np.isfinite(costs).all() and costs.min() >= 0.0 and costs.any()):
-        raise InvalidInput(
-            f"class_weight={class_weight!r:.200} has weights that are negative, not finite, or all zero."
-        )
-    return costs
 
 
 def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:

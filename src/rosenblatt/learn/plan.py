@@ -16,6 +16,7 @@ from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.registry import expect, stored
 
 if TYPE_CHECKING:
+    from rosenblatt.learn.guarantees import Guarantee
     from rosenblatt.learn.model import LinearModel
 
 Array = npt.NDArray[Any]
@@ -135,31 +136,6 @@ class Plan:
         return float(factor) * self.eta
 
 
-@dataclass(frozen=True)
-class Guarantee:
-    """A bound on the error on new rows.
-
-    Attributes
-    ----------
-    risk : float
-        The error is at most this, between 0 and 1; above 1 it says nothing.
-    confidence : float
-        With this probability over the rows.
-    hypothesis : str
-        Of which weights it speaks.
-    assumption : str
-        What must hold of the rows.
-    source : str
-        Who proved it.
-    """
-
-    risk: float
-    confidence: float
-    hypothesis: str
-    assumption: str
-    source: str
-
-
 def _check_run(run: Run) -> None:
     expect(run.epochs >= 1 and run.trials >= 0, "a run has no epochs")
 
@@ -254,18 +230,6 @@ class Run:
             Empty for several problems at once, whose mistakes are not one another's.
         """
         # Imported here: training itself has no use for theorems.
-        from rosenblatt.bounds import average_risk, voted_risk
+        from rosenblatt.learn.guarantees import guarantees
 
-        if len(self.stops) > 1 or not self.mistakes:
-            return ()
-        rows = self.trials // self.epochs
-        assumption = "independent rows of one distribution, seen once, in an order that does not depend on them"
-        source = (
-            "Cesa-Bianchi, Conconi and Gentile (2004), On the generalization ability of on-line learning algorithms"
-        )
-        average = average_risk(self.mistakes[0], rows, delta)
-        vote = voted_risk(self.mistakes[0], rows, delta)
-        return (
-            Guarantee(average, 1 - delta, "the hypotheses of the first pass, on average", assumption, source),
-            Guarantee(vote, 1 - delta, "their vote, each once per trial", assumption, source),
-        )
+        return guarantees(self, delta)

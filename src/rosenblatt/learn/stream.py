@@ -19,9 +19,10 @@ from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.data.labels import as_labels, as_targets, used_rows
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, start_state
-from rosenblatt.learn.model import LinearModel, scores
-from rosenblatt.learn.multiclass import by_pairs, class_costs, code, count_problems, is_joint, make_task
+from rosenblatt.learn.costs import class_costs
+from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, scores, start_state
+from rosenblatt.learn.model import LinearModel
+from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
 from rosenblatt.learn.reserve import growth, open_code
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored

@@ -11,7 +11,6 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.storage.registry import expect
 
@@ -116,7 +115,7 @@ def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, in
 
 def check_rows(name: str, rows: Any, count: int, features: int) -> None:
     """Raise a `Fault` unless a value is a finite array or a CSR matrix of so many rows and features."""
-    if not isinstance(rows, sp.csr_matrix | sp.csr_array):
+    if not (hasattr(rows, "tocsr") and type(rows).__name__ in ("csr_matrix", "csr_array")):
         check_array(name, rows, "f", (count, features))
     expect(rows.shape == (count, features), f"{name} have another size")
 

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import entries, is_integer, is_label
@@ -38,8 +37,15 @@ DTYPES = {
 }
 DTYPE_CODES = {dtype: name for name, dtype in DTYPES.items()}
 _SCALARS: dict[str, Any] = {dtype.name: dtype.type for dtype in DTYPES.values()} | {"str": np.str_}
-_SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array, "csc_matrix": sp.csc_matrix}
+_SPARSE = ("csr_matrix", "csr_array", "csc_matrix")
 _COMPRESSED = ("data", "indices", "indptr")
+
+
+def _sparse_class(name: str) -> Any:
+    """Return a class of SciPy's; imported here, because a model of dense arrays does not need it."""
+    import scipy.sparse
+
+    return getattr(scipy.sparse, name)
 
 
 def raw_bytes(array: Array) -> Array:
@@ -73,6 +79,8 @@ class Encoder:
             encode = next((encode for base, encode in _ENCODERS_OF_BASES if isinstance(value, base)), None)
         if encode is None and kind in BY_CLASS:
             encode = Encoder._registered
+        if encode is None and kind.__name__ in _SPARSE and kind is _sparse_class(kind.__name__):
+            encode = Encoder._sparse
         if encode is None or isinstance(value, np.ma.MaskedArray):
             raise _unstorable(path, value)
         return encode(self, value, path)
@@ -170,7 +178,6 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, str], Any]] = {
     list: Encoder._list,
     tuple: Encoder._tuple,
     dict: Encoder._dict,
-    **dict.fromkeys(_SPARSE.values(), Encoder._sparse),
 }
 _ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] = (
     (np.generic, Encoder._scalar),
@@ -214,7 +221,7 @@ class Decoder:
         expect(len(node) == 1, f"an entry has {len(node)} tags in place of one")
         ((tag, content),) = node.items()
         if tag in _SPARSE:
-            return self._sparse(_SPARSE[tag], content)
+            return self._sparse(_sparse_class(tag), content)
         expect(tag in _DECODERS, f"an entry has the unknown tag {tag!r:.60}")
         return _DECODERS[tag](self, content)
 
