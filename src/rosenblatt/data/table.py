@@ -71,16 +71,6 @@ class Table:
         rows = Dense(part) if isinstance(self.rows, Dense) else Csr(part.data, part.indices, part.indptr)
         return Table(rows, (subset.size, self.shape[1]), self.dtype, self.largest)
 
-    def astype(self, dtype: np.dtype[Any]) -> Table:
-        """Return the rows with values of another type; without a copy if they have it already."""
-        if dtype == self.dtype:
-            return self
-        values = self.values.astype(dtype)
-        if not np.isfinite(values).all():
-            raise InvalidInput(f"X has values as large as {np.abs(self.values).max():.3g}, which {dtype} cannot hold.")
-        rows = Dense(values) if isinstance(self.rows, Dense) else self.rows._replace(data=values)
-        return Table(rows, self.shape, dtype, self.largest)
-
 
 def as_table(X: Any) -> Table:
     """Validate X and return its rows for the compiled loops, without a copy where possible.

@@ -316,7 +316,7 @@ class Stream:
         if self.state is None:
             scale = self.settings.rate_scale
             self.state = start_state(method, problems, table.shape[1], table.dtype, self.init, scale)
-        table = table.astype(self.state.W.dtype)
+        table = with_dtype(table, self.state.W.dtype)
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
@@ -403,7 +403,7 @@ class Stream:
             named = self._named_row(x, grow=True)
             rows = named._replace(data=named.data.astype(self.state.W.dtype, copy=False))
         else:
-            rows = self.row_table(x).astype(self.state.W.dtype).rows
+            rows = with_dtype(self.row_table(x), self.state.W.dtype).rows
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         if isinstance(rows, Dense):
@@ -523,6 +523,18 @@ def regression_task(target: Array, weight: Array, bias: float) -> Task:
     """Return the task of targets that are numbers."""
     one = np.ones((1, 1))
     return Task(np.zeros(target.size, np.int32), one.astype(np.int8), one, one[0], weight, target, bias)
+
+
+def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
+    """Return rows with values of another type; without a copy if they have it already."""
+    if dtype == table.dtype:
+        return table
+    with np.errstate(over="ignore"):
+        values = table.values.astype(dtype)
+    if not np.isfinite(values).all():
+        raise InvalidInput(f"X has values as large as {np.abs(table.values).max():.3g}, which {dtype} cannot hold.")
+    rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
+    return Table(rows, table.shape, dtype, table.largest)
 
 
 class _Undo:
