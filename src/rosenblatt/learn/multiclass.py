@@ -73,17 +73,11 @@ def make_task(
 
     Parameters
     ----------
-    label : int array of shape (n_rows,)
-        Number of each row's class.
-    sign : int8 array of shape (n_classes, n_problems)
-        A `code`, or an `open_code`.
+    label, sign, weight, bias
+        As in `rosenblatt.compiled.epochs.Task`.
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     class_cost : array of shape (n_classes,), optional
-        Factor of the steps for each class.
-    weight : array of shape (n_rows,), or empty
-        Factor of each row's step; empty: all one.
-    bias : float
-        Square of the constant that pads each row; 0 for no bias.
+        Factor of the steps for each class; one by default.
     """
     # Imported here: a model that only predicts needs no Numba.
     from rosenblatt.compiled.epochs import Task
