@@ -66,7 +66,7 @@ def test_it_stops_with_a_proof_that_nothing_separates():
     assert "proven not separable" in run.reason
     assert run.certificate.verdict in ("overlapping", "quasi-separable")
     assert verify(run.certificate, X, y)
-    assert f"as {len(run.certificate.support)} of the rows show" in run.reason
+    assert f"as {len(run.certificate.support)} of the rows prove" in run.reason
 
 
 def test_without_a_proof_it_says_how_small_a_margin_must_be():

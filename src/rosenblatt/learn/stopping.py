@@ -35,7 +35,7 @@ class Stop(Enum):
     INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
     CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
     CALLBACK = "the callback asked for it"
-    CHUNK = "the rows were presented once, as part of a stream"
+    CHUNK = "the chunk of the stream was over"
 
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
@@ -60,8 +60,8 @@ _SHARED: Words = {
     Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
     Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
     Stop.CYCLE: Stop.CYCLE.value + ", {every}",
-    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows show (after {epochs} epochs)",
-    Stop.CHUNK: "the {trials} rows of the chunk were presented once ({mistakes} mistakes); the stream may go on",
+    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {epochs} epochs)",
+    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mistakes: {mistakes}): the stream can continue",
 }
 PERCEPTRON = _SHARED | {
     Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
@@ -71,7 +71,7 @@ PERCEPTRON = _SHARED | {
 }
 BATCH = PERCEPTRON | {
     Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows to correct in its update: allow more epochs",
+    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified: allow more epochs",
     Stop.TRAINING: Stop.TRAINING.value
     + ": {patience} epochs in a row did not lower the share of misclassified rows by {tol}{proof}",
 }
@@ -86,8 +86,7 @@ LOSS = _SHARED | {
 }
 REGRESSION = LOSS | {
     Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
-    Stop.CHUNK: "the {trials} rows of the chunk were presented once, with a mean loss of {loss:.3g}; the stream may "
-    "go on",
+    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
 }
 
 
