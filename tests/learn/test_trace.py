@@ -10,7 +10,6 @@ from oracles import reference
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import perceptron_loss
-from rosenblatt.learn.multiclass import growth, open_code
 from strategies import integer_sets
 
 
@@ -45,18 +44,6 @@ def test_each_trial_is_scored_before_it_is_learned_from(data):
 def test_a_trace_tells_two_classes_apart():
     with pytest.raises(InvalidInput, match="3 classes"):
         list(trace(np.eye(3), [0, 1, 2]))
-
-
-@given(st.sampled_from(["ovr", "ovo", "joint"]), st.integers(1, 4), st.data())
-def test_growing_matches_the_codes(multiclass, classes, more):
-    """Signs grow as weights do: the old classes keep their examples, and a new one is what the stranger was."""
-    known = sorted(more.draw(st.sets(st.integers(0, classes), min_size=1, max_size=classes)))
-    change = growth(known, classes + 1, multiclass)
-    old, new = open_code(len(known), multiclass), open_code(classes + 1, multiclass)
-    assert change.shape == (new.shape[1], old.shape[1])
-    grown = old @ change.T  # signs of the old classes in the new problems, by linearity
-    if multiclass != "joint":
-        assert grown.tolist() == new[known].tolist()
 
 
 def test_a_class_that_appears_late_is_learned():
