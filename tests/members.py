@@ -4,7 +4,9 @@ from rosenblatt import (
     AROW,
     Adaline,
     AdalineRegressor,
+    AssociationUnits,
     AveragedPerceptron,
+    KernelPerceptron,
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
@@ -51,4 +53,21 @@ STREAMS = [
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
     SoftMargin(alpha=0.01, loss="logistic", schedule="pegasos"),
+]
+
+# Every public estimator class.
+EVERY_CLASS = [
+    AROW,
+    Adaline,
+    AdalineRegressor,
+    AssociationUnits,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MaximumMargin,
+    PassiveAggressive,
+    Perceptron,
+    PocketPerceptron,
+    SoftMargin,
+    VotedPerceptron,
+    Winnow,
 ]

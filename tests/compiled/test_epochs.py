@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from oracles import reference
 from rosenblatt import train
-from rosenblatt.compiled.shuffles import interleave, shuffle
 from strategies import integer_sets, small
 
 
@@ -118,39 +117,6 @@ def test_joint_training_is_ultraconservative(stored, data, epochs):
     W, b, mistakes = reference.joint(X.tolist(), label.tolist(), 3, [range(len(X))] * epochs)
     assert (run.coef.tolist(), run.intercept.tolist()) == (W, b)
     assert run.mistakes == tuple(mistakes[: run.epochs])
-
-
-@given(st.integers(1, 300), st.integers(0, 9))
-def test_shuffle_is_a_permutation(n, seed):
-    order = np.arange(n, dtype=np.int32)
-    shuffle(order, np.random.default_rng(seed).random(n))
-    assert sorted(order.tolist()) == list(range(n))
-
-
-def test_shuffle_stays_inside_for_the_largest_uniform_number():
-    order = np.arange(1000, dtype=np.int32)
-    shuffle(order, np.full(1000, np.nextafter(1.0, 0.0)))
-    assert sorted(order.tolist()) == list(range(1000))
-
-
-def test_shuffle_favours_no_place():
-    rng = np.random.default_rng(0)
-    counts = np.zeros((4, 4))
-    for _ in range(4000):
-        order = np.arange(4, dtype=np.int32)
-        shuffle(order, rng.random(4))
-        counts[np.arange(4), order] += 1
-    # Each of the 16 counts is binomial with mean 1000 and deviation 27: six of them are a wide berth.
-    assert np.abs(counts - 1000).max() < 6 * 27.4
-
-
-@given(st.integers(1, 300), st.integers(1, 20), st.integers(1, 5), st.integers(0, 9))
-def test_interleaving_blocks_presents_each_row_once(n, width, streams, seed):
-    blocks = np.random.default_rng(seed).permutation(-(-n // width)).astype(np.int32)
-    rows = np.arange(n, dtype=np.int32) * 3
-    order = np.empty_like(rows)
-    interleave(blocks, width, streams, rows, order)
-    assert sorted(order.tolist()) == rows.tolist()
 
 
 def test_the_kernels_run_as_plain_python():

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.data.table import as_table
-from rosenblatt.errors import InvalidInput, RosenblattError
 
 GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
 LABELS = [0, 1, 0, 1]
@@ -76,53 +75,6 @@ bad_rows = pytest.mark.parametrize(("X", "message"), BAD_ROWS.values(), ids=BAD_
 def test_bad_rows_are_refused_with_the_fault_named(use, X, message):
     with pytest.raises((ValueError, TypeError), match=message):
         use(X)
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([0, 1, 0], "inconsistent"),
-        ([0, 0, 0, 0], "class"),
-        ([0, 1, 0, np.nan], "NaN"),
-        ([0.5, 1.5, 0.25, 1.0], "Unknown label type"),
-        ([[0, 1], [1, 0], [0, 1], [1, 0]], "(?i)shape|1d"),
-    ],
-    ids=["too few", "one class", "NaN", "continuous", "two columns"],
-)
-@pytest.mark.parametrize("use", [train, Perceptron().fit], ids=["train", "fit"])
-def test_bad_labels_are_refused(use, y, message):
-    with pytest.raises(ValueError, match=message):
-        use(GOOD, y)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"init": (np.ones(3), 0.0)}, "init"),
-        ({"init": np.ones(2)}, "init"),
-        ({"init": ([np.inf, 0], 0.0)}, "finite"),
-        ({"sample_weight": [1, 2]}, "sample_weight"),
-        ({"sample_weight": [1, 2, -1, 1]}, "negative"),
-        ({"sample_weight": [0, 0, 0, 0]}, "zero everywhere"),
-        ({"order": "sorted"}, "order='sorted'"),
-        ({"schedule": "fast"}, "schedule='fast'"),
-        ({"schedule": lambda t: -1.0}, "returned -1.0"),
-        ({"epochs": 0}, "epochs=0"),
-        ({"eta": 0.0}, "learning rate"),
-        ({"seconds": -1.0}, "time limit"),
-        ({"keep": "all"}, "keep='all'"),
-        ({"multiclass": "ecoc"}, "multiclass='ecoc'"),
-        ({"validation": (np.ones((2, 3)), [0, 1])}, "3 features"),
-    ],
-)
-def test_bad_settings_are_refused_with_the_value_named(options, message):
-    with pytest.raises(InvalidInput, match=message):
-        train(GOOD, LABELS, **options)
-
-
-def test_every_refusal_is_a_rosenblatt_error_and_a_value_error():
-    assert issubclass(InvalidInput, RosenblattError)
-    assert issubclass(InvalidInput, ValueError)
 
 
 def test_thousands_of_corrupt_matrices_never_crash():

@@ -265,7 +265,7 @@ k.RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
     (0.0, 0.0) if margin > 0 else (k.square(rows, i) ** -0.5, -margin))
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining
-from rosenblatt.learn.first_order import FirstOrder
+from rosenblatt.methods.first_order import FirstOrder
 class UnitPerceptron(FullTraining, LinearClassifier):
     def _method(self):
         return FirstOrder(UnitStep())

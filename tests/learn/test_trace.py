@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import reference
-from rosenblatt import Perceptron, trace, train
+from rosenblatt import trace, train
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import perceptron_loss
-from rosenblatt.learn.reserve import growth, open_code
 from strategies import integer_sets
 
 
@@ -45,35 +44,3 @@ def test_each_trial_is_scored_before_it_is_learned_from(data):
 def test_a_trace_tells_two_classes_apart():
     with pytest.raises(InvalidInput, match="3 classes"):
         list(trace(np.eye(3), [0, 1, 2]))
-
-
-@given(st.sampled_from(["ovr", "ovo", "joint"]), st.integers(1, 4), st.data())
-def test_growing_matches_the_codes(multiclass, classes, more):
-    """Signs grow as weights do: the old classes keep their examples, and a new one is what the stranger was."""
-    known = sorted(more.draw(st.sets(st.integers(0, classes), min_size=1, max_size=classes)))
-    change = growth(known, classes + 1, multiclass)
-    old, new = open_code(len(known), multiclass), open_code(classes + 1, multiclass)
-    assert change.shape == (new.shape[1], old.shape[1])
-    grown = old @ change.T  # signs of the old classes in the new problems, by linearity
-    if multiclass != "joint":
-        assert grown.tolist() == new[known].tolist()
-
-
-def test_a_class_that_appears_late_is_learned():
-    rng = np.random.default_rng(0)
-    centres = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.0]])
-    y = np.r_[rng.integers(0, 2, 200), rng.integers(0, 3, 300)]
-    X = centres[y] + rng.standard_normal((500, 2)) * 0.5
-    for multiclass in ("ovr", "ovo", "joint"):
-        model = Perceptron(multiclass=multiclass)
-        for i in range(0, 500, 10):
-            model.partial_fit(X[i : i + 10], y[i : i + 10])
-        assert model.classes_.tolist() == [0, 1, 2]
-        assert model.score(X, y) > 0.9
-
-
-def test_one_class_alone_predicts_itself():
-    model = Perceptron().partial_fit([[1.0, 2.0]], ["only"])
-    assert model.predict([[0.0, 0.0], [-5.0, 1.0]]).tolist() == ["only", "only"]
-    model.partial_fit([[-1.0, -2.0]], ["other"])
-    assert model.predict([[1.0, 2.0], [-1.0, -2.0]]).tolist() == ["only", "other"]

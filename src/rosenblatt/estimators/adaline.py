@@ -15,13 +15,13 @@ from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
-from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
-from rosenblatt.learn.methods import Method, copy_state
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import REGRESSION
 from rosenblatt.learn.stream import NO_CLASSES, Learned, RegressionStream, Settings, regression_task
 from rosenblatt.learn.trainer import Trainer
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method, copy_state
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]

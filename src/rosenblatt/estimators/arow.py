@@ -15,9 +15,9 @@ from rosenblatt.estimators.parameters import (
     choice,
     real,
 )
-from rosenblatt.learn.covariance import Arow
-from rosenblatt.learn.methods import Method
 from rosenblatt.learn.multiclass import MULTICLASS
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.method import Method
 
 
 class AROW(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):

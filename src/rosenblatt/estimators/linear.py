@@ -24,15 +24,15 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
-from rosenblatt.learn.first_order import Penalty
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.methods import Method, copy_state, start_state
 from rosenblatt.learn.multiclass import MULTICLASS, code, decision, make_task, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.trainer import Trainer
+from rosenblatt.methods.first_order import Penalty
+from rosenblatt.methods.method import Method, copy_state, start_state
 
 Array = npt.NDArray[Any]
 

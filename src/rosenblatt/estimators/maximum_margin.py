@@ -17,12 +17,12 @@ from rosenblatt.estimators.base import labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, run
-from rosenblatt.learn.methods import as_hyperplanes, scores
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane

@@ -9,8 +9,8 @@ import numpy as np
 from rosenblatt.compiled.epochs import PassiveAggressiveRule, SmoothPassiveAggressiveRule
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, choice, flag, real
-from rosenblatt.learn.first_order import FirstOrder
-from rosenblatt.learn.methods import Method
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method
 
 
 class PassiveAggressive(FullTraining, LinearClassifier):

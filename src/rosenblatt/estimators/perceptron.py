@@ -10,8 +10,8 @@ from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, custom, flag
-from rosenblatt.learn.first_order import FirstOrder
-from rosenblatt.learn.methods import Method
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method
 
 
 def margin_rule(estimator: Any) -> PerceptronRule:

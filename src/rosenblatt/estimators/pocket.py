@@ -8,8 +8,8 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithValidation, choice
-from rosenblatt.learn.methods import Method
-from rosenblatt.learn.pocket import PocketMethod
+from rosenblatt.methods.method import Method
+from rosenblatt.methods.pocket import PocketMethod
 
 
 def _no_stream(estimator: Any) -> NoReturn:

@@ -12,11 +12,11 @@ from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, Sq
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, flag, real
-from rosenblatt.learn.first_order import FirstOrder
-from rosenblatt.learn.methods import Method
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.plan import Plan
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method
 
 Array = npt.NDArray[Any]
 

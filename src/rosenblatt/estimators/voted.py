@@ -14,12 +14,12 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs
-from rosenblatt.learn.first_order import Voted
 from rosenblatt.learn.in_memory import Job
-from rosenblatt.learn.methods import Method
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.voted import Updates, VotedStream
+from rosenblatt.methods.first_order import Voted
+from rosenblatt.methods.method import Method
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]

@@ -18,8 +18,8 @@ from rosenblatt.estimators.parameters import (
     flag,
     real,
 )
-from rosenblatt.learn.methods import Method
-from rosenblatt.learn.multiplicative import Multiplicative
+from rosenblatt.methods.method import Method
+from rosenblatt.methods.multiplicative import Multiplicative
 
 
 class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):

@@ -15,12 +15,12 @@ from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import Method, Pass, copy_state, new_counts, scores
 from rosenblatt.learn.multiclass import by_pairs, decision, winners
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Ceiling, Cycle, Stop, Words
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
+from rosenblatt.methods.method import Method, Pass, copy_state, new_counts, scores
 
 Array = npt.NDArray[Any]
 

@@ -89,7 +89,7 @@ class LinearModel:
     def _sparse_scores(self, X: Any) -> Array:
         # Imported here: dense rows need neither SciPy nor Numba.
         from rosenblatt.data.table import as_table
-        from rosenblatt.learn.methods import as_hyperplanes, scores
+        from rosenblatt.methods.method import as_hyperplanes, scores
 
         table = as_table(X)
         self._check_width(table.shape[1])

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import InMemory
-from rosenblatt.learn.methods import as_hyperplanes, scores
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.trainer import Clock
+from rosenblatt.methods.method import as_hyperplanes, scores
 
 Array = npt.NDArray[Any]
 

@@ -20,10 +20,10 @@ from rosenblatt.data.labels import as_labels, as_targets, used_rows
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.costs import class_costs
-from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, scores, start_state
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
 from rosenblatt.learn.reserve import growth, open_code
+from rosenblatt.methods.method import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, scores, start_state
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.table import ALL_ROWS, as_table
+from rosenblatt.data.table import ALL_ROWS, Table, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.methods import check_start
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.record import Trial, record
 from rosenblatt.learn.stopping import Cycle
+from rosenblatt.methods.method import check_start
 
 Array = npt.NDArray[Any]
 
@@ -87,10 +87,7 @@ def trace(
     if classes.size != 2:
         raise InvalidInput(f"y has {classes.size} classes; a perceptron tells two apart. Pass estimator=Perceptron().")
     sign = 2 * label - 1
-    w, b = np.zeros(table.shape[1], table.dtype), np.zeros(1)
-    if init is not None:
-        W0, b0 = check_start(init, 1, table.shape[1])
-        w[:], b[:] = W0[0] / eta, b0 / eta  # in units of the rate, as in `train`: sums of integers stay exact
+    w, b = _start(table, init, eta)
     orders, cycle = Order(order, label, ALL_ROWS, seed), Cycle(w, b)
     repeats = order == "cyclic" and schedule == "constant"
     t = mistakes = 0
@@ -115,6 +112,15 @@ def trace(
         cycle.advance()
         if mistakes == before and order != "random":
             return
+
+
+def _start(table: Table, init: Any, eta: float) -> tuple[Array, Array]:
+    """Return the first weights, in units of the rate, as in `train`: sums of integers stay exact."""
+    w, b = np.zeros(table.shape[1], table.dtype), np.zeros(1)
+    if init is not None:
+        W0, b0 = check_start(init, 1, table.shape[1])
+        w[:], b[:] = W0[0] / eta, b0 / eta
+    return w, b
 
 
 def _entries(rows: Dense | Csr, i: int) -> tuple[Array, Array]:

@@ -12,12 +12,12 @@ from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.table import ALL_ROWS, as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.first_order import FirstOrder
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.methods import start_state
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import start_state
 
 Array = npt.NDArray[Any]
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Counts, Task
 from rosenblatt.data.table import Table
-from rosenblatt.learn.first_order import Voted
 from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.methods.first_order import Voted
 from rosenblatt.storage.checks import check_array, check_record, check_rows
 from rosenblatt.storage.registry import expect, stored
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.learn.methods import check_start
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.train import train
+from rosenblatt.methods.method import check_start
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify

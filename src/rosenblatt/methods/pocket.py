@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Hyperplanes, Pocket
-from rosenblatt.learn.methods import Method, Pass, as_hyperplanes
+from rosenblatt.methods.method import Method, Pass, as_hyperplanes
 from rosenblatt.storage.registry import stored
 
 stored("Pocket")(Pocket)

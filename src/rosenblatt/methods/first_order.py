@@ -24,7 +24,7 @@ from rosenblatt.compiled.epochs import (
     UpdateLog,
     Weights,
 )
-from rosenblatt.learn.methods import Method, Pass, RowTask, as_hyperplanes, bind, bind_row_loop, copy_state
+from rosenblatt.methods.method import Method, Pass, RowTask, as_hyperplanes, bind, bind_row_loop, copy_state
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]

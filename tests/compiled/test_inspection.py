@@ -1,0 +1,48 @@
+"""What the inspection of rows finds, and that it reads nothing outside its arrays."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from strategies import integer_sets
+
+
+@given(integer_sets(), st.sampled_from([np.float32, np.float64]))
+def test_the_largest_norm_and_no_fault_are_found_in_good_rows(data, dtype):
+    X = data[0].astype(dtype)
+    matrix = sp.csr_array(X)
+    largest = (X * X).sum(1).max()
+    assert inspect_dense(X) == (largest, -1)
+    assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, X.shape[1]) == (largest, -1, -1, -1)
+
+
+@pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf, 1e200])
+def test_the_first_row_that_is_not_finite_is_named(fault):
+    X = np.ones((6, 3))
+    X[2, 1] = X[4, 0] = fault
+    X[5] = 7.0
+    matrix = sp.csr_array(X)
+    with np.errstate(over="ignore"):
+        assert inspect_dense(X) == (147.0, 2)
+        assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, 3) == (147.0, -1, 2, -1)
+
+
+@pytest.mark.parametrize(
+    ("column", "found"), [(-1, (1, -1, -1)), (3, (1, -1, 1)), (0, (-1, -1, -1)), (2, (-1, -1, 1))], ids=str
+)
+def test_columns_out_of_range_and_out_of_order_are_named_by_their_row(column, found):
+    data, indptr = np.ones(5), np.array([0, 2, 4, 5])
+    indices = np.array([0, 1, 0, 1, 2])
+    indices[2] = column
+    assert inspect_csr(data, indices, indptr, 3)[1:] == found
+
+
+def test_a_repeated_column_is_out_of_order():
+    assert inspect_csr(np.ones(2), np.array([1, 1]), np.array([0, 2]), 3)[1:] == (-1, -1, 0)
+
+
+def test_empty_rows_are_fine():
+    assert inspect_csr(np.ones(0), np.ones(0, np.int32), np.zeros(4, np.int32), 3) == (0.0, -1, -1, -1)

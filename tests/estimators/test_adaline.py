@@ -1,0 +1,104 @@
+"""Adaline, for classes and for numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import family
+from rosenblatt import Adaline, AdalineRegressor
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+
+THREE = {"shuffle": False, "max_iter": 3, "tol": None}
+
+
+def line(n=50, d=3, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    return X, X @ np.arange(1.0, d + 1) - 2.0
+
+
+@given(data=integer_sets(), normalised=st.booleans())
+def test_classes_are_learned_as_the_numbers_minus_one_and_one(data, normalised):
+    X, label = data
+    options = {"eta0": 0.02, "normalised": normalised, **THREE}
+    model = Adaline(**options).fit(X, label)
+    numbers = AdalineRegressor(**options).fit(X, 2.0 * label - 1.0)
+    np.testing.assert_allclose(model.coef_[0], numbers.coef_, rtol=1e-9, atol=1e-12)
+    run = family.lms(np.c_[X, np.ones(len(X))], 2 * label - 1, [range(len(X))] * 3, eta=0.02, normalised=normalised)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), run.w, rtol=1e-9, atol=1e-12)
+
+
+def test_a_normalised_step_of_one_meets_the_target():
+    X, y = line()
+    model = AdalineRegressor(eta0=1.0)
+    for x, target in zip(X, y, strict=True):
+        model.partial_fit(x[None], [target])
+        np.testing.assert_allclose(model.predict(x[None])[0], target, atol=1e-10)
+
+
+REASONS = {
+    "epochs": lambda X, y: AdalineRegressor(max_iter=2, tol=None).fit(X, y),
+    "training": lambda X, y: AdalineRegressor(max_iter=500).fit(X, y + np.random.default_rng(1).standard_normal(50)),
+    "exact": lambda X, y: AdalineRegressor(max_iter=5).fit(np.ones((50, 1)), np.zeros(50)),
+    "chunk": lambda X, y: AdalineRegressor().partial_fit(X, y),
+    "classes in a chunk": lambda X, y: Adaline().partial_fit(X, y > 0),
+    "callback": lambda X, y: AdalineRegressor(callback=lambda epoch: True).fit(X, y),
+    "time": lambda X, y: AdalineRegressor(max_seconds=1e-9).fit(X, y),
+}
+
+
+@pytest.mark.parametrize("learn", REASONS.values(), ids=REASONS.keys())
+def test_no_reason_speaks_of_mistakes_in_epochs_or_of_separating(learn):
+    reason = learn(*line()).stop_reason_
+    assert reason.endswith(".")
+    assert "in epoch" not in reason or "time" in reason
+    for words in ("mistakes in epoch", "mistakes still", "separable", "separates", "on its side"):
+        assert words not in reason
+
+
+def test_a_regression_says_what_it_ended_with():
+    X, y = line()
+    model = AdalineRegressor(max_iter=2, tol=None).fit(X, y)
+    assert f"mean loss of {model.run_.losses[-1]:.3g}" in model.stop_reason_
+    model.partial_fit(X[:7], y[:7])
+    assert model.stop_reason_.startswith("the 7 rows of the chunk were presented once, with a mean loss of")
+    assert model.run_.stop.name == "CHUNK"
+
+
+def test_chunks_storage_and_precision_do_not_matter():
+    X, y = line()
+    whole = AdalineRegressor(shuffle=False, max_iter=1, tol=None).fit(X, y)
+    stream = AdalineRegressor()
+    for k in range(0, 50, 7):
+        stream.partial_fit(sp.csr_array(X[k : k + 7]), y[k : k + 7])
+    np.testing.assert_allclose(stream.coef_, whole.coef_, atol=1e-12)
+    assert stream.t_ == 50
+    assert stream.partial_fit(X[:5].astype(np.float32), y[:5]).coef_.dtype == np.float64
+
+
+def test_weights_are_handed_out_once_and_can_be_assigned():
+    X, y = line()
+    model = AdalineRegressor().fit(X, y)
+    held, before = model.coef_, model.coef_.copy()
+    model.partial_fit(X, y)
+    assert held.tolist() == before.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        model.coef_[0] = 1.0
+    model.coef_, model.intercept_ = [1.0, 2.0, 3.0], -2.0
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-12)
+    with pytest.raises(InvalidInput, match="coef_ has shape"):
+        model.coef_ = [1.0]
+
+
+def test_a_warm_start_goes_on():
+    X, y = line()
+    half = AdalineRegressor(warm_start=True, **THREE).fit(X, y).fit(X, y)
+    whole = AdalineRegressor(**(THREE | {"max_iter": 6})).fit(X, y)
+    np.testing.assert_allclose(half.coef_, whole.coef_, atol=1e-12)
+
+
+def test_a_regression_learns_from_chunks_only_and_has_no_classes():
+    for name in ("learn_one", "predict_one", "classes_", "mistakes_", "decision_function"):
+        assert not hasattr(AdalineRegressor().fit(*line()), name)

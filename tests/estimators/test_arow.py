@@ -1,0 +1,59 @@
+"""AROW: a variance for each weight, or a covariance."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+from oracles import family
+from rosenblatt import AROW
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+
+THREE = {"shuffle": False, "max_iter": 3, "tol": None}
+
+
+def pad(X):
+    return np.c_[X, np.ones(len(X))]
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@given(data=integer_sets())
+def test_the_mistakes_are_those_of_the_oracle(covariance, data):
+    X, label = data
+    oracle = family.arow if covariance == "full" else family.arow_diagonal
+    model = AROW(r=0.7, covariance=covariance, **THREE).fit(X, label)
+    run = oracle(pad(X), (2 * label - 1).tolist(), [range(len(X))] * model.n_iter_, r=0.7)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), run.w, rtol=1e-8, atol=1e-8)
+
+
+@given(integer_sets())
+def test_variances_only_shrink_and_stay_positive(data):
+    X, label = data
+    diagonal, full = (AROW(covariance=kind, **THREE).fit(X, label)._stream.state for kind in ("diagonal", "full"))
+    assert ((diagonal.V > 0) & (diagonal.V <= 1)).all()
+    np.testing.assert_allclose(full.V, full.V.transpose(0, 2, 1), atol=1e-12)
+    values = np.linalg.eigvalsh(full.V[0])
+    assert (values > 0).all()
+    assert (values <= 1 + 1e-12).all()
+
+
+def test_both_covariances_agree_on_features_that_never_meet():
+    rng = np.random.default_rng(0)
+    X = np.eye(4)[rng.integers(0, 4, 40)] * rng.standard_normal((40, 1))
+    y = rng.integers(0, 2, 40)
+    options = {"fit_intercept": False, **THREE}
+    diagonal, full = (AROW(covariance=kind, **options).fit(X, y) for kind in ("diagonal", "full"))
+    np.testing.assert_allclose(diagonal.coef_, full.coef_, atol=1e-12)
+
+
+def test_a_weight_is_a_share_of_the_noise():
+    X, y = np.array([[1.0, 2.0], [-1.0, 0.5]]), [0, 1]
+    heavy = AROW(r=3.0, **THREE).fit(sp.csr_array(X), y, sample_weight=[3.0, 3.0])
+    quiet = AROW(r=1.0, **THREE).fit(X, y)
+    np.testing.assert_allclose(heavy.coef_, quiet.coef_, rtol=1e-12)
+
+
+def test_classes_at_once_share_no_covariance_matrix():
+    with pytest.raises(InvalidInput, match="does not exist for AROW: choose 'ovr' or 'ovo' or 'ovo-vote'"):
+        AROW(covariance="full", multiclass="joint").fit(np.eye(3), [0, 1, 2])

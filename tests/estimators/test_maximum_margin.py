@@ -1,0 +1,67 @@
+"""The largest margin: unique, certified, and without streams."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from rosenblatt import MaximumMargin
+from rosenblatt.errors import InvalidInput
+from strategies import separable_sets
+
+
+@given(separable_sets())
+@settings(max_examples=40)
+def test_the_margin_is_that_of_a_hard_support_vector_machine(data):
+    X, y, _, _ = data
+    if len(set(y)) < 2:
+        return
+    model = MaximumMargin().fit(X, y)
+    svm = SVC(kernel="linear", C=1e10, tol=1e-10).fit(X, y)
+    theirs = (y * svm.decision_function(X)).min() / np.linalg.norm(svm.coef_)
+    assert model.margin_[0] >= theirs * (1 - 1e-6)
+    assert model.margin_[0] <= model.margin_ceiling_[0]
+    np.testing.assert_allclose((y * model.decision_function(X)).min(), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(1 / np.linalg.norm(model.coef_), model.margin_[0], rtol=1e-6)
+
+
+def test_the_support_is_where_the_margin_is_met():
+    X = np.array([[0.0, 0.0], [0.0, -5.0], [4.0, 0.0], [9.0, 3.0]])
+    model = MaximumMargin().fit(X, [0, 0, 1, 1])
+    assert sorted(model.support_[0].tolist()) == [0, 2]
+    np.testing.assert_allclose(model.coef_, [[0.5, 0.0]], atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, [-1.0], atol=1e-5)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo", "ovo-vote"])
+def test_several_classes_have_a_margin_for_each_problem(multiclass):
+    X = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]).repeat(3, axis=0) + np.tile(np.eye(3, 2), (3, 1))
+    y = np.repeat(["a", "b", "c"], 3)
+    for rows in (X, sp.csr_array(X)):
+        model = MaximumMargin(multiclass=multiclass).fit(rows, y)
+        assert model.margin_.shape == model.margin_ceiling_.shape == (3,)
+        assert (model.margin_ > 0).all()
+        assert model.score(rows, y) == 1.0
+
+
+def test_where_nothing_separates_it_warns_and_says_so():
+    with pytest.warns(ConvergenceWarning, match="there is no largest margin.*SoftMargin"):
+        model = MaximumMargin().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert model.margin_[0] < 0
+    assert "1 of 1 problems cannot be separated" in model.stop_reason_
+
+
+@pytest.mark.parametrize("name", ["partial_fit", "learn_one", "predict_one"])
+def test_it_has_no_streams(name):
+    assert not hasattr(MaximumMargin(), name)
+    with pytest.raises(AttributeError, match=f"MaximumMargin.*{name}"):
+        getattr(MaximumMargin(), name)
+
+
+def test_weights_changed_by_hand_to_another_size_are_refused():
+    model = MaximumMargin().fit([[0.0], [1.0]], [0, 1])
+    model.coef_ = np.ones((2, 3))
+    with pytest.raises(InvalidInput, match="coef_ has shape"):
+        model.predict([[0.0]])

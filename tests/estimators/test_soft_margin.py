@@ -1,0 +1,91 @@
+"""Soft margins: losses, penalties, rates, probabilities."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+
+from oracles import family
+from rosenblatt import SoftMargin
+from rosenblatt.errors import InvalidInput
+
+
+def rows_of(n=200, d=4, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, (X[:, :classes] + 0.7 * rng.standard_normal((n, classes))).argmax(1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pegasos_is_the_oracle(seed):
+    X, label = rows_of(40, seed=seed)
+    options = {"alpha": 0.2, "schedule": "pegasos", "fit_intercept": False, "shuffle": False}
+    model = SoftMargin(max_iter=2, tol=None, **options).fit(X, label)
+    run = family.pegasos(X, (2 * label - 1).tolist(), [range(len(X))] * 2, lam=0.2, project=False)
+    np.testing.assert_allclose(model.coef_[0], run.w, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet", None])
+def test_dense_and_sparse_rows_and_chunks_give_the_same(loss, penalty):
+    X, y = rows_of(60)
+    X[np.abs(X) < 0.5] = 0.0
+    options = {"loss": loss, "penalty": penalty, "alpha": 0.02, "shuffle": False, "max_iter": 1, "tol": None}
+    dense, sparse = (SoftMargin(**options).fit(rows, y) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
+    stream = SoftMargin(**options).partial_fit(X[:13], y[:13]).partial_fit(sp.csr_array(X[13:]), y[13:])
+    np.testing.assert_allclose(stream.coef_, dense.coef_, atol=1e-9)
+
+
+def test_an_l1_penalty_makes_weights_zero():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 30))
+    y = X[:, 0] > 0
+    model = SoftMargin(penalty="l1", alpha=0.03).fit(X, y)
+    assert (model.coef_[0] == 0).sum() > 15
+    assert np.argmax(np.abs(model.coef_[0])) == 0
+
+
+def test_the_logistic_loss_finds_what_a_solver_finds():
+    X, y = rows_of(400)
+    alpha = 0.05
+    model = SoftMargin(loss="logistic", alpha=alpha, average=True, max_iter=300, tol=None).fit(X, y)
+    exact = LogisticRegression(C=1 / (alpha * len(X)), tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=0.05, atol=0.02)
+    np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(X), atol=0.03)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_probabilities_add_up_and_agree_with_the_prediction(classes, multiclass):
+    X, y = rows_of(classes=classes)
+    model = SoftMargin(loss="logistic", multiclass=multiclass).fit(X, y)
+    proba = model.predict_proba(X)
+    assert proba.shape == (200, classes)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert model.classes_[proba.argmax(axis=1)].tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_other_losses_have_no_probabilities(loss):
+    assert not hasattr(SoftMargin(loss=loss), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0.0}, "schedule='optimal' divides by alpha"),
+        ({"alpha": 0.0, "schedule": "pegasos"}, "schedule='pegasos' divides by alpha"),
+        ({"schedule": "never"}, "schedule='never' is not known: choose one of 'optimal', 'pegasos'"),
+        ({"loss": "logistic", "multiclass": "joint"}, "does not exist for SoftMargin"),
+    ],
+    ids=str,
+)
+def test_what_has_no_meaning_together_is_refused(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        SoftMargin(**options).fit(*rows_of(classes=3))
+
+
+def test_without_a_penalty_rates_go_by_epoch():
+    model = SoftMargin(penalty=None, schedule="constant", alpha=0.0).fit(*rows_of())
+    assert model.score(*rows_of()) > 0.8

@@ -1,0 +1,69 @@
+"""Winnow: promotions, demotions, thresholds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import family
+from rosenblatt import Winnow
+from rosenblatt.bounds import winnow1
+from rosenblatt.errors import InvalidInput
+from strategies import integer_sets
+
+THREE = {"shuffle": False, "max_iter": 3, "tol": None}
+
+
+@given(data=integer_sets(), factor=st.sampled_from([2.0, 4.0]))  # whose powers are exact
+def test_the_balanced_form_is_the_oracle(data, factor):
+    X, label = data
+    model = Winnow(factor=factor, **THREE).fit(X, label)
+    rows = np.c_[X, np.ones(len(X))]
+    run = family.balanced_winnow(rows, (2 * label - 1).tolist(), [range(len(X))] * model.n_iter_, alpha=factor)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), run.w, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_disjunction_is_learned_within_littlestones_bound(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 64, 3
+    X = (rng.random((300, n)) < 0.1).astype(float)
+    y = X[:, :k].any(axis=1).astype(int)
+    model = Winnow(balanced=False, factor=2.0, threshold=n / 2, eliminate=True, max_iter=50, tol=None).fit(X, y)
+    assert sum(model.run_.mistakes) <= winnow1(k, n, 2.0, n / 2)
+    assert model.score(X, y) == 1.0
+    irrelevant = model.coef_[0, k:]
+    assert (irrelevant < model.coef_[0, :k].min()).all()
+
+
+def test_a_demotion_eliminates_for_good():
+    model = Winnow(balanced=False, eliminate=True, threshold=0.5, **THREE).fit([[1.0, 1.0], [0.0, 1.0]], [0, 1])
+    assert model.coef_.tolist() == [[0.0, 0.0]]
+
+
+def test_the_threshold_is_half_the_features_by_default():
+    X = np.abs(np.random.default_rng(0).standard_normal((20, 6)))
+    assert Winnow(balanced=False).fit(X, np.arange(20) % 2).intercept_.tolist() == [-3.0]
+    assert Winnow(balanced=False, threshold=2.0).fit(X, np.arange(20) % 2).intercept_.tolist() == [-2.0]
+
+
+def test_new_classes_must_be_announced_where_there_is_a_threshold():
+    X = np.abs(np.random.default_rng(0).standard_normal((6, 2)))
+    model = Winnow(balanced=False).partial_fit(X, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(InvalidInput, match=r"new classes \[2\] cannot appear mid-stream here: announce them"):
+        model.partial_fit(X[:1], [2])
+    assert model.classes_.tolist() == [0, 1]
+    announced = Winnow(balanced=False).partial_fit(X, [0, 1, 0, 1, 0, 1], classes=[0, 1, 2]).partial_fit(X[:1], [2])
+    assert announced.classes_.tolist() == [0, 1, 2]
+
+
+def test_weights_stay_finite_on_data_that_nothing_fits():
+    X, y = np.full((4, 1), 50.0), [0, 1, 0, 1]
+    for balanced in (True, False):
+        model = Winnow(balanced=balanced, factor=9.0, max_iter=200, tol=None).fit(X, y)
+        assert np.isfinite(model.coef_).all()
+
+
+def test_negative_features_need_the_balanced_form():
+    with pytest.raises(InvalidInput, match=r"Negative values in data passed to Winnow: X goes down to -1"):
+        Winnow(balanced=False).fit([[-1.0], [1.0]], [0, 1])

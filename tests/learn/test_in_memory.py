@@ -1,0 +1,106 @@
+"""Rows in memory: what is presented does not depend on threads, pieces or clocks."""
+
+import numpy as np
+import pytest
+
+from rosenblatt import AROW, Perceptron, SoftMargin, Winnow, train
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn import in_memory
+from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, Stop
+
+
+def noisy(n=400, d=3, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, (X[:, :classes] + rng.standard_normal((n, classes))).argmax(1)
+
+
+def separable(n=200, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X = X[np.abs(X[:, 0]) > 0.1]
+    return X, np.sign(X[:, 0])
+
+
+def test_a_time_limit_does_not_change_the_run():
+    X, y = noisy(100_000, seed=3)
+    one, other = train(X, y, epochs=2, tol=None), train(X, y, epochs=2, tol=None, seconds=1000.0)
+    assert one.coef.tolist() == other.coef.tolist()
+    assert one.mistakes == other.mistakes
+
+
+def test_random_draws_do_not_claim_what_they_have_not_seen():
+    # Row 0 contradicts the others; an epoch of draws may well miss it.
+    X = np.r_[[[1.0]], np.linspace(1, 2, 30)[:, None], -np.linspace(1, 2, 30)[:, None]]
+    y = np.r_[-1, np.ones(30), -np.ones(30)]
+    for seed in range(20):
+        run = train(X, y, order="random", seed=seed, epochs=10, tol=None)
+        assert run.stop.name == "EPOCHS"
+
+
+def test_updates_of_the_batch_perceptron_are_one_per_epoch():
+    X, y = separable()
+    run = train(X, y, batch=True, order="cyclic")
+    assert run.stop.name == "SEPARATED"
+    assert run.updates == run.epochs - 1
+
+
+def test_overflowing_weights_are_refused():
+    X = np.array([[1e30, 0], [0, 1e30]], np.float32)
+    with pytest.raises(InvalidInput, match="overflowed float32"):
+        train(X, [0, 1], sample_weight=[1e10, 1e10])
+
+
+def test_a_penalty_cannot_be_batched():
+    with pytest.raises(InvalidInput, match="batch"):
+        Perceptron(penalty="l2", batch=True).fit(*separable())
+
+
+@pytest.mark.parametrize("model", [Perceptron(), AROW(), Winnow(), SoftMargin(alpha=0.01)], ids=str)
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_threads_share_the_problems_and_change_nothing(model, multiclass):
+    X, y = noisy(200, 4, classes=4)
+    one, three = (
+        type(model)(**model.get_params()).set_params(multiclass=multiclass, n_jobs=jobs, max_iter=5, tol=None).fit(X, y)
+        for jobs in (1, 3)
+    )
+    assert three.coef_.tolist() == one.coef_.tolist()
+    assert three.run_.mistakes == one.run_.mistakes
+
+
+def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
+    X, y = noisy(300)
+    whole = train(X, y, epochs=3, tol=None)
+    monkeypatch.setattr(in_memory, "TRIALS_PER_LOOK", 7)
+    pieces = train(X, y, epochs=3, tol=None, seconds=1000.0)
+    assert pieces.coef.tolist() == whole.coef.tolist()
+    assert pieces.trials == whole.trials
+
+
+def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
+    X, y = noisy(300)
+    monkeypatch.setattr(in_memory, "TRIALS_PER_LOOK", 7)
+    run = train(X, y, epochs=3, tol=None, seconds=1e-9)
+    assert (run.stop, run.epochs, run.trials) == (Stop.SECONDS, 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Perceptron(), PERCEPTRON),
+        (Perceptron(batch=True), BATCH),
+        (Perceptron(penalty="l2"), LOSS),
+        (AROW(), LOSS),
+        (SoftMargin(), LOSS),
+    ],
+    ids=str,
+)
+def test_the_words_are_those_of_what_is_learned(model, words):
+    model.set_params(max_iter=2, tol=None, keep="last").fit(*noisy())
+    figures = {"mistakes": model.run_.mistakes[-1], "epochs": 2, "loss": model.run_.losses[-1]}
+    assert model.stop_reason_ == words[Stop.EPOCHS].format(**figures) + "."
+
+
+def test_the_radius_counts_the_bias():
+    assert train([[3.0], [-4.0]], [0, 1]).radius == np.sqrt(17)
+    assert train([[3.0], [-4.0]], [0, 1], fit_intercept=False).radius == 4

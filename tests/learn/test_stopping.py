@@ -1,0 +1,68 @@
+"""The observers that end a run, and the words for each end."""
+
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt.learn import stopping
+from rosenblatt.learn.stopping import PRECEDENCE, Cycle, Patience, Stop
+
+WORDS = {name: getattr(stopping, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
+# What the trainer knows at the end of a run.
+FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "seconds", "patience", "tol", "every", "share", "support"}
+
+
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
+def test_every_end_has_words_made_of_figures_that_are_known(words):
+    assert words.keys() == set(Stop)
+    for text in words.values():
+        fields = {field for _, field, _, _ in string.Formatter().parse(text) if field}
+        assert fields <= FIGURES | {"proof"}
+
+
+def test_every_end_has_its_place():
+    assert sorted(stop.name for stop in PRECEDENCE) == sorted(stop.name for stop in Stop)
+
+
+def test_only_a_perceptron_speaks_of_separating():
+    for name in ("LOSS", "REGRESSION"):
+        for stop in (Stop.EPOCHS, Stop.TRAINING, Stop.CHUNK, Stop.SEPARATED):
+            assert "separa" not in WORDS[name][stop]
+    for stop in (Stop.EPOCHS, Stop.TRAINING, Stop.CHUNK, Stop.SEPARATED):
+        assert "mistake" not in WORDS["REGRESSION"][stop]
+    for words in WORDS.values():
+        assert "in epoch" not in words[Stop.CHUNK]
+        assert "separable at all" not in words[Stop.CHUNK]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(0, 3), st.integers(1, 4))
+def test_patience_ends_after_so_many_epochs_without_progress(figures, tol, patience):
+    watch = Patience(1, tol, patience)
+    for n in range(1, len(figures) + 1):
+        stale = 0
+        for k in range(n):  # an epoch is progress if it is at least tol below the lowest before
+            stale = 0 if k == 0 or figures[k] <= min(figures[:k]) - tol else stale + 1
+        assert watch.stalled([figures[n - 1]]) == [stale >= patience]
+
+
+def test_patience_watches_each_part_by_itself():
+    watch = Patience(2, 0.1, 2)
+    assert [watch.stalled([1.0 / t, 1.0]) for t in (1, 2, 3)] == [[False, False], [False, False], [False, True]]
+
+
+@given(st.integers(0, 6), st.integers(1, 7))
+def test_a_cycle_is_found_with_a_length_that_is_a_multiple_of_its_own(before, length):
+    W, b = np.zeros((1, 1)), np.zeros(1)
+    cycle = Cycle(W, b)
+    for epoch in range(1, 200):
+        place = epoch if epoch < before else before + (epoch - before) % length
+        W[0, 0] = place
+        if cycle.returned(slice(None)):
+            assert cycle.length % length == 0
+            assert cycle.length < 2 * (before + length) + 2
+            return
+        cycle.advance()
+    pytest.fail("no cycle was found")

@@ -1,0 +1,189 @@
+"""The ways to learn: their states grow, widen, merge and are stored, and keep the weights they stand for."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt.compiled.epochs import (
+    BalancedWinnowRule,
+    ElasticNet,
+    HingeRule,
+    PassiveAggressiveRule,
+    PerceptronRule,
+    Ridge,
+    WinnowRule,
+)
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.first_order import FirstOrder, Voted
+from rosenblatt.methods.method import Pass, RowTask, check_start, copy_state, new_counts, start_state
+from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.methods.pocket import PocketMethod
+
+METHODS = {
+    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0)),
+    "averaged": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
+    "ridge": FirstOrder(HingeRule(), Ridge(0.1)),
+    "elastic net, averaged": FirstOrder(HingeRule(), ElasticNet(0.1, 0.1), averaged=True),
+    "passive-aggressive": FirstOrder(PassiveAggressiveRule(1.0)),
+    "voted": Voted(PerceptronRule(0.0, 0.0)),
+    "AROW": Arow(1.0),
+    "AROW, full": Arow(1.0, full=True),
+    "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
+    "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
+    "pocket": PocketMethod(),
+}
+methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}
+
+
+def trained(method, classes=3, n=25, d=4, seed=0, state=None):
+    rng = np.random.default_rng(seed)
+    X, label = rng.integers(0, 4, (n, d)).astype(float), rng.integers(0, classes, n).astype(np.int32)
+    sign = code(classes, "ovr")
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    state = method.start(sign.shape[1], d, np.float64) if state is None else state
+    every, counts = np.empty(0, np.int32), new_counts(sign.shape[1])
+    shown = Pass(as_table(X).rows, task, every, every, np.arange(sign.shape[1]), 1.0, counts, False)
+    method.present(shown, state, state)
+    return state, shown
+
+
+@methods
+def test_the_state_that_a_method_starts_and_trains_is_one_that_a_file_may_hold(method):
+    for dtype in (np.float32, np.float64):
+        method.check_state(method.start(3, 4, dtype))
+    method.check_state(trained(method)[0])
+    assert isinstance(method.start(1, 2, np.float64), method.state_class)
+
+
+@methods
+def test_a_state_of_another_method_is_refused(method):
+    others = [other for other in METHODS.values() if other.kind != method.kind and type(other) is type(method)]
+    strange = [trained(other)[0] for other in others if other.state_class is not method.state_class]
+    for state in strange:
+        with pytest.raises(InvalidInput):
+            method.check_state(state)
+    negative = trained(method)[0]
+    negative.t[0] = -1
+    with pytest.raises(InvalidInput, match="fewer than no trials"):
+        method.check_state(negative)
+
+
+@methods
+def test_growing_keeps_the_problems_their_signs_changed_or_not(method):
+    state, _ = trained(method)
+    same = method.grow(state, np.eye(3, dtype=np.int8))
+    for name, old, new in zip(state._fields, method.hyperplanes(state), method.hyperplanes(same), strict=False):
+        np.testing.assert_allclose(new, old, atol=1e-12, err_msg=name)
+    change = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 1, 0]], np.int8)
+    grown, before = method.hyperplanes(method.grow(state, change)), method.hyperplanes(state)
+    fresh = method.hyperplanes(method.start(1, 4, np.float64))
+    for p, (q, sign) in enumerate([(1, 1), (0, -1), (None, 0), (2, 1), (1, 1)]):
+        W, b = (fresh.W[0], fresh.b[0]) if q is None else (sign * before.W[q], sign * before.b[q])
+        np.testing.assert_allclose(grown.W[p], W, atol=1e-12)
+        np.testing.assert_allclose(grown.b[p], b, atol=1e-12)
+
+
+@methods
+def test_a_wider_state_scores_as_before_and_learns_on(method):
+    state, _ = trained(method)
+    wider = method.widen(state, 7)
+    method.check_state(wider)
+    old, new, fresh = (method.hyperplanes(one) for one in (state, wider, method.start(3, 7, np.float64)))
+    np.testing.assert_allclose(new.W[:, :4], old.W, atol=1e-15)
+    np.testing.assert_allclose(new.W[:, 4:], fresh.W[:, 4:])
+    np.testing.assert_allclose(new.b, old.b)
+
+
+@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
+def test_features_that_come_late_are_as_if_they_had_been_zero(method):
+    narrow, shown = trained(method)
+    padded = method.start(3, 6, np.float64)
+    rows = as_table(np.hstack([shown.rows.X, np.zeros((25, 2))])).rows
+    method.present(shown._replace(rows=rows, counts=new_counts(3)), padded, padded)
+    for name, late, early in zip(padded._fields, method.widen(narrow, 6), padded, strict=True):
+        np.testing.assert_allclose(late, early, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
+def test_one_row_at_a_time_is_the_pass(method):
+    whole, shown = trained(method)
+    state, total = method.start(3, 4, np.float64), 0
+    for i in range(25):
+        row = as_table(shown.rows.X[i : i + 1]).rows
+        total += method.learn_row(row, int(shown.task.label[i]), RowTask(shown.task, 1.0, False, 3), state)
+    for name, one, other in zip(state._fields, state, whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
+    assert total == shown.counts.mistakes.sum()
+
+
+@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
+def test_a_row_that_is_not_finite_teaches_nothing(method):
+    state, shown = trained(method)
+    before = copy_state(state)
+    row = as_table(np.ones((1, 4))).rows
+    row.X[0, 2] = np.nan
+    assert method.learn_row(row, 0, RowTask(shown.task, 1.0, False, 3), state) == -1
+    for old, new in zip(before, state, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "averaged", "ridge", "elastic net, averaged", "passive-aggressive"])
+def test_the_merged_weights_are_the_mean_and_the_merged_average_counts_every_trial(name):
+    method = METHODS[name]
+    states = [trained(method, n=n, seed=n)[0] for n in (10, 25, 40)]
+    share = np.array([0.2, 0.3, 0.5])
+    merged = method.merge(states, share)
+    method.check_state(merged)
+    assert merged.t.tolist() == [75, 75, 75]
+    W = sum(s * state.scale[:, None] * state.W for s, state in zip(share, states, strict=True))
+    np.testing.assert_allclose(merged.scale[:, None] * merged.W, W, atol=1e-12)
+    if method.averaged and not method.penalised:
+        total = sum(state.t[:, None] * method.hyperplanes(state).W for state in states)
+        np.testing.assert_allclose(method.hyperplanes(merged).W, total / 75, atol=1e-12)
+    trained(method, state=merged)  # and it goes on
+
+
+@pytest.mark.parametrize("name", ["AROW", "balanced Winnow"])
+def test_what_cannot_be_merged_says_so(name):
+    with pytest.raises(InvalidInput, match="has no meaning that is known"):
+        METHODS[name].merge([], np.empty(0))
+
+
+@methods
+def test_a_copied_state_is_its_own(method):
+    state, _ = trained(method)
+    copied = copy_state(state)
+    copied.W[:] = 99.0
+    assert not (state.W == 99.0).any()
+    copy_state(state, copied, slice(0, 1))
+    assert copied.W[0].tolist() == state.W[0].tolist()
+    assert (copied.W[1:] == 99.0).all()
+
+
+@given(st.floats(0.01, 100.0))
+def test_the_rate_is_taken_out_of_the_state_only_where_it_scales(eta):
+    assert METHODS["perceptron"].rate_scale(eta) == METHODS["averaged"].rate_scale(eta) == eta
+    for name in ("ridge", "passive-aggressive", "AROW", "balanced Winnow"):
+        assert METHODS[name].rate_scale(eta) == 1.0
+
+
+def test_a_covariance_that_fills_the_memory_is_refused():
+    with pytest.raises(InvalidInput, match=r"covariance='full' needs \d+ GiB for 100000 features"):
+        Arow(1.0, full=True).start(1, 100_000, np.float64)
+
+
+def test_a_start_is_checked_and_spread_over_the_problems():
+    W, b = check_start(([1.0, 2.0], 3.0), 3, 2)
+    assert W.tolist() == [[1, 2]] * 3
+    assert b.tolist() == [3, 3, 3]
+    state = start_state(METHODS["perceptron"], 2, 2, np.float64, ([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]), 0.5)
+    assert state.W.tolist() == [[2, 4], [6, 8]]
+    assert state.b.tolist() == [10, 12]
+    for wrong in (np.ones(2), ([1.0], 0.0), ("ab", 0.0), ([1.0, np.nan], 0.0), None, 3):
+        with pytest.raises(InvalidInput, match="init"):
+            check_start(wrong, 3, 2)

@@ -1,0 +1,27 @@
+"""Which oracle checks which estimator: a slow and readable program that knows the right answer.
+
+Some test must hold the estimator against each oracle that is named here; tests/test_contract.py looks for it.
+"""
+
+from oracles import family, reference
+
+ORACLES = {
+    "AROW": (family.arow, family.arow_diagonal),
+    "Adaline": (family.lms,),
+    "AdalineRegressor": (family.lms,),
+    "AveragedPerceptron": (family.averaged,),
+    "KernelPerceptron": (reference.kernel_perceptron, reference.forgetron),
+    "PassiveAggressive": (family.passive_aggressive,),
+    "Perceptron": (reference.perceptron, reference.one_vs_one, family.margin_perceptron),
+    "PocketPerceptron": (family.pocket,),
+    "SoftMargin": (family.pegasos,),
+    "VotedPerceptron": (family.voted,),
+    "Winnow": (family.winnow1, family.winnow2, family.balanced_winnow),
+}
+# Estimators without an oracle, and what checks them instead.
+WITHOUT = {
+    "AssociationUnits": "a random layer computes nothing that could be right or wrong but its formula, which "
+    "tests/estimators/test_association.py repeats",
+    "MaximumMargin": "its margin carries a proof; tests/estimators/test_maximum_margin.py holds it against a support "
+    "vector machine",
+}

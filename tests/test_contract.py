@@ -1,0 +1,137 @@
+"""What every estimator must have. This fails, and says what was forgotten, when a new one is made public."""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import rosenblatt
+from members import EVERY_CLASS, FAMILY, STREAMS
+from oracles.table import ORACLES, WITHOUT
+from rosenblatt import load, save
+from rosenblatt.errors import InvalidInput
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+BENCHMARKS = "\n".join(path.read_text() for path in (ROOT / "benchmarks").glob("*.py"))
+TESTS = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}
+PUBLIC = [name for name in rosenblatt.__all__ if isinstance(getattr(rosenblatt, name), type)]
+ESTIMATORS = [name for name in PUBLIC if issubclass(getattr(rosenblatt, name), BaseEstimator)]
+
+# Whoever is missing on purpose, and why.
+CHECKED_IN_ITS_OWN_FILE = {
+    "AssociationUnits": "tests/estimators/test_association.py",  # a transformer
+    "KernelPerceptron": "tests/estimators/test_kernel_perceptron.py",  # checks of kernels and budgets
+}
+NOT_TIMED = {
+    "Adaline": "runs the loop of Perceptron with another formula",
+    "AdalineRegressor": "runs the loop of Adaline",
+    "AssociationUnits": "is a product of matrices, which is NumPy's",
+    "PocketPerceptron": "no other package has it",
+    "VotedPerceptron": "runs the loop of Perceptron with a log; no other package has it",
+    "Winnow": "no other package has it",
+}
+
+
+def rows_of():
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.standard_normal((30, 3)))
+    return X, (X[:, 0] > X[:, 1]).astype(int)
+
+
+def output(model, X):
+    return model.transform(X) if hasattr(model, "transform") else model.predict(X)
+
+
+def stored(cls, folder):
+    """Whether the class comes back from files, fitted and not."""
+    X, y = rows_of()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = cls().fit(X, y)
+    try:
+        for model in (cls(), fitted):
+            save(model, folder / "model.safetensors")
+            found = load(folder / "model.safetensors")
+            if type(found) is not cls or found.get_params() != model.get_params():
+                return False
+    except InvalidInput:
+        return False
+    return output(found, X).tolist() == output(fitted, X).tolist()
+
+
+def held_against(name, oracle):
+    """Whether some file of tests uses both the estimator and the oracle."""
+    module = oracle.__module__.rpartition(".")[2]
+    used = re.compile(rf"\b{module}\.{oracle.__name__}\b")
+    return any(re.search(rf"\b{name}\b", text) and used.search(text) for text in TESTS.values())
+
+
+def forgotten(name, folder):
+    """Return what an estimator lacks, each with the place where it belongs."""
+    cls = getattr(rosenblatt, name)
+    found = []
+    if cls not in EVERY_CLASS:
+        found.append("its class in EVERY_CLASS of tests/members.py")
+    if not re.search(rf"^\|[^|]*`{name}`[^|]*\|", README, re.MULTILINE):
+        found.append("a row in the table of the family in README.md")
+    if not any(isinstance(model, cls) for model in [*FAMILY, *STREAMS]):
+        own = CHECKED_IN_ITS_OWN_FILE.get(name)
+        text = TESTS.get(ROOT / own, "") if own else ""
+        if "parametrize_with_checks" not in text or f"{name}(" not in text:
+            found.append("scikit-learn's estimator checks: a member of FAMILY or STREAMS in tests/members.py")
+    if (
+        hasattr(cls(), "learn_one")
+        and not any(isinstance(model, cls) for model in STREAMS)
+        and name not in (CHECKED_IN_ITS_OWN_FILE)
+    ):
+        found.append("a member of STREAMS in tests/members.py, since it learns row by row")
+    if not hasattr(cls, "_to_file") or not stored(cls, folder):
+        found.append("storage: save and load must give it back, fitted and not (stored_attributes, _check_learned)")
+    if not ORACLES.get(name) and name not in WITHOUT:
+        found.append("an oracle in tests/oracles/table.py")
+    for oracle in ORACLES.get(name, ()):
+        if not held_against(name, oracle):
+            found.append(f"a test that holds it against the oracle {oracle.__name__}")
+    if not re.search(rf"\b{name}\b", BENCHMARKS) and name not in NOT_TIMED:
+        found.append("a benchmark in benchmarks/tasks.py")
+    return found
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_public_estimator_has_everything(name, tmp_path):
+    missing = forgotten(name, tmp_path)
+    assert not missing, f"{name} lacks " + "; ".join(missing)
+
+
+def test_exemptions_are_of_estimators_that_need_them():
+    assert {cls.__name__ for cls in EVERY_CLASS} == set(ESTIMATORS)
+    for table in (CHECKED_IN_ITS_OWN_FILE, NOT_TIMED, WITHOUT, ORACLES):
+        assert table.keys() <= set(ESTIMATORS)
+    assert not ORACLES.keys() & WITHOUT.keys()
+    for name in NOT_TIMED:
+        assert not re.search(rf"\b{name}\b", BENCHMARKS), f"{name} is timed now: take it from NOT_TIMED"
+
+
+def test_an_estimator_that_forgot_everything_is_told_so(tmp_path, monkeypatch):
+    class Forgetful(BaseEstimator):
+        """It fits, and nobody has heard of it."""
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+        def learn_one(self, x, y):
+            return False
+
+    monkeypatch.setattr(rosenblatt, "Forgetful", Forgetful, raising=False)
+    missing = forgotten("Forgetful", tmp_path)
+    places = ["EVERY_CLASS", "README.md", "FAMILY", "STREAMS", "storage", "oracle", "benchmark"]
+    assert len(missing) == len(places)
+    for text, place in zip(missing, places, strict=True):
+        assert place in text
