@@ -4,13 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, is_joint, make_task, winners
-from rosenblatt.learn.reserve import growth, open_code
 
 modes = pytest.mark.parametrize("multiclass", MULTICLASS)
 
@@ -31,32 +27,6 @@ def test_a_code_has_a_column_for_each_problem(multiclass, classes):
 def test_an_unknown_mode_is_refused_with_those_there_are():
     with pytest.raises(InvalidInput, match=r"'all' is not known.*ovo-vote"):
         code(3, "all")
-
-
-@modes
-@pytest.mark.parametrize("classes", [2, 3, 4])
-def test_an_open_code_begins_with_the_code_and_ends_with_the_reserve_class(multiclass, classes):
-    known, sign = code(classes, multiclass), open_code(classes, multiclass)
-    assert sign[:, : known.shape[1]].tolist() == known.tolist()
-    reserve = sign[:, known.shape[1] :]
-    if multiclass == "joint":
-        assert reserve.size == 0
-    elif multiclass == "ovr":
-        assert reserve.tolist() == [[-1]] * classes
-    else:
-        assert reserve.tolist() == np.eye(classes).tolist()
-
-
-@given(st.sampled_from(["ovr", "ovo", "joint"]), st.integers(1, 4), st.data())
-def test_growing_matches_the_codes(multiclass, classes, more):
-    """Signs grow as weights do: the old classes keep their examples, and a new one is what the reserve class was."""
-    known = sorted(more.draw(st.sets(st.integers(0, classes), min_size=1, max_size=classes)))
-    change = growth(known, classes + 1, multiclass)
-    old, new = open_code(len(known), multiclass), open_code(classes + 1, multiclass)
-    assert change.shape == (new.shape[1], old.shape[1])
-    grown = old @ change.T  # signs of the old classes in the new problems, by linearity
-    if multiclass != "joint":
-        assert grown.tolist() == new[known].tolist()
 
 
 @modes
@@ -87,29 +57,3 @@ def test_one_vs_all_weights_the_class_that_it_looks_for():
     assert task.cost.tolist() == [[2, 1, 1], [1, 3, 1], [1, 1, 5]]
     pairs = make_task(np.zeros(1, np.int32), code(3, "ovo"), "ovo", **given_costs)
     assert pairs.cost.tolist() == [[2, 2, 1], [3, 1, 3], [1, 5, 5]]
-
-
-def test_class_costs_are_those_that_were_asked_for():
-    classes, label = np.array(["a", "b"]), np.array([0, 0, 0, 1])
-    assert class_costs(None, classes).tolist() == [1, 1]
-    assert class_costs({"b": 3}, classes).tolist() == [1, 3]
-    assert class_costs({"b": 3, "z": 9}, classes).tolist() == [1, 3]  # a stream may meet z later
-    assert class_costs("balanced", classes, label).tolist() == [4 / 6, 2.0]
-
-
-@pytest.mark.parametrize(
-    ("class_weight", "label", "message"),
-    [
-        ("balanced", None, "not supported for partial_fit"),
-        ("heavy", None, "'heavy' is not known"),
-        ([1, 2], None, "Pass a dict"),
-        ({"z": 1.0}, np.array([0, 1]), "which y does not have"),
-        ({"a": "x"}, None, "not a number"),
-        ({"a": -1.0}, None, "negative"),
-        ({"a": 0.0, "b": 0.0}, None, "all zero"),
-    ],
-    ids=str,
-)
-def test_impossible_class_weights_are_refused(class_weight, label, message):
-    with pytest.raises(InvalidInput, match=message):
-        class_costs(class_weight, np.array(["a", "b"]), label)

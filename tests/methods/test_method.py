@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rosenblatt.compiled.epochs import (
     BalancedWinnowRule,
+    Dense,
     ElasticNet,
     HingeRule,
     PassiveAggressiveRule,
@@ -110,12 +109,15 @@ def test_features_that_come_late_are_as_if_they_had_been_zero(method):
 
 
 @pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
-def test_one_row_at_a_time_is_the_pass(method):
+@pytest.mark.parametrize("way", ["row_learner", "dense_row_learner"])
+def test_one_row_at_a_time_is_the_pass(method, way):
     whole, shown = trained(method)
     state, total = method.start(3, 4, np.float64), 0
+    room = np.zeros((1, 4))
+    learn = getattr(method, way)(RowTask(shown.task, 1.0, False, 3), state, room if "dense" in way else Dense(room))
     for i in range(25):
-        row = as_table(shown.rows.X[i : i + 1]).rows
-        total += method.learn_row(row, int(shown.task.label[i]), RowTask(shown.task, 1.0, False, 3), state)
+        room[0] = shown.rows.X[i]
+        total += learn(room if "dense" in way else Dense(room), int(shown.task.label[i]))
     for name, one, other in zip(state._fields, state, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
     assert total == shown.counts.mistakes.sum()
@@ -125,27 +127,10 @@ def test_one_row_at_a_time_is_the_pass(method):
 def test_a_row_that_is_not_finite_teaches_nothing(method):
     state, shown = trained(method)
     before = copy_state(state)
-    row = as_table(np.ones((1, 4))).rows
-    row.X[0, 2] = np.nan
-    assert method.learn_row(row, 0, RowTask(shown.task, 1.0, False, 3), state) == -1
+    row = np.array([[1.0, 1.0, np.nan, 1.0]])
+    assert method.dense_row_learner(RowTask(shown.task, 1.0, False, 3), state, row)(row, 0) == -1
     for old, new in zip(before, state, strict=True):
         np.testing.assert_array_equal(old, new)
-
-
-@pytest.mark.parametrize("name", ["perceptron", "averaged", "ridge", "elastic net, averaged", "passive-aggressive"])
-def test_the_merged_weights_are_the_mean_and_the_merged_average_counts_every_trial(name):
-    method = METHODS[name]
-    states = [trained(method, n=n, seed=n)[0] for n in (10, 25, 40)]
-    share = np.array([0.2, 0.3, 0.5])
-    merged = method.merge(states, share)
-    method.check_state(merged)
-    assert merged.t.tolist() == [75, 75, 75]
-    W = sum(s * state.scale[:, None] * state.W for s, state in zip(share, states, strict=True))
-    np.testing.assert_allclose(merged.scale[:, None] * merged.W, W, atol=1e-12)
-    if method.averaged and not method.penalised:
-        total = sum(state.t[:, None] * method.hyperplanes(state).W for state in states)
-        np.testing.assert_allclose(method.hyperplanes(merged).W, total / 75, atol=1e-12)
-    trained(method, state=merged)  # and it goes on
 
 
 @pytest.mark.parametrize("name", ["AROW", "balanced Winnow"])
@@ -163,18 +148,6 @@ def test_a_copied_state_is_its_own(method):
     copy_state(state, copied, slice(0, 1))
     assert copied.W[0].tolist() == state.W[0].tolist()
     assert (copied.W[1:] == 99.0).all()
-
-
-@given(st.floats(0.01, 100.0))
-def test_the_rate_is_taken_out_of_the_state_only_where_it_scales(eta):
-    assert METHODS["perceptron"].rate_scale(eta) == METHODS["averaged"].rate_scale(eta) == eta
-    for name in ("ridge", "passive-aggressive", "AROW", "balanced Winnow"):
-        assert METHODS[name].rate_scale(eta) == 1.0
-
-
-def test_a_covariance_that_fills_the_memory_is_refused():
-    with pytest.raises(InvalidInput, match=r"covariance='full' needs \d+ GiB for 100000 features"):
-        Arow(1.0, full=True).start(1, 100_000, np.float64)
 
 
 def test_a_start_is_checked_and_spread_over_the_problems():

@@ -1,0 +1,30 @@
+"""The pocket: the best weights found so far, with a ratchet."""
+
+import numpy as np
+
+from rosenblatt.data.table import as_table
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods.method import Pass, new_counts
+from rosenblatt.methods.pocket import PocketMethod
+
+
+def errors(X, y, planes):
+    return int((y * (X @ planes.W[0] + planes.b[0]) <= 0).sum())
+
+
+def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (30, 2)).astype(float)
+    label = (X[:, 0] + rng.standard_normal(30) > 0).astype(np.int32)
+    method, every = PocketMethod(), np.empty(0, np.int32)
+    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    state, found = method.start(1, 2, np.float64), []
+    for _ in range(20):
+        order = rng.integers(0, 30, 30).astype(np.int32)
+        method.present(
+            Pass(as_table(X).rows, task, order, every, np.arange(1), 1.0, new_counts(1), False), state, state
+        )
+        found.append(errors(X, 2 * label - 1, method.hyperplanes(state)))
+        assert found[-1] == state.errors[0]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < found[0]
