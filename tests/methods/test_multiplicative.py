@@ -38,7 +38,5 @@ def test_balanced_weights_take_either_sign():
 
 
 def test_states_of_other_rules_are_of_another_kind():
-    kinds = {
-        Multiplicative(rule, t).kind for rule in (WinnowRule(2.0, False), WinnowRule(2.0, True)) for t in (1.0, 2.0)
-    }
-    assert len(kinds) == 4
+    rules = WinnowRule(2.0, False), WinnowRule(2.0, True), BalancedWinnowRule(2.0)
+    assert len({Multiplicative(rule, threshold).kind for rule in rules for threshold in (1.0, 2.0)}) == 6

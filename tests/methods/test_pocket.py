@@ -21,9 +21,8 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
     state, found = method.start(1, 2, np.float64), []
     for _ in range(20):
         order = rng.integers(0, 30, 30).astype(np.int32)
-        method.present(
-            Pass(as_table(X).rows, task, order, every, np.arange(1), 1.0, new_counts(1), False), state, state
-        )
+        shown = Pass(as_table(X).rows, task, order, every, np.arange(1), 1.0, new_counts(1), False)
+        method.present(shown, state, state)
         found.append(errors(X, 2 * label - 1, method.hyperplanes(state)))
         assert found[-1] == state.errors[0]
     assert found == sorted(found, reverse=True)

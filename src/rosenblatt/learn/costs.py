@@ -27,14 +27,7 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
     if class_weight is None:
         return np.ones(classes.size)
     if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise InvalidInput(f"class_weight={class_weight!r} is not known. Pass a dict, 'balanced' or None.")
-        if label is None:
-            raise InvalidInput(
-                "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
-                "Compute the weights yourself and pass them as a dict."
-            )
-        return np.asarray(label.size / (classes.size * np.bincount(label, minlength=classes.size)))
+        return _balanced(class_weight, classes, label)
     if not isinstance(class_weight, Mapping):
         raise InvalidInput(f"class_weight={class_weight!r} is not possible. Pass a dict, 'balanced' or None.")
     unknown = [key for key in class_weight if key not in classes.tolist()]
@@ -52,3 +45,15 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
             f"class_weight={class_weight!r:.200} has weights that are negative, not finite, or all zero."
         )
     return costs
+
+
+def _balanced(class_weight: str, classes: Array, label: Array | None) -> Array:
+    """Return factors under which each class has the same share of the rows."""
+    if class_weight != "balanced":
+        raise InvalidInput(f"class_weight={class_weight!r} is not known. Pass a dict, 'balanced' or None.")
+    if label is None:
+        raise InvalidInput(
+            "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
+            "Compute the weights yourself and pass them as a dict."
+        )
+    return np.asarray(label.size / (classes.size * np.bincount(label, minlength=classes.size)))
