@@ -12,6 +12,11 @@ from rosenblatt import (
 
 
 def use() -> None:
+    Perceptron(shufle=False)  # expect-error
+    AROW(rr=2.0)  # expect-error
+    KernelPerceptron(kernels="rbf")  # expect-error
+    AssociationUnits(units="step", units_per_row=3)  # expect-error
+    MaximumMargin(max_iter=5)  # expect-error
     Perceptron(shuffle="often")  # expect-error
     Perceptron(max_iter="5")  # expect-error
     Perceptron(tol="x")  # expect-error

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
+from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
@@ -74,7 +74,7 @@ class Adaline(_Lms, FullTraining, LinearClassifier):
         return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
 
 
-class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream):  # type: ignore[misc]
+class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream):
     """Adaline for numbers: linear regression by least mean squares, row by row.
 
     w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,6 +15,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.dual.kernels import is_sparse, width
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import check_before_sklearn
+from rosenblatt.estimators.contract import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from rosenblatt.estimators.parameters import Declared, RandomState, choice, custom, integer, real
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.storage.checks import check_array, is_integer
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 UNITS = ("step", "sigmoid", "relu", "cosine")
 
 
-class _Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Storable):  # type: ignore[misc]
+class _Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Storable):
     """What a fit leaves on the object."""
 
     weights_: Any

@@ -70,6 +70,18 @@ def same_classes(classes: Array, known: Array) -> None:
 class EpochLearner(Storable):
     """What every estimator trained in epochs shares: the plan of a run, and rows that can be trusted."""
 
+    # Parameters that every class here declares, with its own constraints.
+    fit_intercept: Any
+    max_iter: Any
+    tol: Any
+    shuffle: Any
+    verbose: Any
+    random_state: Any
+    n_iter_no_change: Any
+    max_seconds: Any
+    callback: Any
+    class_weight: Any
+    multiclass: Any
     # Read by the plan; a class whose constructor takes one of them hides it.
     n_jobs: Any = None
     early_stopping: Any = False

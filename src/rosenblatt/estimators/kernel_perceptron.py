@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -33,6 +32,7 @@ from rosenblatt.dual.kernels import (
 from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
+from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.parameters import (
     ForClasses,
     InEpochs,
@@ -72,7 +72,7 @@ def _streams(estimator: Any) -> bool:
     return True
 
 
-class _Fitted(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+class _Fitted(ClassifierMixin, EpochLearner):
     """What a fit leaves on the object."""
 
     classes_: Array

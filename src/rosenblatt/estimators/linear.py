@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +21,7 @@ from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.in_memory import Job, Validation, run
@@ -68,7 +68,7 @@ def penalty_of(estimator: Any) -> Penalty:
     return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
 
 
-class LinearPredictor(ClassifierMixin, EpochLearner):  # type: ignore[misc]
+class LinearPredictor(ClassifierMixin, EpochLearner):
     """Prediction by hyperplanes."""
 
     # Modes that the method has.

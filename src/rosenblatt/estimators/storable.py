@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
-
+from rosenblatt.estimators.contract import BaseEstimator
 from rosenblatt.estimators.parameters import Parameter
 from rosenblatt.storage.registry import expect
 
 
-class Storable(BaseEstimator):  # type: ignore[misc]
+class Storable(BaseEstimator):
     """An estimator that files can hold.
 
     By default a file holds the attributes named in `stored_attributes`, and those of `at_times` that are there. A class
@@ -19,6 +18,7 @@ class Storable(BaseEstimator):  # type: ignore[misc]
     """
 
     declared: ClassVar[Mapping[str, Parameter]]
+    _check_declared: Callable[[], None]
     stored_attributes: ClassVar[tuple[str, ...]] = ()
     # Attributes that only some fits leave.
     at_times: ClassVar[tuple[str, ...]] = ()
