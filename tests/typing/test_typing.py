@@ -13,11 +13,11 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 
 
-def run(module, *arguments):
+def run(module, *arguments, cwd=HERE):
     pytest.importorskip(module, reason=f"{module} is not installed: see the group lint of pyproject.toml")
     command = [sys.executable, "-m", module, *arguments]
     environment = os.environ | {"MYPYPATH": str(SOURCE)}
-    done = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout
 
@@ -34,9 +34,10 @@ def mypy(folder):
 
 def pyright(folder):
     """Return lines of good.py and bad.py that pyright rejects in strict mode."""
-    settings = {"include": [str(HERE / name) for name in ("good.py", "bad.py")], "extraPaths": [str(SOURCE)]}
-    (folder / "pyrightconfig.json").write_text(json.dumps(settings | {"typeCheckingMode": "strict"}))
-    said = run("pyright", "-p", str(folder), "--pythonpath", sys.executable, "--outputjson")
+    settings = {"typeCheckingMode": "strict", "extraPaths": [str(SOURCE)]}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    files = [str(HERE / name) for name in ("good.py", "bad.py")]
+    said = run("pyright", "--pythonpath", sys.executable, "--outputjson", *files, cwd=folder)
     found = [entry for entry in json.loads(said)["generalDiagnostics"] if entry["severity"] == "error"]
     return {(Path(entry["file"]).name, entry["range"]["start"]["line"] + 1) for entry in found}
 
