@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -36,7 +37,7 @@ from benchmarks.harness import (
     in_fresh_process,
     peak_growth,
 )
-from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron, SoftMargin
+from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron, SoftMargin, save
 
 # A fit of few epochs is meant to end before it has converged.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -317,6 +318,39 @@ def latency(bench: Bench) -> Iterator[Yield]:
     yield f"Trials on which only one of them errs: {differ}. Weights apart by {gap:.1g} of the largest."
 
 
+@case("learn_one of the family, one row of 100 features, against river's nearest")
+def latencies(bench: Bench) -> Iterator[Yield]:
+    """Compare other members, and ten classes, with what river has for the same purpose."""
+    try:
+        from river import linear_model as river
+        from river import multiclass
+    except ImportError as error:
+        raise Skip(f"{error.name} is not installed; pip install rosenblatt[bench]") from None
+    X, y = dense(bench.rows(5_000), 100, np.float64)
+    rows, dicts, two = list(X), [dict(enumerate(row)) for row in X.tolist()], (y > 0).tolist()
+    ten = np.random.default_rng(0).integers(0, 10, len(rows)).tolist()
+    pairs: tuple[tuple[str, Any, Any, list[Any]], ...] = (
+        ("AveragedPerceptron", AveragedPerceptron, river.Perceptron, two),
+        ("PassiveAggressive", PassiveAggressive, lambda: river.PAClassifier(C=1.0, mode=1), two),
+        ("AROW", AROW, river.ALMAClassifier, two),
+        ("Perceptron, ten classes", Perceptron, lambda: multiclass.OneVsRestClassifier(river.Perceptron()), ten),
+    )
+    for name, ours, theirs, labels in pairs:
+
+        def stream(make: Callable[[], Any], given: list[Any], labels: list[Any] = labels) -> Prepared:
+            def prepare() -> Callable[[], Any]:
+                model = make()
+                for row, label in zip(given[:100], labels[:100], strict=True):
+                    model.learn_one(row, label)
+                return lambda: [model.learn_one(row, label) for row, label in zip(given, labels, strict=True)]
+
+            return Prepared(prepare)
+
+        timed = bench.best({OURS: stream(ours, rows), "river": stream(theirs, dicts)})
+        mine, their = (timed[key].seconds / len(rows) for key in (OURS, "river"))
+        yield Figure(f"learn_one, {name}", SPEED, mine, their, peer="river", target=3.0)
+
+
 # --------------------------------------------------------------------------------------------------------- whole fit
 
 
@@ -466,6 +500,22 @@ def import_(bench: Bench) -> Iterator[Yield]:
     ):
         timed = bench.best({code: lambda code=code: _interpret(code) for code in (ours, theirs)})
         yield Figure(ours, COST, timed[ours].seconds, timed[theirs].seconds, peer=peer, target=target)
+
+
+@case("weights from a file, and a prediction, in a fresh interpreter")
+def loading(bench: Bench) -> Iterator[Yield]:
+    """Measure `load_linear` and `predict` against the import of scikit-learn's linear models alone."""
+    X, y = dense(200, 20, np.float64)
+    with tempfile.TemporaryDirectory() as folder:
+        save(Perceptron().fit(X, y), f"{folder}/model")
+        np.save(f"{folder}/X.npy", X)
+        ours = (
+            "import numpy as np; from rosenblatt import load_linear; "
+            f"load_linear({folder + '/model'!r}).predict(np.load({folder + '/X.npy'!r}))"
+        )
+        theirs = "import sklearn.linear_model"
+        timed = bench.best({code: lambda code=code: _interpret(code) for code in (ours, theirs)})
+    yield Figure("load_linear, predict", COST, timed[ours].seconds, timed[theirs].seconds, peer=SKLEARN, target=0.6)
 
 
 def _interpret(code: str) -> None:
