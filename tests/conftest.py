@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Compilation makes the first example slow; the same examples on every machine make a failure reproducible.
-settings.register_profile("project", deadline=None, derandomize=True, max_examples=100, print_blob=True)
+# Compilation makes the first example slow; the same examples on every machine make a failure reproducible. Loops that
+# run as plain Python (`make nojit`) are a hundred times slower, and a few examples reach every line of them.
+EXAMPLES = 5 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 100
+settings.register_profile("project", deadline=None, derandomize=True, max_examples=EXAMPLES, print_blob=True)
 settings.load_profile("project")
 
 

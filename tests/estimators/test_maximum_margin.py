@@ -65,3 +65,11 @@ def test_weights_changed_by_hand_to_another_size_are_refused():
     model.coef_ = np.ones((2, 3))
     with pytest.raises(InvalidInput, match="coef_ has shape"):
         model.predict([[0.0]])
+
+
+@pytest.mark.parametrize("name", ["partial_fit", "learn_one"])
+def test_it_says_why_it_has_no_stream(name):
+    assert not hasattr(MaximumMargin(), name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(MaximumMargin(), name)
+    assert "all rows at once" in f"{caught.value} {caught.value.__cause__}"

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt import AdalineRegressor, AveragedPerceptron, Perceptron
+from rosenblatt import AdalineRegressor, AveragedPerceptron, Perceptron, Winnow
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stopping import Stop
 
 X, Y = np.eye(4), np.array([0, 1, 0, 1])
+ROWS, LABELS = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30) % 2
 
 
 @pytest.mark.parametrize("name", ["coef_", "intercept_", "classes_", "t_", "mistakes_"])
@@ -59,3 +61,102 @@ def test_a_regression_shows_a_vector_and_a_number():
     model.coef_ = np.zeros(4)
     model.intercept_ = 2.5
     assert model.predict(X).tolist() == [2.5] * 4
+
+
+@pytest.mark.parametrize("changes", [{"fit_intercept": False}, {"margin": 1.0}, {"class_weight": {1: 2.0}}], ids=str)
+def test_held_weights_stay_whatever_is_set(changes):
+    model = Perceptron().partial_fit(ROWS[:10], LABELS[:10])
+    held = model.coef_
+    before = held.copy()
+    model.set_params(**changes).partial_fit(ROWS, LABELS)
+    assert held.tolist() == before.tolist()
+    assert model.coef_.tolist() != before.tolist()
+
+
+def test_assigned_weights_of_an_average_predict():
+    model = AveragedPerceptron().partial_fit(ROWS, LABELS)
+    model.coef_ = [[1.0, 2.0, 3.0]]
+    assert model.coef_.tolist() == [[1.0, 2.0, 3.0]]
+
+
+def test_a_chunk_that_overflows_brings_no_class():
+    model = Perceptron().partial_fit(np.array([[1, 2], [-1, 1]], np.float32), [0, 1])
+    before = model.coef_.tolist()
+    large = np.array([[3e38, 0], [3e38, 0]], np.float32)
+    with pytest.raises(InvalidInput, match="Nothing was learned"):
+        model.partial_fit(large, [0, 2], sample_weight=[1e3, 2e3])
+    assert model.classes_.tolist() == [0, 1]
+    assert model.coef_.tolist() == before
+
+
+def test_one_large_row_of_single_precision_is_learned_as_a_chunk_is():
+    small, large = np.array([[1, 2], [-1, 1]], np.float32), np.array([1e20, 0], np.float32)
+    chunks, single = (Perceptron().partial_fit(small, [0, 1]) for _ in range(2))
+    chunks.partial_fit(large[None], [1])
+    single.learn_one(large, 1)
+    assert single.coef_.tolist() == chunks.coef_.tolist()
+
+
+@pytest.mark.parametrize("value", ["x", float("nan"), None])
+def test_a_dict_that_is_refused_names_no_feature(value):
+    model = Perceptron()
+    for label in (0, 1):
+        model.learn_one({"a": 1.0}, label)
+    with pytest.raises(InvalidInput):
+        model.learn_one({"b": value}, 1)
+    assert model.coef_.shape == (1, 1)
+    assert model.feature_names_in_.tolist() == ["a"]
+
+
+def test_a_first_row_without_features_gets_a_sentence():
+    with pytest.raises(InvalidInput, match="x has no features"):
+        Perceptron().learn_one({}, 0)
+
+
+def test_the_mode_of_several_classes_cannot_change_mid_stream():
+    model = Perceptron().partial_fit(ROWS, np.arange(30) % 3)
+    with pytest.raises(InvalidInput, match="multiclass='ovo' is not how this stream began"):
+        model.set_params(multiclass="ovo").partial_fit(ROWS[:1], [0])
+
+
+def test_littlestones_winnow_starts_with_one_row_and_takes_no_negative_one():
+    single, chunk = Winnow(balanced=False), Winnow(balanced=False)
+    single.learn_one(np.array([1.0, 0.0]), 0)
+    assert single.coef_.tolist() == chunk.partial_fit([[1.0, 0.0]], [0]).coef_.tolist()
+    chunk.partial_fit([[0.0, 1.0]], [0])
+    for row in (np.array([-1.0, 0.0]), [-1.0, 0.0], sp.csr_array([[-1.0, 0.0]])):
+        with pytest.raises(InvalidInput, match="Negative"):
+            chunk.learn_one(row, 0)
+
+
+def test_a_row_too_large_for_the_stream_is_refused_without_a_warning():
+    model = Perceptron().partial_fit(np.array([[1, 2], [-1, 1]], np.float32), [0, 1])
+    with pytest.raises(InvalidInput, match="float32 cannot hold"):
+        model.learn_one(np.array([1e100, 0.0]), 1)
+
+
+@pytest.mark.parametrize("order", ["reversed", "every other", "unaligned", "big endian", "integers"])
+def test_rows_in_any_memory_are_read_right(order):
+    room = np.zeros(8 * 6 + 1, np.uint8)
+    for row, label in zip(ROWS, LABELS, strict=True):
+        given = {
+            "reversed": row[::-1].copy()[::-1],
+            "every other": np.repeat(row, 2)[::2],
+            "unaligned": room[1:25].view(np.float64),
+            "big endian": row.astype(">f8"),
+            "integers": (10 * row).astype(int),
+        }[order]
+        if order == "unaligned":
+            given[:] = row
+        expected = Perceptron().partial_fit(ROWS, LABELS).partial_fit(np.array([given], float), [label])
+        model = Perceptron().partial_fit(ROWS, LABELS)
+        model.learn_one(given, label)
+        assert model.coef_.tolist() == expected.coef_.tolist()
+
+
+def test_single_sparse_rows_need_no_room_for_dense_ones():
+    features, model = 1 << 16, Perceptron()
+    for k in range(3):
+        model.learn_one(sp.csr_array(([1.0], [k], [0, 1]), shape=(1, features)), k % 2)
+    held = [part for part in model._stream._single if isinstance(part, np.ndarray)]
+    assert sum(array.nbytes for array in held) < features

@@ -219,3 +219,12 @@ def test_a_recording_is_not_endless(monkeypatch):
     monkeypatch.setattr(module, "MAX_TRIALS", 10)
     with pytest.raises(InvalidInput, match="10 trials; epoch 3"):
         record(Perceptron(tol=None), *XOR)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_recorded_pocket_is_the_fitted_pocket(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, (30, 3)).astype(float), rng.integers(0, 2, 30)
+    recorded = PocketPerceptron(max_iter=7, tol=None)
+    record(recorded, X, y)
+    assert recorded.coef_.tolist() == PocketPerceptron(max_iter=7, tol=None).fit(X, y).coef_.tolist()

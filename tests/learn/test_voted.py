@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import family
+from rosenblatt import VotedPerceptron
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
@@ -91,3 +92,19 @@ def test_updates_that_do_not_fit_are_refused(updates):
     stream.updates = updates
     with pytest.raises(InvalidInput):
         stream.check()
+
+
+def test_a_tie_of_votes_does_not_depend_on_the_other_rows():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    model = VotedPerceptron().partial_fit(X, np.arange(30) % 2)
+    assert model.predict(X).tolist() == [model.predict(x[None])[0] for x in X]
+    assert model.predict(X).tolist() == [model.predict_one(x) for x in X]
+
+
+def test_single_sparse_rows_are_learned_and_dicts_get_a_sentence():
+    model = VotedPerceptron()
+    model.learn_one(sp.csr_array([[1.0, 0.0]]), 0)
+    model.learn_one(np.array([0.0, 1.0]), 1)
+    assert model.t_ == 2
+    with pytest.raises(InvalidInput, match="Pass arrays"):
+        VotedPerceptron().learn_one({"a": 1.0}, 0)

@@ -440,7 +440,8 @@ _REQUEST = {
 def _square_dense(X, i):
     total = 0.0
     for j in range(X.shape[1]):
-        total += X[i, j] * X[i, j]
+        value = np.float64(X[i, j])  # the square of a float32 may overflow
+        total += value * value
     return total
 
 
@@ -448,7 +449,8 @@ def _square_dense(X, i):
 def _square_csr(data, indptr, i):
     total = 0.0
     for k in range(indptr[i], indptr[i + 1]):
-        total += data[k] * data[k]
+        value = np.float64(data[k])
+        total += value * value
     return total
 
 

@@ -154,7 +154,8 @@ def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
     following = np.append(trial[1:], 0)
     ends = first[1:][np.diff(first) > 0] - 1
     following[ends] = expansion.trials[problem[ends]]
-    survived = (following - trial) / np.maximum(expansion.trials, 1)[problem]
+    # Whole numbers, divided last: their sums are exact, and a tie is a tie.
+    survived = (following - trial).astype(np.float64)
     out = np.zeros((problems, rows.shape[0]))
     if not slot.size:
         return out
@@ -165,7 +166,7 @@ def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
         K = np.concatenate([kernel.columns(take(expansion.vectors, tile), block) for tile in tiles])
         votes = np.zeros((problems, share.size))
         add_votes(K, slot, step, survived, first, votes)
-        out[:, share[0] : share[-1] + 1] = votes
+        out[:, share[0] : share[-1] + 1] = votes / np.maximum(expansion.trials, 1)[:, None]
 
     with Threads(alone=kernel.user_defined) as threads:
         threads.share(work, pieces(rows.shape[0], VOTED_ROWS_PER_SHARE))

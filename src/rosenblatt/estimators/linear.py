@@ -344,6 +344,8 @@ class LinearClassifier(FromStream, LinearPredictor):
             return stream.learn_one(x, y)  # the common case, without a further look
         if stream is None or stream.outdated:
             self._check_parameters()
+            if "n_features_in_" not in self.__dict__:  # a method may depend on it
+                self.n_features_in_ = len(x) if isinstance(x, Mapping) else int((np.shape(x) or (0,))[-1])
             stream = self._going_on()
         if isinstance(x, Mapping):
             x = self._by_names(stream, x)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table, row_numbers
@@ -30,6 +31,10 @@ from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
+
+
+def _no_stream(estimator: Any) -> NoReturn:
+    raise AttributeError("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
 class _Fitted(LinearPredictor):
@@ -164,6 +169,16 @@ class MaximumMargin(Declared, _Fitted):
             )
             warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
         return self
+
+    @available_if(_no_stream)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Is not there: the largest margin is a property of all rows together."""
+        raise NotImplementedError
+
+    @available_if(_no_stream)  # type: ignore[untyped-decorator]
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Is not there, for the same reason."""
+        raise NotImplementedError
 
     def _problem_scores(self, table: Table) -> Array:
         self._check_weights()

@@ -16,6 +16,9 @@ from rosenblatt.methods.method import Method
 
 def margin_rule(estimator: Any) -> PerceptronRule:
     """Return the perceptron's rule; margins are in units of the learning rate, as the weights are."""
+    if type(estimator.margin) is float and 0 <= estimator.margin < np.inf:  # the common case, many times as fast
+        margin = estimator.margin / estimator.eta0
+        return PerceptronRule(margin, margin)
     try:
         positive, negative = np.broadcast_to(np.asarray(estimator.margin, dtype=float), 2)
     except (TypeError, ValueError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
@@ -100,23 +99,6 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         stream.take_log(job.table)
         self._stream = stream
         self._store(record)
-
-    def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row of a stream: the same as `partial_fit` with one row.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,)
-        y : label
-
-        Returns
-        -------
-        bool
-            Whether it was a mistake.
-        """
-        before = self.mistakes_ if "_stream" in self.__dict__ else 0
-        self.partial_fit(np.asarray(x, dtype=float).reshape(1, -1), [y])
-        return self.mistakes_ > before
 
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from rosenblatt.compiled.epochs import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import Table
@@ -91,6 +94,14 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
                 "balanced=True, or split each feature into its positive and its negative part."
             )
         return table, labels
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row of a stream; see `Perceptron.learn_one`."""
+        if not self.balanced:
+            values = [*x.values()] if isinstance(x, Mapping) else getattr(x, "data", x) if hasattr(x, "tocsr") else x
+            if len(values) and np.min(values) < 0:
+                raise InvalidInput("Negative values in a row passed to Winnow. Use balanced=True.")
+        return super().learn_one(x, y)
 
     def _bias(self) -> float:
         return super()._bias() if self.balanced else 0.0

@@ -126,6 +126,8 @@ class InMemory(Presenter):
         rate = self.plan.rate(epoch) / self.rate_scale
         order = self.order.draw()
         trials = self._batch(order, active, rate) if self.plan.batch else self._pieces(order, active, rate, clock)
+        if self.method.looks_back:
+            self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
         if self.ceiling is not None:
             self.ceiling.steps += self.counts.step
         if self.planes.W is not self.state.W:  # else it is the state itself, and up to date
@@ -169,15 +171,17 @@ class InMemory(Presenter):
         """Share the active problems among the threads; each belongs to one, so the result is the same."""
 
         def work(problems: Array) -> None:
-            rows, subset = self.job.table.rows, self.job.subset
-            shown = Pass(rows, self.task, order, subset, problems, rate, self.counts, self.joint)
-            self.method.present(shown, self.state, into)
+            self.method.present(self._pass(order, problems, rate), self.state, into)
 
         problems = np.array(active)
         if self.pool is None or self.joint or problems.size == 1:
             work(problems)
         else:
             list(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
+
+    def _pass(self, order: Array, problems: Array, rate: float) -> Pass:
+        rows, subset = self.job.table.rows, self.job.subset
+        return Pass(rows, self.task, order, subset, problems, rate, self.counts, self.joint)
 
     # ---------------------------------------------------------------------------------------------------- measures
 
@@ -212,7 +216,7 @@ class InMemory(Presenter):
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
         figures = shown.mistakes if self.plan.batch else shown.loss
         penalty = self.method.penalty_value(self.planes)
-        if np.ndim(penalty) == 0:
+        if isinstance(penalty, float):
             return [figure / self.n_rows for figure in figures]
         values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
         return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]

@@ -129,7 +129,7 @@ class Plan:
         """Return the learning rate of an epoch."""
         schedule = self.schedule if callable(self.schedule) else SCHEDULES[self.schedule]
         factor = schedule(epoch)
-        if not is_real(factor) or not 0 < factor < np.inf:
+        if not (type(factor) is float or is_real(factor)) or not 0 < factor < np.inf:
             raise InvalidInput(
                 f"The schedule returned {factor!r} for epoch {epoch}. A learning rate is a positive number."
             )

@@ -82,9 +82,9 @@ class Single(NamedTuple):
     """What `learn_one` needs at hand."""
 
     place: dict[Any, int]  # number of each class
-    room: Array  # (1, n_features): an array is copied there, so that its type is always the same
-    shape: tuple[int, ...]  # of an array that fits in there; () where rows are dicts
-    learn: Callable[[Any, int], int]  # from the room
+    shape: tuple[int, ...]  # of an array that is a row; () where rows are dicts
+    dtype: np.dtype[Any]  # of its values
+    learn: Callable[[Any, int], int]  # from a matrix of one row, of this type, contiguous
     trial: RowTask
     learn_sparse: Callable[[Any, int], int] | None = None
 
@@ -115,13 +115,13 @@ class Stream:
         if learned is not None:
             self.classes, self.state, self.trials, self.mistakes, names = learned
             self.columns = {name: column for column, name in enumerate(names)} or None
+        self._exposed = False  # whether somebody may hold a view of the weights of the state
         self._forget()
 
     def _forget(self) -> None:
         """Drop what was derived from the state."""
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
-        self._exposed = False  # whether somebody may hold a view of the weights of the state
         self._single: Single | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -215,7 +215,9 @@ class Stream:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
         if not epochs.all_finite(state.W, state.b):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
+        self.settings.method.settle(state)
         self.state = state
+        self._exposed = False
         self._forget()
 
     def reconfigure(self, settings: Settings) -> None:
@@ -225,6 +227,11 @@ class Stream:
             self.settings = settings
             return
         before, method = self.settings, settings.method
+        if settings.multiclass != before.multiclass and self.classes.size > 2:
+            raise InvalidInput(
+                f"multiclass={settings.multiclass!r} is not how this stream began, with {before.multiclass!r}. "
+                "Set that back, or fit anew."
+            )
         if method.kind == before.method.kind:
             if settings.rate_scale != before.rate_scale:
                 self._make_own()
@@ -304,12 +311,19 @@ class Stream:
             Of the known problems.
         """
         found, number = as_labels(y, table.shape[0])
+        before = self.classes, self.state
         self.meet(found if classes is None else np.concatenate([np.unique(np.asarray(classes)), found]))
         label = np.searchsorted(self.classes, found).astype(np.int32)[number]
         costs = class_costs(self.settings.class_weight, self.classes)
         sign, multiclass = self._code(self.classes.size), self.settings.multiclass
         task = make_task(label, sign, multiclass, class_cost=costs, weight=weight, bias=self.settings.bias)
-        return self._present(table, task)
+        try:
+            return self._present(table, task)
+        except InvalidInput:
+            if self.classes is not before[0]:  # the classes that the rows brought go with them
+                self.classes, self.state = before
+                self._forget()
+            raise
 
     def _present(self, table: Table, task: Task) -> Counts:
         method, problems = self.settings.method, task.sign.shape[1]
@@ -351,7 +365,7 @@ class Stream:
             single = self._prepare_single()
             if single is None:
                 return self._learn_first(x, y)
-        place, room, shape, learn, *_ = single
+        place, shape, dtype, learn, *_ = single
         try:
             c = place.get(y, -1)
         except TypeError:
@@ -359,9 +373,9 @@ class Stream:
         if c < 0:
             return self._learn_first(x, y)
         self._planes = self._model = None
-        if type(x) is np.ndarray and x.shape == shape and x.dtype.kind in "fiub":
-            room[0] = x
-            mistakes = learn(room, c)
+        # Compiled code is called without a look at types: they must be just those that it was made for.
+        if type(x) is np.ndarray and x.shape == shape and x.dtype is dtype and x.flags.c_contiguous and x.flags.aligned:
+            mistakes = learn(x.reshape(1, -1), c)
         else:
             mistakes = self._learn_other_row(x, c)
         if mistakes < 0:
@@ -386,12 +400,12 @@ class Stream:
         label = np.empty(0, np.int32)
         task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
         trial = RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known)
-        room = np.zeros((1, state.W.shape[1]), state.W.dtype)
+        example = np.zeros((1, 1), state.W.dtype)
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
-            room=room,
-            shape=() if self.columns is not None else room.shape[1:],
-            learn=settings.method.dense_row_learner(trial, state, room),
+            shape=() if self.columns is not None else state.W.shape[1:],
+            dtype=example.dtype,
+            learn=settings.method.dense_row_learner(trial, state, example),
             trial=trial,
         )
         return self._single
@@ -407,7 +421,7 @@ class Stream:
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         if isinstance(rows, Dense):
-            return single.learn(rows.X, c)
+            return single.learn(np.require(rows.X, single.dtype, ["C", "A"]), c)
         learn = single.learn_sparse
         if learn is None:
             learn = self.settings.method.row_learner(single.trial, self.state, rows)
@@ -445,6 +459,14 @@ class Stream:
                     "The rows of this model are arrays without names. Pass an array, or start a stream with dicts."
                 )
             self.columns = {}
+        try:
+            data = np.fromiter(x.values(), np.float64, len(x))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
+        if not np.isfinite(data).all():
+            raise InvalidInput(NOT_FINITE)
+        if not x and not self.columns:
+            raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
         columns = self.columns
         if not x.keys() <= columns.keys():
             if grow:
@@ -452,11 +474,8 @@ class Stream:
                     columns.setdefault(name, len(columns))
                 self._make_room()
             else:
-                x = {name: value for name, value in x.items() if name in columns}
-        try:
-            data = np.fromiter(x.values(), np.float64, len(x))
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
+                known = np.fromiter((name in columns for name in x), bool, len(x))
+                x, data = {name: 0.0 for name in x if name in columns}, data[known]
         indices = np.fromiter(map(columns.__getitem__, x), np.int32, len(x))
         if (indices[1:] < indices[:-1]).any():  # sums are added up in the order of the columns, as in a matrix
             order = np.argsort(indices)
@@ -488,11 +507,14 @@ class Stream:
             raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
         seen = np.unique(np.concatenate([stream.classes for stream in streams]))
         for stream in streams:
-            if stream.settings != self.settings or stream.state is None or stream.columns != self.columns:
+            alike = stream.state is not None and stream.settings == self.settings and stream.columns == self.columns
+            if not alike or stream.n_features != self.n_features:
                 raise InvalidInput("Only streams of the same settings and features, which have learned, can be merged.")
             stream.meet(seen)
         share = weight / weight.sum()
-        state = self.settings.method.merge([stream.state for stream in streams], share)
+        method, room = self.settings.method, max(stream.state.W.shape[1] for stream in streams)
+        wide = [s.state if s.state.W.shape[1] == room else method.widen(s.state, room) for s in streams]
+        state = method.merge(wide, share)
         trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
 

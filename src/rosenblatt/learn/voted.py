@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Counts, Task
 from rosenblatt.data.table import Table
+from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.methods.first_order import Voted
 from rosenblatt.storage.checks import check_array, check_record, check_rows
@@ -70,6 +72,12 @@ class VotedStream(Stream):
         self.take_log(table)
         return counts
 
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row, as from a chunk: its row is kept."""
+        if isinstance(x, Mapping):
+            raise InvalidInput("The vote keeps rows of a fixed width, which dicts do not have. Pass arrays.")
+        return self._learn_first(x, y)
+
     def take_log(self, table: Table) -> None:
         """Add the updates that the method has written down, of rows of a table, to those kept."""
         method = self.settings.method
@@ -112,7 +120,8 @@ class VotedStream(Stream):
         result, trials = np.zeros(table.shape[0]), int(self.state.t[p])
         if not factor.size:
             return result
-        survived = np.diff(trial, append=trials) / max(trials, 1)
+        # Whole numbers, divided last: their sums are exact, and a tie is a tie.
+        survived = np.diff(trial, append=trials).astype(np.float64)
         bias = np.cumsum(factor) * self.settings.bias
         matrix, size = table.matrix(), max(1, SCORES_PER_BLOCK // factor.size)
         for start in range(0, table.shape[0], size):
@@ -121,4 +130,4 @@ class VotedStream(Stream):
             scores = np.cumsum(np.asarray(product) * factor, axis=1) + bias
             ballots = scores if average else np.where(scores > 0, 1.0, -1.0)
             result[start : start + size] = ballots @ survived
-        return result
+        return result / max(trials, 1)

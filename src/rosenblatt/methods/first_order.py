@@ -187,6 +187,11 @@ class FirstOrder(Method):
         b = (state.t * state.b.astype(float) - state.lag_b) / trials
         return as_hyperplanes(W.astype(state.W.dtype), b.astype(state.b.dtype))
 
+    def settle(self, state: Weights) -> None:
+        """Count assigned weights as those of one trial, so that the average has something to be one of."""
+        if self.averaged:
+            state.t[:], state.scale_sum[:] = 1, 1.0
+
     def rate_scale(self, eta: float) -> float:
         """Return the rate where it only scales the weights."""
         return eta if self.finite else 1.0

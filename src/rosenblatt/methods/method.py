@@ -113,11 +113,14 @@ class Method:
         Whether an epoch without an update leaves everything as it was, so that more of them would too.
     additive : bool
         Whether the weights are their start plus a sum of steps times signed rows, so that the steps bound the margin.
+    looks_back : bool
+        Whether something is due at the end of an epoch, with all its rows.
     """
 
     finite: ClassVar[bool] = False
     rests: ClassVar[bool] = True
     additive: ClassVar[bool] = False
+    looks_back: ClassVar[bool] = False
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]
@@ -144,6 +147,9 @@ class Method:
     def present(self, shown: Pass, state: Any, into: Any) -> None:
         """Present rows; read from `state`, write `into` (the same unless updates are batched)."""
         raise NotImplementedError
+
+    def end_epoch(self, shown: Pass, state: Any) -> None:
+        """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 
     def row_learner(self, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that presents a single row of a class to all problems.
@@ -184,6 +190,9 @@ class Method:
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that the state stands for."""
         return as_hyperplanes(state.W, state.b)
+
+    def settle(self, state: Any) -> None:
+        """Let a state with assigned weights stand for them, as if they had been there for a trial."""
 
     def rate_scale(self, eta: float) -> float:
         """Return the rate that the weights are in units of, so that a constant rate need not disturb exact sums."""

@@ -19,7 +19,7 @@ stored("Pocket")(Pocket)
 class PocketMethod(Method):
     """The pocket algorithm with ratchet."""
 
-    finite = additive = True
+    finite = additive = looks_back = True
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
     layout: ClassVar[Mapping[str, str]] = {
@@ -47,8 +47,11 @@ class PocketMethod(Method):
         )
 
     def present(self, shown: Pass, state: Pocket, into: Pocket) -> None:
-        """Run the pocket loop, and look at the weights that the pass ended with."""
+        """Run the pocket loop."""
         epochs.run_pocket_epoch(shown.rows, shown.task, shown.order, shown.subset, shown.active, state, shown.counts)
+
+    def end_epoch(self, shown: Pass, state: Pocket) -> None:
+        """Look at the weights that the epoch ended with."""
         for p in shown.active:
             if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
