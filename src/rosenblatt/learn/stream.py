@@ -374,7 +374,13 @@ class Stream:
             return self._learn_first(x, y)
         self._planes = self._model = None
         # Compiled code is called without a look at types: they must be just those that it was made for.
-        if type(x) is np.ndarray and x.shape == shape and x.dtype is dtype and x.flags.c_contiguous and x.flags.aligned:
+        if (
+            type(x) is np.ndarray
+            and x.shape == shape
+            and x.dtype is dtype
+            and (flags := x.flags).c_contiguous
+            and flags.aligned
+        ):
             mistakes = learn(x.reshape(1, -1), c)
         else:
             mistakes = self._learn_other_row(x, c)
@@ -505,18 +511,23 @@ class Stream:
         weight = np.asarray([1.0] * len(streams) if shares is None else shares, dtype=np.float64)
         if weight.shape != (len(streams),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
             raise InvalidInput(f"shares={shares!r} are not {len(streams)} weights from 0 with a positive sum.")
+        if not all(self._is_like(stream) for stream in streams):
+            raise InvalidInput("Only streams of the same settings and features, which have learned, can be merged.")
         seen = np.unique(np.concatenate([stream.classes for stream in streams]))
         for stream in streams:
-            alike = stream.state is not None and stream.settings == self.settings and stream.columns == self.columns
-            if not alike or stream.n_features != self.n_features:
-                raise InvalidInput("Only streams of the same settings and features, which have learned, can be merged.")
             stream.meet(seen)
-        share = weight / weight.sum()
         method, room = self.settings.method, max(stream.state.W.shape[1] for stream in streams)
-        wide = [s.state if s.state.W.shape[1] == room else method.widen(s.state, room) for s in streams]
-        state = method.merge(wide, share)
+        states = [s.state if s.state.W.shape[1] == room else method.widen(s.state, room) for s in streams]
+        state = method.merge(states, weight / weight.sum())
         trials, mistakes = sum(s.trials for s in streams), sum(s.mistakes for s in streams)
         return type(self)(self.settings, Learned(seen, state, trials, mistakes, tuple(self.columns or ())))
+
+    def _is_like(self, other: Stream) -> bool:
+        """Return whether another stream has learned, by the same settings and about the same features."""
+        if self.state is None or other.state is None:
+            return False
+        same_features = other.columns == self.columns and other.n_features == self.n_features
+        return same_features and other.settings == self.settings
 
 
 class RegressionStream(Stream):
