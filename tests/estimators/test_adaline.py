@@ -63,7 +63,7 @@ def test_a_regression_says_what_it_ended_with():
     model = AdalineRegressor(max_iter=2, tol=None).fit(X, y)
     assert f"mean loss of {model.run_.losses[-1]:.3g}" in model.stop_reason_
     model.partial_fit(X[:7], y[:7])
-    assert model.stop_reason_.startswith("the 7 rows of the chunk were presented once, with a mean loss of")
+    assert model.stop_reason_.startswith("the chunk of the stream was over (rows: 7, mean loss: ")
     assert model.run_.stop.name == "CHUNK"
 
 

@@ -288,6 +288,15 @@ class GaussianWeights(NamedTuple):
     v: np.ndarray  # (problems,) variance of the bias, next to diagonal V
 
 
+class PullInput(NamedTuple):
+    """What AROW needs to know of a trial beside the row."""
+
+    error: float  # 1 - margin, with the sign of the row
+    noise: float  # r of the paper, over the importance of the row
+    variance: float  # of the score, under a diagonal covariance
+    bias: float  # square of the constant that pads each row
+
+
 class Exponents(NamedTuple):
     """Weights that are powers: W = link(theta), updated through theta."""
 
@@ -834,8 +843,8 @@ def run_gaussian_epoch(noise, rows, task, order, active, state, counts):
             state.t[p] += 1
             if not margin >= 1.0:
                 importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
-                error, r = (1.0 - margin) * sign, noise / importance
-                pull(rows, i, error, r, variance, task.bias, state.W, state.b, state.V, state.v, p)
+                how = PullInput((1.0 - margin) * sign, noise / importance, variance, task.bias)
+                pull(rows, i, how, state.W, state.b, state.V, state.v, p)
                 counts.mistakes[p] += not margin > 0.0
                 counts.updates[p] += 1
                 counts.loss[p] += 1.0 - margin
@@ -964,16 +973,17 @@ overload(pull_entries)(lambda rows, i, alpha, beta, W, V, p: _by_type(_PULL, row
 
 
 @njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
-def _pull_diagonal(rows, i, error, noise, variance, bias, W, b, V, v, p):
-    beta = 1.0 / (variance + v[p] * bias + noise)
-    alpha = error * beta
+def _pull_diagonal(rows, i, how, W, b, V, v, p):
+    beta = 1.0 / (how.variance + v[p] * how.bias + how.noise)
+    alpha = how.error * beta
     pull_entries(rows, i, alpha, beta, W, V, p)
-    b[p] += alpha * v[p] * bias
-    v[p] -= beta * v[p] * v[p] * bias
+    b[p] += alpha * v[p] * how.bias
+    v[p] -= beta * v[p] * v[p] * how.bias
 
 
 @njit(cache=True, nogil=True)
-def _pull_full(rows, i, error, noise, bias, W, b, V, p):
+def _pull_full(rows, i, how, W, b, V, p):
+    error, noise, bias = how.error, how.noise, how.bias
     start, end = entries(rows, i)
     width = V.shape[1]
     padding = np.sqrt(bias)
@@ -1003,14 +1013,10 @@ def _choose_estimate(rows, i, W, V, p):
     return lambda rows, i, W, V, p: (dot(rows, i, W, p), 0.0)
 
 
-def _choose_pull(rows, i, error, noise, variance, bias, W, b, V, v, p):
+def _choose_pull(rows, i, how, W, b, V, v, p):
     if V.ndim == 2:
-        return lambda rows, i, error, noise, variance, bias, W, b, V, v, p: _pull_diagonal(
-            rows, i, error, noise, variance, bias, W, b, V, v, p
-        )
-    return lambda rows, i, error, noise, variance, bias, W, b, V, v, p: _pull_full(
-        rows, i, error, noise, bias, W, b, V, p
-    )
+        return lambda rows, i, how, W, b, V, v, p: _pull_diagonal(rows, i, how, W, b, V, v, p)
+    return lambda rows, i, how, W, b, V, v, p: _pull_full(rows, i, how, W, b, V, p)
 
 
 def estimate(rows, i, W, V, p):
@@ -1018,10 +1024,9 @@ def estimate(rows, i, W, V, p):
     return _choose_estimate(rows, i, W, V, p)(rows, i, W, V, p)
 
 
-def pull(rows, i, error, noise, variance, bias, W, b, V, v, p):
+def pull(rows, i, how, W, b, V, v, p):
     """Draw vector p towards row i along its uncertainty, and shrink that."""
-    given = rows, i, error, noise, variance, bias, W, b, V, v, p
-    return _choose_pull(*given)(*given)
+    return _choose_pull(rows, i, how, W, b, V, v, p)(rows, i, how, W, b, V, v, p)
 
 
 overload(estimate, jit_options=INLINED)(_choose_estimate)
