@@ -51,8 +51,9 @@ def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int
     Numba looks at the types of all arguments of each call, which takes 3 to 10 us for a NamedTuple of NamedTuples. Here
     they are known beforehand: the code for them is asked for once, and called without a further look.
     """
-    code = loop.compile(tuple(map(typeof, (*fixed, *examples)))) if hasattr(loop, "compile") else loop
-    return partial(code, *fixed)
+    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and counts in NumPy's numbers
+        return lambda *rest: int(loop(*fixed, *rest))
+    return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
 
 def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
