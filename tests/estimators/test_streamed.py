@@ -154,6 +154,19 @@ def test_rows_in_any_memory_are_read_right(order):
         assert model.coef_.tolist() == expected.coef_.tolist()
 
 
+def test_single_sparse_rows_may_have_indices_of_any_width():
+    models = Perceptron().partial_fit(ROWS, LABELS), Perceptron().partial_fit(ROWS, LABELS)
+    for k, (row, label) in enumerate(zip(ROWS, LABELS, strict=True)):
+        sparse = sp.csr_array(row[None])
+        sparse.indices, sparse.indptr = (
+            part.astype((np.int32, np.int64)[k % 2]) for part in (sparse.indices, sparse.indptr)
+        )
+        models[0].learn_one(sparse, label)
+        models[1].learn_one(row, label)
+    assert np.allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
+    assert models[0].mistakes_ == models[1].mistakes_
+
+
 def test_single_sparse_rows_need_no_room_for_dense_ones():
     features, model = 1 << 16, Perceptron()
     for k in range(3):

@@ -360,11 +360,9 @@ class Stream:
         """
         if self._exposed:
             self._make_own()
-        single = self._single
+        single = self._single or self._prepare_single()
         if single is None:
-            single = self._prepare_single()
-            if single is None:
-                return self._learn_first(x, y)
+            return self._learn_first(x, y)
         place, shape, dtype, learn, *_ = single
         try:
             c = place.get(y, -1)
@@ -420,14 +418,16 @@ class Stream:
         """Present a dict, a sparse row, or what becomes an array."""
         rows: Dense | Csr
         if isinstance(x, Mapping):
-            named = self._named_row(x, grow=True)
-            rows = named._replace(data=named.data.astype(self.state.W.dtype, copy=False))
+            rows = self._named_row(x, grow=True)
         else:
             rows = with_dtype(self.row_table(x), self.state.W.dtype).rows
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         if isinstance(rows, Dense):
             return single.learn(np.require(rows.X, single.dtype, ["C", "A"]), c)
+        # The code is called without a look at types: indices may be of 32 or 64 bits, so all are made 64.
+        types: tuple[Any, ...] = (single.dtype, np.int64, np.int64)
+        rows = Csr(*(np.require(part, kind, ["C", "A"]) for part, kind in zip(rows, types, strict=True)))
         learn = single.learn_sparse
         if learn is None:
             learn = self.settings.method.row_learner(single.trial, self.state, rows)
