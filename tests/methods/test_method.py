@@ -3,52 +3,12 @@
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.epochs import (
-    BalancedWinnowRule,
-    Dense,
-    ElasticNet,
-    HingeRule,
-    PassiveAggressiveRule,
-    PerceptronRule,
-    Ridge,
-    WinnowRule,
-)
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder, Voted
-from rosenblatt.methods.method import Pass, RowTask, check_start, copy_state, new_counts, start_state
-from rosenblatt.methods.multiplicative import Multiplicative
-from rosenblatt.methods.pocket import PocketMethod
+from rosenblatt.methods.method import check_start, copy_state, new_counts, start_state
+from ways import METHODS, STREAMING, trained
 
-METHODS = {
-    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0)),
-    "averaged": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
-    "ridge": FirstOrder(HingeRule(), Ridge(0.1)),
-    "elastic net, averaged": FirstOrder(HingeRule(), ElasticNet(0.1, 0.1), averaged=True),
-    "passive-aggressive": FirstOrder(PassiveAggressiveRule(1.0)),
-    "voted": Voted(PerceptronRule(0.0, 0.0)),
-    "AROW": Arow(1.0),
-    "AROW, full": Arow(1.0, full=True),
-    "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
-    "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
-    "pocket": PocketMethod(),
-}
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}
-
-
-def trained(method, classes=3, n=25, d=4, seed=0, state=None):
-    rng = np.random.default_rng(seed)
-    X, label = rng.integers(0, 4, (n, d)).astype(float), rng.integers(0, classes, n).astype(np.int32)
-    sign = code(classes, "ovr")
-    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
-    state = method.start(sign.shape[1], d, np.float64) if state is None else state
-    every, counts = np.empty(0, np.int32), new_counts(sign.shape[1])
-    shown = Pass(as_table(X).rows, task, every, every, np.arange(sign.shape[1]), 1.0, counts, False)
-    method.present(shown, state, state)
-    return state, shown
 
 
 @methods
@@ -106,31 +66,6 @@ def test_features_that_come_late_are_as_if_they_had_been_zero(method):
     method.present(shown._replace(rows=rows, counts=new_counts(3)), padded, padded)
     for name, late, early in zip(padded._fields, method.widen(narrow, 6), padded, strict=True):
         np.testing.assert_allclose(late, early, atol=1e-12, err_msg=name)
-
-
-@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
-@pytest.mark.parametrize("way", ["row_learner", "dense_row_learner"])
-def test_one_row_at_a_time_is_the_pass(method, way):
-    whole, shown = trained(method)
-    state, total = method.start(3, 4, np.float64), 0
-    room = np.zeros((1, 4))
-    learn = getattr(method, way)(RowTask(shown.task, 1.0, False, 3), state, room if "dense" in way else Dense(room))
-    for i in range(25):
-        room[0] = shown.rows.X[i]
-        total += learn(room if "dense" in way else Dense(room), int(shown.task.label[i]))
-    for name, one, other in zip(state._fields, state, whole, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
-    assert total == shown.counts.mistakes.sum()
-
-
-@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
-def test_a_row_that_is_not_finite_teaches_nothing(method):
-    state, shown = trained(method)
-    before = copy_state(state)
-    row = np.array([[1.0, 1.0, np.nan, 1.0]])
-    assert method.dense_row_learner(RowTask(shown.task, 1.0, False, 3), state, row)(row, 0) == -1
-    for old, new in zip(before, state, strict=True):
-        np.testing.assert_array_equal(old, new)
 
 
 @pytest.mark.parametrize("name", ["AROW", "balanced Winnow"])

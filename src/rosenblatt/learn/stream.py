@@ -23,7 +23,8 @@ from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
 from rosenblatt.learn.reserve import growth, open_code
-from rosenblatt.methods.method import Method, Pass, RowTask, as_hyperplanes, copy_state, new_counts, scores, start_state
+from rosenblatt.methods.method import Method, Pass, as_hyperplanes, copy_state, new_counts, scores, start_state
+from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import GaussianWeights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.methods.method import Method, Pass, RowTask, bind_row_loop
+from rosenblatt.methods.method import Method, Pass
+from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]

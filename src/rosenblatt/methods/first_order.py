@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,11 @@ from rosenblatt.compiled.epochs import (
     UpdateLog,
     Weights,
 )
-from rosenblatt.methods.method import Method, Pass, RowTask, as_hyperplanes, bind, bind_row_loop, copy_state
+from rosenblatt.methods.method import Method, Pass, as_hyperplanes, copy_state
 from rosenblatt.storage.registry import expect, stored
+
+if TYPE_CHECKING:
+    from rosenblatt.methods.single_row import RowTask
 
 Array = npt.NDArray[Any]
 Penalty = NoPenalty | Ridge | ElasticNet
@@ -127,6 +130,8 @@ class FirstOrder(Method):
 
     def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the first-order loop, in a single compiled call."""
+        from rosenblatt.methods.single_row import bind_row_loop
+
         rate = ConstantRate(trial.eta) if self.rate is None else self.rate
         learner = Learner(self.rule, self.penalty, rate, Average() if self.averaged else NoAverage())
         loop = epochs.learn_joint_row if trial.joint else epochs.learn_row
@@ -134,6 +139,8 @@ class FirstOrder(Method):
 
     def dense_row_learner(self, trial: RowTask, state: Weights, X: Array) -> Callable[[Any, int], int]:
         """Return a function that runs one trial; a plain rule needs fewer arguments, which takes less time."""
+        from rosenblatt.methods.single_row import bind
+
         if trial.joint or self.penalised or self.averaged or self.rate is not None:
             return super().dense_row_learner(trial, state, X)
         task, label = trial.task, np.zeros(1, np.int32)

@@ -7,18 +7,18 @@ and grown, whatever the method keeps of them. The first three are always W, b an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import typeof
 
-from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Dense, Hyperplanes, Task, score
 from rosenblatt.data.table import ALL_ROWS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
+
+if TYPE_CHECKING:
+    from rosenblatt.methods.single_row import RowTask
 
 Array = npt.NDArray[Any]
 
@@ -34,34 +34,6 @@ class Pass(NamedTuple):
     eta: float
     counts: Counts
     joint: bool
-
-
-class RowTask(NamedTuple):
-    """What the next row of a stream teaches, whatever its class."""
-
-    task: Task  # without a label
-    eta: float
-    joint: bool
-    known: int  # problems whose mistakes count; those of the reserve class come after them
-
-
-def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int]:
-    """Return a compiled loop as a function of its last arguments, which must be of the types of the examples.
-
-    Numba looks at the types of all arguments of each call, which takes 3 to 10 us for a NamedTuple of NamedTuples. Here
-    they are known beforehand: the code for them is asked for once, and called without a further look.
-    """
-    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and counts in NumPy's numbers
-        return lambda *rest: int(loop(*fixed, *rest))
-    return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
-
-
-def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
-    """Return a compiled loop over single rows as a function of the rows and the class."""
-    task = trial.task
-    label = np.zeros(1, np.int32)
-    fixed = (how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
-    return bind(loop, fixed, rows, 0)
 
 
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
@@ -169,19 +141,9 @@ class Method:
             Of the rows, of which there is one, and the number of its class. It returns the mistakes of the known
             problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights overflowed.
         """
+        from rosenblatt.methods.single_row import interpreted_learner
 
-        def learn(rows: Any, c: int) -> int:
-            if not epochs.is_finite_row(rows):
-                return -1
-            problems, every = state.b.size, np.empty(0, np.int32)
-            counts = new_counts(1 if trial.joint else problems)
-            task = trial.task._replace(label=np.array([c], np.int32))
-            shown = Pass(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
-            self.present(shown, state, state)
-            finite = epochs.touched_finite(rows, state.W, state.b)
-            return int(counts.mistakes[: trial.known].sum()) if finite else -2
-
-        return learn
+        return interpreted_learner(self, trial, state)
 
     def dense_row_learner(self, trial: RowTask, state: Any, X: Array) -> Callable[[Any, int], int]:
         """Return the same as `row_learner`, as a function of a matrix of one row and of the class."""

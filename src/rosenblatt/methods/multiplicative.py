@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import BalancedWinnowRule, Exponents, WinnowRule
-from rosenblatt.methods.method import Method, Pass, RowTask, bind_row_loop
+from rosenblatt.methods.method import Method, Pass
+from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import stored
 
 stored("Exponents")(Exponents)

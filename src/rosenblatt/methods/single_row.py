@@ -1,0 +1,62 @@
+"""Single rows of a stream: a loop over one row, called without a look at the types of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import typeof
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import Task
+from rosenblatt.methods.method import Method, Pass, new_counts
+
+Array = npt.NDArray[Any]
+
+
+class RowTask(NamedTuple):
+    """What the next row of a stream teaches, whatever its class."""
+
+    task: Task  # without a label
+    eta: float
+    joint: bool
+    known: int  # problems whose mistakes count; those of the reserve class come after them
+
+
+def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int]:
+    """Return a compiled loop as a function of its last arguments, which must be of the types of the examples.
+
+    Numba looks at the types of all arguments of each call, which takes 3 to 10 us for a NamedTuple of NamedTuples. Here
+    they are known beforehand: the code for them is asked for once, and called without a further look.
+    """
+    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and counts in NumPy's numbers
+        return lambda *rest: int(loop(*fixed, *rest))
+    return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
+
+
+def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
+    """Return a compiled loop over single rows as a function of the rows and the class."""
+    task = trial.task
+    label = np.zeros(1, np.int32)
+    fixed = (how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
+    return bind(loop, fixed, rows, 0)
+
+
+def interpreted_learner(method: Method, trial: RowTask, state: Any) -> Callable[[Any, int], int]:
+    """Return a function of a row and its class that calls `Method.present`, for methods without a loop of their own."""
+
+    def learn(rows: Any, c: int) -> int:
+        if not epochs.is_finite_row(rows):
+            return -1
+        problems, every = state.b.size, np.empty(0, np.int32)
+        counts = new_counts(1 if trial.joint else problems)
+        task = trial.task._replace(label=np.array([c], np.int32))
+        shown = Pass(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
+        method.present(shown, state, state)
+        finite = epochs.touched_finite(rows, state.W, state.b)
+        return int(counts.mistakes[: trial.known].sum()) if finite else -2
+
+    return learn

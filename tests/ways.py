@@ -1,0 +1,47 @@
+"""The ways to learn, and a short training with each."""
+
+import numpy as np
+
+from rosenblatt.compiled.epochs import (
+    BalancedWinnowRule,
+    ElasticNet,
+    HingeRule,
+    PassiveAggressiveRule,
+    PerceptronRule,
+    Ridge,
+    WinnowRule,
+)
+from rosenblatt.data.table import as_table
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.first_order import FirstOrder, Voted
+from rosenblatt.methods.method import Pass, new_counts
+from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.methods.pocket import PocketMethod
+
+METHODS = {
+    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0)),
+    "averaged": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
+    "ridge": FirstOrder(HingeRule(), Ridge(0.1)),
+    "elastic net, averaged": FirstOrder(HingeRule(), ElasticNet(0.1, 0.1), averaged=True),
+    "passive-aggressive": FirstOrder(PassiveAggressiveRule(1.0)),
+    "voted": Voted(PerceptronRule(0.0, 0.0)),
+    "AROW": Arow(1.0),
+    "AROW, full": Arow(1.0, full=True),
+    "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
+    "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
+    "pocket": PocketMethod(),
+}
+STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}
+
+
+def trained(method, classes=3, n=25, d=4, seed=0, state=None):
+    rng = np.random.default_rng(seed)
+    X, label = rng.integers(0, 4, (n, d)).astype(float), rng.integers(0, classes, n).astype(np.int32)
+    sign = code(classes, "ovr")
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    state = method.start(sign.shape[1], d, np.float64) if state is None else state
+    every, counts = np.empty(0, np.int32), new_counts(sign.shape[1])
+    shown = Pass(as_table(X).rows, task, every, every, np.arange(sign.shape[1]), 1.0, counts, False)
+    method.present(shown, state, state)
+    return state, shown
