@@ -2,10 +2,21 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.methods.method import check_start, copy_state, new_counts, start_state
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods.method import (
+    Pass,
+    best_order,
+    check_start,
+    copy_state,
+    new_counts,
+    order_of,
+    scores,
+    start_state,
+)
 from ways import METHODS, STREAMING, trained
 
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -89,9 +100,71 @@ def test_a_start_is_checked_and_spread_over_the_problems():
     W, b = check_start(([1.0, 2.0], 3.0), 3, 2)
     assert W.tolist() == [[1, 2]] * 3
     assert b.tolist() == [3, 3, 3]
-    state = start_state(METHODS["perceptron"], 2, 2, np.float64, ([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]), 0.5)
+    state = start_state(METHODS["perceptron"], 2, as_table(np.eye(2)), ([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]), 0.5)
     assert state.W.tolist() == [[2, 4], [6, 8]]
     assert state.b.tolist() == [10, 12]
     for wrong in (np.ones(2), ([1.0], 0.0), ("ab", 0.0), ([1.0, np.nan], 0.0), None, 3):
         with pytest.raises(InvalidInput, match="init"):
             check_start(wrong, 3, 2)
+
+
+BY_FEATURE = {name: method for name, method in METHODS.items() if method.by_feature}
+
+
+def sparse_pass(joint=False, classes=9, n=60, d=40, seed=1, dtype=np.float64):
+    """Return a pass over sparse rows of up to 20 entries with values that sums depend on the order of."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.random((n, 1)) / 2)
+    label, sign = rng.integers(0, classes, n).astype(np.int32), code(classes, "ovr")
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    counts, every = new_counts(1 if joint else classes), np.empty(0, np.int32)
+    rows = as_table(sp.csr_matrix(X.astype(dtype))).rows
+    return Pass(rows, task, rng.permutation(n).astype(np.int32), every, np.arange(classes), 1.0, counts, joint)
+
+
+@pytest.mark.parametrize("method", BY_FEATURE.values(), ids=BY_FEATURE.keys())
+@pytest.mark.parametrize(("joint", "dtype"), [(False, np.float64), (True, np.float32)])
+def test_the_layout_of_the_weights_changes_no_bit(method, joint, dtype):
+    states = [method.start(9, 40, dtype, order) for order in ("C", "F")]
+    for state in states:
+        shown = sparse_pass(joint, dtype=dtype)
+        for _ in range(3):
+            method.present(shown, state, state)
+    assert [order_of(state.W) for state in states] == ["C", "F"]
+    for name, one, other in zip(states[0]._fields, *states, strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    table = as_table(sp.csr_matrix((shown.rows.data, shown.rows.indices, shown.rows.indptr), shape=(60, 40)))
+    found = [scores(table, method.hyperplanes(state)) for state in states]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("method", BY_FEATURE.values(), ids=BY_FEATURE.keys())
+def test_problems_learn_alike_alone_and_together(method):
+    together, alone = (method.start(9, 40, np.float64, "F") for _ in range(2))
+    shown = sparse_pass()
+    method.present(shown, together, together)
+    for active in ([0, 8], [1], [2, 3, 4, 5], [6, 7]):  # two of nine that lie apart, neighbours, one
+        method.present(shown._replace(active=np.array(active)), alone, alone)
+    for name, one, other in zip(together._fields, together, alone, strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_the_layout_is_for_sparse_rows_of_several_problems():
+    sparse, dense, perceptron = as_table(sp.csr_matrix(np.eye(3))), as_table(np.eye(3)), METHODS["perceptron"]
+    assert best_order(perceptron, 3, sparse, by_pairs=False) == "F"
+    for method, problems, table, by_pairs in [
+        (perceptron, 1, sparse, False),
+        (perceptron, 3, dense, False),
+        (perceptron, 3, sparse, True),
+        (METHODS["pocket"], 3, sparse, False),
+        (METHODS["AROW, full"], 3, sparse, False),
+    ]:
+        assert best_order(method, problems, table, by_pairs=by_pairs) == "C"
+
+
+@pytest.mark.parametrize("method", BY_FEATURE.values(), ids=BY_FEATURE.keys())
+def test_the_layout_stays_when_a_state_is_copied_grown_or_widened(method):
+    state = method.start(3, 5, np.float64, "F")
+    for other in (copy_state(state), method.grow(state, np.eye(4, 3, dtype=np.int8)), method.widen(state, 9)):
+        assert order_of(other.W) == "F"
+    assert order_of(copy_state(state, part=slice(2)).W) == "F"

@@ -35,6 +35,10 @@ INLINED = {"forceinline": True}
 ROWS_AHEAD = 4
 CACHE_LINE_BYTES = 64
 
+# Weight vectors of a sparse row's features lie side by side where there are several. All of them are multiplied at once
+# unless the active problems are fewer than one in so many.
+SPREAD = 8
+
 
 class Dense(NamedTuple):
     """Rows of a matrix in memory order."""
@@ -69,7 +73,7 @@ class Task(NamedTuple):
 class Weights(NamedTuple):
     """Weight vectors: problem p scores scale[p] * W[p].x + b[p]. Every array has a row for each problem."""
 
-    W: np.ndarray  # (problems, features)
+    W: np.ndarray  # (problems, features); Fortran order where sparse rows have several problems
     b: np.ndarray  # (problems,)
     t: np.ndarray  # (problems,) trials seen
     scale: np.ndarray  # (problems,)
@@ -139,17 +143,19 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
     jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
+    products = room_for_dots(rows, weights.W, weights.b)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
+        dots(rows, i, weights.W, active, products)
         for a in range(active.size):  # not `for p in active`, which updates a reference count for each row
             p = active[a]
             sign = task.sign[c, p]
             if sign == 0:
                 continue
-            score = weights.scale[p] * dot(rows, i, weights.W, p) + weights.b[p]
+            score = weights.scale[p] * product(rows, i, weights.W, p, products) + weights.b[p]
             # A rule that steps by 1 - margin then steps by target - score.
             margin = sign * score if classifies else 1.0 + score - task.target[i]
             eta = rate_at(rate, seen[p] + 1)
@@ -381,23 +387,51 @@ def _dot_dense(X, i, W, p):
     return total
 
 
+# Sums over the entries of a sparse row are made four products at a time, in a fixed order, without fastmath: LLVM would
+# vectorise the loop over one vector with gathers, twice as slow. The loop over all vectors of a feature adds up in the
+# same order, so that the layout of the weights does not change a bit. Unsigned numbers spare the tests for negative
+# indices.
+
+
 @njit(cache=True, nogil=True, forceinline=True)
 def _dot_csr(data, indices, indptr, i, W, p):
-    # Four independent sums hide the latency of the additions. Without fastmath: LLVM would vectorise the loop
-    # with gathers, twice as slow. Unsigned numbers spare the tests for negative indices.
-    zero = W.dtype.type(0)
-    s0, s1, s2, s3 = zero, zero, zero, zero
+    total = W.dtype.type(0)
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
     while k + np.uint64(4) <= end:
-        s0 += data[k] * W[p, np.uint64(indices[k])]
-        s1 += data[k + np.uint64(1)] * W[p, np.uint64(indices[k + np.uint64(1)])]
-        s2 += data[k + np.uint64(2)] * W[p, np.uint64(indices[k + np.uint64(2)])]
-        s3 += data[k + np.uint64(3)] * W[p, np.uint64(indices[k + np.uint64(3)])]
+        first = data[k] * W[p, np.uint64(indices[k])]
+        second = data[k + np.uint64(1)] * W[p, np.uint64(indices[k + np.uint64(1)])]
+        third = data[k + np.uint64(2)] * W[p, np.uint64(indices[k + np.uint64(2)])]
+        fourth = data[k + np.uint64(3)] * W[p, np.uint64(indices[k + np.uint64(3)])]
+        total += (first + second) + (third + fourth)
         k += np.uint64(4)
     while k < end:
-        s0 += data[k] * W[p, np.uint64(indices[k])]
+        total += data[k] * W[p, np.uint64(indices[k])]
         k += np.uint64(1)
-    return (s0 + s1) + (s2 + s3)
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _dots_by_feature(data, indices, indptr, i, W, active, out):
+    first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
+    if SPREAD * active.size <= last - first:
+        for a in range(active.size):
+            out[active[a]] = _dot_csr(data, indices, indptr, i, W, active[a])
+        return
+    for p in range(first, last):
+        out[p] = 0.0
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    while k + np.uint64(4) <= end:
+        x0, x1, x2, x3 = data[k], data[k + np.uint64(1)], data[k + np.uint64(2)], data[k + np.uint64(3)]
+        j0, j1 = np.uint64(indices[k]), np.uint64(indices[k + np.uint64(1)])
+        j2, j3 = np.uint64(indices[k + np.uint64(2)]), np.uint64(indices[k + np.uint64(3)])
+        for p in range(first, last):
+            out[p] += (x0 * W[p, j0] + x1 * W[p, j1]) + (x2 * W[p, j2] + x3 * W[p, j3])
+        k += np.uint64(4)
+    while k < end:
+        x0, j0 = data[k], np.uint64(indices[k])
+        for p in range(first, last):
+            out[p] += x0 * W[p, j0]
+        k += np.uint64(1)
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
@@ -439,6 +473,17 @@ _ADD = {
     Dense: lambda rows, i, factor, W, p: _add_dense(rows.X, i, factor, W, p),
     Csr: lambda rows, i, factor, W, p: _add_csr(rows.data, rows.indices, rows.indptr, i, factor, W, p),
 }
+
+
+def _dots_later(rows, i, W, active, out):
+    # Each product is computed when it is asked for.
+    pass
+
+
+def _no_room(rows, W, b):
+    return b[:0]
+
+
 _REQUEST = {
     Dense: _request_dense,
     Csr: lambda rows, near, far: _request_csr(rows.data, rows.indices, rows.indptr, near, far),
@@ -491,6 +536,39 @@ def add(rows, i, factor, W, p):
     return _by_type(_ADD, rows)(rows, i, factor, W, p)
 
 
+def _choose_by_layout(by_feature, else_):
+    """Return a choice of code: one for sparse rows with the weights of a feature side by side, one for all else."""
+
+    def choose(rows, W):
+        layout = W.layout if hasattr(W, "layout") else "CF"[W.flags.f_contiguous and not W.flags.c_contiguous]
+        return by_feature if layout == "F" and getattr(rows, "instance_class", type(rows)) is Csr else else_
+
+    return choose
+
+
+_choose_room = _choose_by_layout(lambda rows, W, b: np.empty(b.size, b.dtype), _no_room)
+_choose_dots = _choose_by_layout(
+    lambda rows, i, W, active, out: _dots_by_feature(rows.data, rows.indices, rows.indptr, i, W, active, out),
+    _dots_later,
+)
+_choose_product = _choose_by_layout(lambda rows, i, W, p, out: out[p], lambda rows, i, W, p, out: dot(rows, i, W, p))
+
+
+def room_for_dots(rows, W, b):
+    """Return an array for `dots`."""
+    return _choose_room(rows, W)(rows, W, b)
+
+
+def dots(rows, i, W, active, out):
+    """Compute the inner products of row i with the active vectors, if they are faster to compute all at once."""
+    return _choose_dots(rows, W)(rows, i, W, active, out)
+
+
+def product(rows, i, W, p, out):
+    """Return the inner product of row i with W[p], after `dots`."""
+    return _choose_product(rows, W)(rows, i, W, p, out)
+
+
 def request(rows, near, far):
     """Prefetch row `near`, which comes soon, and what leads to row `far`, which comes after it."""
     return _by_type(_REQUEST, rows)(rows, near, far)
@@ -518,6 +596,9 @@ def entry(rows, i, k):
 
 overload(dot, jit_options=INLINED)(lambda rows, i, W, p: _by_type(_DOT, rows))
 overload(add, jit_options=INLINED)(lambda rows, i, factor, W, p: _by_type(_ADD, rows))
+overload(room_for_dots)(lambda rows, W, b: _choose_room(rows, W))
+overload(dots, jit_options=INLINED)(lambda rows, i, W, active, out: _choose_dots(rows, W))
+overload(product, jit_options=INLINED)(lambda rows, i, W, p, out: _choose_product(rows, W))
 overload(request, jit_options=INLINED)(lambda rows, near, far: _by_type(_REQUEST, rows))
 overload(square)(lambda rows, i: _by_type(_SQUARE, rows))
 overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
@@ -766,11 +847,12 @@ overload(pass_trial, jit_options=INLINED)(lambda averaging, scale_sum, scale, p:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _best_wrong(rows, i, c, W, b, scale):
+def _best_wrong(rows, i, c, W, b, scale, every, products):
     """Score of class c on row i, and the highest score of another class with that class."""
     own, best, wrong = 0.0, -np.inf, 0
+    dots(rows, i, W, every, products)
     for k in range(W.shape[0]):
-        score = scale[k] * dot(rows, i, W, k) + b[k]
+        score = scale[k] * product(rows, i, W, k, products) + b[k]
         if k == c:
             own = score
         elif not score <= best:
@@ -789,12 +871,13 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
+    every, products = np.arange(b.size), room_for_dots(rows, weights.W, weights.b)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
-        own, best, wrong = _best_wrong(rows, i, c, weights.W, weights.b, weights.scale)
+        own, best, wrong = _best_wrong(rows, i, c, weights.W, weights.b, weights.scale, every, products)
         margin = own - best
         eta = rate_at(rate, seen[0] + 1)
         importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
@@ -828,17 +911,19 @@ def run_gaussian_epoch(noise, rows, task, order, active, state, counts):
     """
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
+    products, variances = room_for_dots(rows, state.W, state.b), room_for_dots(rows, state.W, state.v)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
+        estimates(rows, i, state.W, state.V, active, products, variances)
         for a in range(active.size):
             p = active[a]
             sign = task.sign[c, p]
             if sign == 0:
                 continue
-            score, variance = estimate(rows, i, state.W, state.V, p)
+            score, variance = estimated(rows, i, state.W, state.V, p, products, variances)
             margin = sign * (score + state.b[p])
             state.t[p] += 1
             if not margin >= 1.0:
@@ -861,14 +946,16 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
     """
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
+    every, products = np.arange(state.b.size), room_for_dots(rows, state.W, state.b)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
         own, best, wrong = 0.0, -np.inf, 0
+        dots(rows, i, state.W, every, products)
         for k in range(state.W.shape[0]):
-            score = dot(rows, i, state.W, k) + state.b[k]
+            score = product(rows, i, state.W, k, products) + state.b[k]
             state.t[k] += 1
             if k == c:
                 own = score
@@ -916,23 +1003,46 @@ def _estimate_dense(X, i, W, V, p):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _estimate_csr(data, indices, indptr, i, W, V, p):
-    zero = W.dtype.type(0)
-    s0, s1, v0, v1 = zero, zero, 0.0, 0.0  # as in `_dot_csr`
+    score, variance = W.dtype.type(0), 0.0  # in the order of `_dot_csr`
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-    while k + np.uint64(2) <= end:
-        x0, x1 = data[k], data[k + np.uint64(1)]
+    while k + np.uint64(4) <= end:
+        x0, x1, x2, x3 = data[k], data[k + np.uint64(1)], data[k + np.uint64(2)], data[k + np.uint64(3)]
         j0, j1 = np.uint64(indices[k]), np.uint64(indices[k + np.uint64(1)])
-        s0 += x0 * W[p, j0]
-        s1 += x1 * W[p, j1]
-        v0 += V[p, j0] * (x0 * x0)
-        v1 += V[p, j1] * (x1 * x1)
-        k += np.uint64(2)
+        j2, j3 = np.uint64(indices[k + np.uint64(2)]), np.uint64(indices[k + np.uint64(3)])
+        score += (x0 * W[p, j0] + x1 * W[p, j1]) + (x2 * W[p, j2] + x3 * W[p, j3])
+        near = V[p, j0] * (x0 * x0) + V[p, j1] * (x1 * x1)
+        variance += near + (V[p, j2] * (x2 * x2) + V[p, j3] * (x3 * x3))
+        k += np.uint64(4)
     while k < end:  # not `if`, in which Numba would release the arrays for each row
         x0, j0 = data[k], np.uint64(indices[k])
-        s0 += x0 * W[p, j0]
-        v0 += V[p, j0] * (x0 * x0)
+        score += x0 * W[p, j0]
+        variance += V[p, j0] * (x0 * x0)
         k += np.uint64(1)
-    return s0 + s1, v0 + v1
+    return score, variance
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _estimates_by_feature(data, indices, indptr, i, W, V, active, products, variances):
+    first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
+    for p in range(first, last):
+        products[p], variances[p] = 0.0, 0.0
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    while k + np.uint64(4) <= end:
+        x0, x1, x2, x3 = data[k], data[k + np.uint64(1)], data[k + np.uint64(2)], data[k + np.uint64(3)]
+        j0, j1 = np.uint64(indices[k]), np.uint64(indices[k + np.uint64(1)])
+        j2, j3 = np.uint64(indices[k + np.uint64(2)]), np.uint64(indices[k + np.uint64(3)])
+        for p in range(first, last):
+            products[p] += (x0 * W[p, j0] + x1 * W[p, j1]) + (x2 * W[p, j2] + x3 * W[p, j3])
+        for p in range(first, last):
+            near = V[p, j0] * (x0 * x0) + V[p, j1] * (x1 * x1)
+            variances[p] += near + (V[p, j2] * (x2 * x2) + V[p, j3] * (x3 * x3))
+        k += np.uint64(4)
+    while k < end:
+        x0, j0 = data[k], np.uint64(indices[k])
+        for p in range(first, last):
+            products[p] += x0 * W[p, j0]
+            variances[p] += V[p, j0] * (x0 * x0)
+        k += np.uint64(1)
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
@@ -1019,6 +1129,28 @@ def _choose_pull(rows, i, how, W, b, V, v, p):
     return lambda rows, i, how, W, b, V, v, p: _pull_full(rows, i, how, W, b, V, p)
 
 
+_choose_estimates = _choose_by_layout(
+    lambda rows, i, W, V, active, products, variances: _estimates_by_feature(
+        rows.data, rows.indices, rows.indptr, i, W, V, active, products, variances
+    ),
+    lambda rows, i, W, V, active, products, variances: None,
+)
+_choose_estimated = _choose_by_layout(
+    lambda rows, i, W, V, p, products, variances: (products[p], variances[p]),
+    lambda rows, i, W, V, p, products, variances: estimate(rows, i, W, V, p),
+)
+
+
+def estimates(rows, i, W, V, active, products, variances):
+    """Compute the inner products of row i with the active vectors and their variances, if all at once is faster."""
+    return _choose_estimates(rows, W)(rows, i, W, V, active, products, variances)
+
+
+def estimated(rows, i, W, V, p, products, variances):
+    """Return the inner product of row i with W[p], and its variance, after `estimates`."""
+    return _choose_estimated(rows, W)(rows, i, W, V, p, products, variances)
+
+
 def estimate(rows, i, W, V, p):
     """Inner product of row i with W[p], and its variance under a diagonal V[p]; a full one tells it when it pulls."""
     return _choose_estimate(rows, i, W, V, p)(rows, i, W, V, p)
@@ -1030,6 +1162,8 @@ def pull(rows, i, how, W, b, V, v, p):
 
 
 overload(estimate, jit_options=INLINED)(_choose_estimate)
+overload(estimates, jit_options=INLINED)(lambda rows, i, W, V, active, products, variances: _choose_estimates(rows, W))
+overload(estimated, jit_options=INLINED)(lambda rows, i, W, V, p, products, variances: _choose_estimated(rows, W))
 overload(pull, jit_options=INLINED)(_choose_pull)
 
 
@@ -1298,10 +1432,11 @@ def misfits(rows, task, subset, p, planes):
 
 @njit(cache=True, nogil=True)
 def all_finite(W, b):
-    """Whether every weight and every bias is finite."""
+    """Whether every weight and every bias is finite; W may be transposed, to be read as it lies in memory."""
     faults = 0  # counted, not returned at: the loop has no way out and is vectorised
-    for p in range(W.shape[0]):
+    for p in range(b.size):
         faults += not abs(b[p]) < np.inf
+    for p in range(W.shape[0]):
         for j in range(W.shape[1]):
             faults += not abs(W[p, j]) < np.inf
     return faults == 0
@@ -1314,6 +1449,7 @@ def weigh_errors(rows, task, subset, planes):
     For one problem of two classes, or one problem per class.
     """
     wrong, total = 0.0, 0.0
+    every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
     for t in range(subset.size if subset.size else task.label.size):
         i = subset[t] if subset.size else t
         c = task.label[i]
@@ -1327,7 +1463,7 @@ def weigh_errors(rows, task, subset, planes):
             if not task.sign[c, 0] * (dot(rows, i, planes.W, 0) + planes.b[0]) > 0.0:
                 wrong += cost
         else:
-            own, best, _ = _best_wrong(rows, i, c, planes.W, planes.b, planes.scale)
+            own, best, _ = _best_wrong(rows, i, c, planes.W, planes.b, planes.scale, every, products)
             if not own > best:
                 wrong += cost
     return wrong, total
@@ -1336,10 +1472,12 @@ def weigh_errors(rows, task, subset, planes):
 @njit(cache=True, nogil=True)
 def score(rows, subset, planes, out):
     """Scores of the rows of `subset` (empty: all) under every problem, into out (rows, problems)."""
+    every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
     for t in range(out.shape[0]):
         i = subset[t] if subset.size else t
+        dots(rows, i, planes.W, every, products)
         for p in range(planes.W.shape[0]):
-            out[t, p] = dot(rows, i, planes.W, p) + planes.b[p]
+            out[t, p] = product(rows, i, planes.W, p, products) + planes.b[p]
 
 
 @njit(cache=True, nogil=True)

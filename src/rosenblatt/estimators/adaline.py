@@ -17,8 +17,9 @@ from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, W
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.record import Recorder, Recording
+from rosenblatt.learn.regression import RegressionStream, regression_task
 from rosenblatt.learn.stopping import REGRESSION
-from rosenblatt.learn.stream import NO_CLASSES, Learned, RegressionStream, Settings, regression_task
+from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, copy_state

@@ -25,7 +25,7 @@ from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.multiclass import MULTICLASS, code, decision, make_task, winners
+from rosenblatt.learn.multiclass import MULTICLASS, by_pairs, code, decision, make_task, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop
@@ -253,7 +253,7 @@ class LinearClassifier(FromStream, LinearPredictor):
             w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
             init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
             scale = method.rate_scale(plan.eta)
-            state = start_state(method, sign.shape[1], table.shape[1], table.dtype, init, scale)
+            state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)
         job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
         return job, classes, state

@@ -20,7 +20,7 @@ from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Ceiling, Cycle, Stop, Words
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Method, Pass, copy_state, new_counts, scores
+from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_counts, order_of, scores
 
 Array = npt.NDArray[Any]
 
@@ -132,7 +132,7 @@ class InMemory(Presenter):
             self.ceiling.steps += self.counts.step
         if self.planes.W is not self.state.W:  # else it is the state itself, and up to date
             self.planes = self.method.hyperplanes(self.state)
-        if not epochs.all_finite(self.planes.W, self.planes.b):
+        if not all_finite(self.planes):
             raise InvalidInput(
                 f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}. Scale the data, for example with "
                 "StandardScaler."
@@ -161,7 +161,7 @@ class InMemory(Presenter):
     def _batch(self, order: Array, active: list[int], rate: float) -> int:
         """Present all rows to the weights as they are, and add the sum of the corrections."""
         problems, features = self.state.W.shape
-        into = self.method.start(problems, features, self.state.W.dtype)
+        into = self.method.start(problems, features, self.state.W.dtype, order_of(self.state.W))
         self._share(order, active, rate, into)
         self.state.W[:] += into.W
         self.state.b[:] += into.b

@@ -94,7 +94,7 @@ class LinearModel:
         table = as_table(X)
         self._check_width(table.shape[1])
         dtype = np.result_type(table.dtype, self.W.dtype)
-        return scores(table, as_hyperplanes(np.ascontiguousarray(self.W, dtype=dtype), self.b.astype(dtype)))
+        return scores(table, as_hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
 
     def _check_width(self, features: int) -> None:
         if features != self.W.shape[1]:

@@ -16,14 +16,26 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task
-from rosenblatt.data.labels import as_labels, as_targets, used_rows
+from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
 from rosenblatt.learn.reserve import growth, open_code
-from rosenblatt.methods.method import Method, Pass, as_hyperplanes, copy_state, new_counts, scores, start_state
+from rosenblatt.methods.method import (
+    ENTRIES_PER_WEIGHT,
+    Method,
+    Pass,
+    all_finite,
+    as_hyperplanes,
+    best_order,
+    copy_state,
+    new_counts,
+    order_of,
+    scores,
+    start_state,
+)
 from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
@@ -169,27 +181,30 @@ class Stream:
     # ---------------------------------------------------------------------------------------------- what was learned
 
     def hyperplanes(self) -> Hyperplanes:
-        """Return the weights of the known problems for reading only; they change when the stream goes on."""
+        """Return the weights of all problems for reading only; they change when the stream goes on."""
         if self._planes is None:
             planes, scale = self.settings.method.hyperplanes(self.state), self.settings.rate_scale
-            W, b = planes.W[: self.known], planes.b[: self.known]
             if scale != 1.0:
-                W, b = W * W.dtype.type(scale), b * b.dtype.type(scale)
-            self._planes = as_hyperplanes(W, b)
+                planes = as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
+            self._planes = planes
         return self._planes
 
     def problem_scores(self, table: Table) -> Array:
         """Return the score of each row under each known problem."""
-        planes = self.hyperplanes()
-        W = planes.W[:, : table.shape[1]] if isinstance(table.rows, Dense) else planes.W
+        W, b, known = *self.hyperplanes()[:2], self.known
+        if isinstance(table.rows, Dense):
+            W = W[:, : table.shape[1]]
+        if order_of(W) == "C":  # else the problem of the reserve class lies between the others
+            W, b = W[:known], b[:known]
         dtype = np.result_type(table.dtype, W.dtype)
-        return scores(table, as_hyperplanes(W.astype(dtype, copy=False), planes.b.astype(dtype, copy=False)))
+        found = scores(table, as_hyperplanes(W.astype(dtype, copy=False), b.astype(dtype, copy=False)))
+        return found[:, :known]
 
     def model(self) -> LinearModel:
         """Return the weights, which will not change when the stream goes on."""
         if self._model is None:
-            planes = self.hyperplanes()
-            W, b = planes.W[:, : self.n_features], planes.b.copy()
+            planes, known = self.hyperplanes(), self.known
+            W, b = planes.W[:known, : self.n_features], planes.b[:known].copy()
             self._exposed = np.may_share_memory(W, self.state.W)
             W, b = W.view(), b.view()
             W.flags.writeable = b.flags.writeable = False
@@ -208,13 +223,13 @@ class Stream:
             )
         dtype = np.result_type(W.dtype, np.float32) if W.dtype.kind in "fiub" else np.dtype(np.float64)
         dtype = np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
-        state = self.settings.method.start(self.state.b.size, self.state.W.shape[1], dtype)
+        state = self.settings.method.start(self.state.b.size, self.state.W.shape[1], dtype, order_of(self.state.W))
         try:
             state.W[: shape[0], : shape[1]] = W / self.settings.rate_scale
             state.b[: shape[0]] = b / self.settings.rate_scale
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
-        if not epochs.all_finite(state.W, state.b):
+        if not all_finite(state):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
         self.settings.method.settle(state)
         self.state = state
@@ -239,7 +254,7 @@ class Stream:
                 method.rescale(self.state, before.rate_scale / settings.rate_scale)
         else:
             planes = before.method.hyperplanes(self.state)
-            state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype)
+            state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype, order_of(planes.W))
             state.W[:] = planes.W * planes.W.dtype.type(before.rate_scale / settings.rate_scale)
             state.b[:] = planes.b * planes.b.dtype.type(before.rate_scale / settings.rate_scale)
             self.state = state
@@ -283,6 +298,15 @@ class Stream:
     def _grow(self, change: Array) -> None:
         """Turn the problems into more problems, each an old one, an old one with its sign changed, or a new one."""
         self.state = self.settings.method.grow(self.state, change)
+
+    def _arrange(self, table: Table) -> None:
+        """Lay the weights out for the rows of a table, if there are enough of them."""
+        W = self.state.W
+        order = best_order(self.settings.method, W.shape[0], table, by_pairs=by_pairs(self.settings.multiclass))
+        if order != order_of(W) and min(W.shape) > 1 and table.entries >= ENTRIES_PER_WEIGHT * W.size:
+            self.state = type(self.state)(*(np.array(array, order=order) for array in self.state))
+            self._exposed = False
+            self._forget()
 
     def _make_own(self) -> None:
         """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
@@ -330,8 +354,11 @@ class Stream:
         method, problems = self.settings.method, task.sign.shape[1]
         if self.state is None:
             scale = self.settings.rate_scale
-            self.state = start_state(method, problems, table.shape[1], table.dtype, self.init, scale)
+            self.state = start_state(
+                method, problems, table, self.init, scale, by_pairs=by_pairs(self.settings.multiclass)
+            )
         table = with_dtype(table, self.state.W.dtype)
+        self._arrange(table)
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
@@ -340,7 +367,7 @@ class Stream:
         method.present(shown, self.state, self.state)
         W, b = self.state.W, self.state.b
         dense = isinstance(table.rows, Dense)
-        if not (epochs.all_finite(W, b) if dense else epochs.touched_finite(table.rows, W, b)):
+        if not (all_finite(self.state) if dense else epochs.touched_finite(table.rows, W, b)):
             undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
@@ -529,34 +556,6 @@ class Stream:
             return False
         same_features = other.columns == self.columns and other.n_features == self.n_features
         return same_features and other.settings == self.settings
-
-
-class RegressionStream(Stream):
-    """Learn to predict numbers."""
-
-    @property
-    def known(self) -> int:
-        """One problem."""
-        return 1
-
-    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
-        """Learn from the rows once, in the order in which they come; `y` are numbers."""
-        return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
-
-    def meet(self, classes: Array) -> None:
-        """Do nothing: a regression has no classes."""
-
-    def _open(self) -> None:
-        """Do nothing: a regression has no reserve class."""
-
-    def _check_classes(self) -> None:
-        expect(self.classes.size == 0, "a regression has classes")
-
-
-def regression_task(target: Array, weight: Array, bias: float) -> Task:
-    """Return the task of targets that are numbers."""
-    one = np.ones((1, 1))
-    return Task(np.zeros(target.size, np.int32), one.astype(np.int8), one, one[0], weight, target, bias)
 
 
 def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:

@@ -14,7 +14,7 @@ from rosenblatt.data.table import ALL_ROWS, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.model import LinearModel
-from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.learn.multiclass import by_pairs, code, make_task
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import start_state
@@ -83,7 +83,7 @@ def train(
     task = make_task(label, sign, multiclass, weight=weight, bias=1.0 if fit_intercept else 0.0)
     method = FirstOrder(PerceptronRule(margin / chosen.eta, margin / chosen.eta))
     scale = method.rate_scale(chosen.eta)
-    state = start_state(method, sign.shape[1], table.shape[1], table.dtype, init, scale)
+    state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(multiclass))
     held_out = None if validation is None else _validation(validation, classes, table.shape[1])
     job = Job(method, table, task, chosen, multiclass, used_rows(weight), held_out, names=as_names(classes))
     record = run(job, state)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import GaussianWeights
 from rosenblatt.errors import InvalidInput
-from rosenblatt.methods.method import Method, Pass
+from rosenblatt.methods.method import Method, Order, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
@@ -41,12 +41,17 @@ class Arow(Method):
     state_class: ClassVar[type] = GaussianWeights
     layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p", "V": "d pd pee", "v": "d p"}
 
+    @property
+    def by_feature(self) -> bool:  # type: ignore[override]
+        """Whether the loops look at all problems of a feature at once: with a diagonal covariance."""
+        return not self.full
+
     def check_state(self, state: GaussianWeights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
         super().check_state(state)
         expect((state.V.ndim == 3) == self.full, "the state has a covariance of another kind. Fit again")
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> GaussianWeights:
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> GaussianWeights:
         """Return zero weights with unit variance."""
         size = 8 * problems * (features + 1) ** 2
         if self.full and size > MAX_COVARIANCE_BYTES:
@@ -54,11 +59,11 @@ class Arow(Method):
                 f"covariance='full' needs {size / 2**30:.0f} GiB for {features} features and {problems} problems. Use "
                 "covariance='diagonal'."
             )
-        V = np.ones((problems, features))
+        V = np.ones((problems, features), order=order)
         if self.full:
             V = np.broadcast_to(np.eye(features + 1), (problems, features + 1, features + 1)).copy()
         return GaussianWeights(
-            W=np.zeros((problems, features), dtype),
+            W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
             V=V,

@@ -24,7 +24,7 @@ from rosenblatt.compiled.epochs import (
     UpdateLog,
     Weights,
 )
-from rosenblatt.methods.method import Method, Pass, as_hyperplanes, copy_state
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import expect, stored
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class FirstOrder(Method):
     rate: HarmonicRate | None = None
     averaged: bool = False
 
+    by_feature: ClassVar[bool] = True
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
     state_class: ClassVar[type] = Weights
     layout: ClassVar[Mapping[str, str]] = {
@@ -101,18 +102,18 @@ class FirstOrder(Method):
         """Whether the weights shrink."""
         return not isinstance(self.penalty, NoPenalty)
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Weights:
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
         truncated = isinstance(self.penalty, ElasticNet)
         return Weights(
-            W=np.zeros((problems, features), dtype),
+            W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
             scale=np.ones(problems),
             owed=np.zeros(problems),
-            paid=np.zeros((problems, features if truncated else 0)),
+            paid=np.zeros((problems, features if truncated else 0), order=order),
             scale_sum=np.zeros(problems),
-            lag=np.zeros((problems, features if self.averaged else 0)),
+            lag=np.zeros((problems, features if self.averaged else 0), order=order),
             lag_b=np.zeros(problems),
         )
 
@@ -158,7 +159,7 @@ class FirstOrder(Method):
         W = sum(s * state.W.astype(float) for s, state in zip(share, folded, strict=True))
         b = sum(s * state.b.astype(float) for s, state in zip(share, folded, strict=True))
         problems, features = folded[0].W.shape
-        merged = self.start(problems, features, folded[0].W.dtype)
+        merged = self.start(problems, features, folded[0].W.dtype, order_of(folded[0].W))
         merged.W[:], merged.b[:] = W, b
         for state in folded:
             merged.t[:] += state.t
@@ -178,15 +179,17 @@ class FirstOrder(Method):
         if not self.penalised:
             return state
         ones = np.ones_like(state.scale)
-        W, scale_sum = state.W * state.scale[:, None].astype(state.W.dtype), state.scale_sum / state.scale
-        return state._replace(W=W, scale_sum=scale_sum, scale=ones)
+        W = (state.W * state.scale[:, None]).astype(state.W.dtype, copy=False)
+        return state._replace(W=W, scale_sum=state.scale_sum / state.scale, scale=ones)
 
     def hyperplanes(self, state: Weights) -> Hyperplanes:
         """Apply what a penalty still asks for, and take the average if there is one."""
-        if self.penalised:
+        if isinstance(self.penalty, ElasticNet):
             # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
             state = copy_state(state)
             epochs.settle(state)
+        elif self.penalised:
+            state = self._folded(state)
         if not self.averaged:
             return as_hyperplanes(state.W, state.b)
         trials = np.maximum(state.t, 1)

@@ -7,12 +7,13 @@ and grown, whatever the method keeps of them. The first three are always W, b an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Counts, Dense, Hyperplanes, Task, score
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task, score
 from rosenblatt.data.table import ALL_ROWS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from rosenblatt.methods.single_row import RowTask
 
 Array = npt.NDArray[Any]
+Order = Literal["C", "F"]
+
+# Entries of rows, as a share of the weights, from which it pays to lay the weights out for them.
+ENTRIES_PER_WEIGHT = 0.25
 
 
 class Pass(NamedTuple):
@@ -56,9 +61,32 @@ def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array
     """
     if isinstance(table.rows, Dense) and not subset.size:
         return np.asarray(table.rows.X @ planes.W.T + planes.b)
+    if isinstance(table.rows, Csr) and table.entries >= ENTRIES_PER_WEIGHT * planes.W.size:
+        planes = planes._replace(W=np.asfortranarray(planes.W))
     out = np.empty((subset.size or table.shape[0], planes.b.size), planes.W.dtype)
     score(table.rows, subset, planes, out)
     return out
+
+
+def order_of(W: Array) -> Order:
+    """Return the order in which a matrix lies in memory; C if it lies in both."""
+    return "F" if W.flags.f_contiguous and not W.flags.c_contiguous else "C"
+
+
+def best_order(method: Method, problems: int, table: Table, *, by_pairs: bool) -> Order:
+    """Return the order of the weights that the rows of a table are learned fastest with.
+
+    Sparse rows find the weights of all problems for one of their features side by side: each entry then touches as few
+    cache lines as can be. In dense rows the features of one problem are neighbours.
+    """
+    several = problems > 1 and not by_pairs
+    return "F" if several and method.by_feature and isinstance(table.rows, Csr) else "C"
+
+
+def all_finite(planes: Any) -> bool:
+    """Return whether all weights and biases are finite."""
+    W = planes.W.T if order_of(planes.W) == "F" else planes.W
+    return bool(epochs.all_finite(W, planes.b))
 
 
 def new_counts(parts: int) -> Counts:
@@ -69,7 +97,7 @@ def new_counts(parts: int) -> Counts:
 def copy_state(source: Any, target: Any = None, part: slice = slice(None)) -> Any:
     """Copy the rows of `part` of every array of a state, into `target` or into new arrays."""
     if target is None:
-        return type(source)(*(array[part].copy() for array in source))
+        return type(source)(*(array[part].copy(order="K") for array in source))
     for old, new in zip(source, target, strict=True):
         new[part] = old[part]
     return target
@@ -88,12 +116,15 @@ class Method:
         Whether the weights are their start plus a sum of steps times signed rows, so that the steps bound the margin.
     looks_back : bool
         Whether something is due at the end of an epoch, with all its rows.
+    by_feature : bool
+        Whether the loops look at all problems of a feature at once, if sparse rows find their weights side by side.
     """
 
     finite: ClassVar[bool] = False
     rests: ClassVar[bool] = True
     additive: ClassVar[bool] = False
     looks_back: ClassVar[bool] = False
+    by_feature: ClassVar[bool] = False
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]
@@ -102,8 +133,8 @@ class Method:
     # Arrays of the state that change their sign when positive and negative examples change places.
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b"})
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Any:
-        """Return the state before the first trial."""
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Any:
+        """Return the state before the first trial, with its matrices in C or Fortran order."""
         raise NotImplementedError
 
     def check_state(self, state: Any) -> None:
@@ -170,7 +201,7 @@ class Method:
         source = np.abs(change).argmax(axis=1)
         fresh = ~change.any(axis=1)
         sign = change[np.arange(change.shape[0]), source]
-        grown = copy_state(self.start(change.shape[0], state.W.shape[1], state.W.dtype))
+        grown = copy_state(self.start(change.shape[0], state.W.shape[1], state.W.dtype, order_of(state.W)))
         for name, old, new in zip(state._fields, state, grown, strict=True):
             factor = sign if name in self.signed else np.ones_like(sign)
             taken = old[source] * factor.reshape(-1, *[1] * (old.ndim - 1)).astype(old.dtype)
@@ -190,7 +221,7 @@ class Method:
 
     def widen(self, state: Any, features: int) -> Any:
         """Return the state of more features, the new ones as they are before the first trial."""
-        wider = copy_state(self.start(state.b.size, features, state.W.dtype))
+        wider = copy_state(self.start(state.b.size, features, state.W.dtype, order_of(state.W)))
         for old, new in zip(state, wider, strict=True):
             new[tuple(slice(size) for size in old.shape)] = old
         return wider
@@ -202,9 +233,15 @@ class Method:
             array *= array.dtype.type(factor)
 
 
-def start_state(method: Method, problems: int, features: int, dtype: Any, init: Any, rate_scale: float) -> Any:
-    """Return a state with the initial weights (w0, b0), or with those of the method where `init` is None."""
-    state = method.start(problems, features, dtype)
+def start_state(
+    method: Method, problems: int, table: Table, init: Any, rate_scale: float, *, by_pairs: bool = False
+) -> Any:
+    """Return a state with the initial weights (w0, b0), or with those of the method where `init` is None.
+
+    Each row of a table teaches all problems, or with `by_pairs` a few of them.
+    """
+    features, order = table.shape[1], best_order(method, problems, table, by_pairs=by_pairs)
+    state = method.start(problems, features, table.dtype, order)
     if init is not None:
         W0, b0 = check_start(init, problems, features)
         state.W[:], state.b[:] = W0 / rate_scale, b0 / rate_scale

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import BalancedWinnowRule, Exponents, WinnowRule
-from rosenblatt.methods.method import Method, Pass
+from rosenblatt.methods.method import Method, Order, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import stored
 
@@ -42,7 +42,7 @@ class Multiplicative(Method):
         "theta_b": "d p",
     }
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Exponents:
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Exponents:
         """Return exponents of zero."""
         W = np.zeros((problems, features), dtype)
         if isinstance(self.rule, WinnowRule):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Hyperplanes, Pocket
-from rosenblatt.methods.method import Method, Pass, as_hyperplanes
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.storage.registry import stored
 
 stored("Pocket")(Pocket)
@@ -33,7 +33,7 @@ class PocketMethod(Method):
         "errors": "d? p",
     }
 
-    def start(self, problems: int, features: int, dtype: npt.DTypeLike) -> Pocket:
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Pocket:
         """Return zero weights, and an empty pocket."""
         return Pocket(
             W=np.zeros((problems, features), dtype),
