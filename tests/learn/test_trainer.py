@@ -110,9 +110,58 @@ def test_the_best_of_several_classes_counts_wrong_elections(multiclass):
     X = rng.standard_normal((300, 4))
     y = (X @ rng.standard_normal((4, 3)) + rng.standard_normal((300, 3))).argmax(1)
     model = Perceptron(multiclass=multiclass, max_iter=12, tol=None, keep="best").fit(X, y)
-    np.testing.assert_allclose(1 - model.score(X, y), min(model.run_.errors), atol=1e-12)
+    measured = [error for error in model.run_.errors if error is not None]
+    np.testing.assert_allclose(1 - model.score(X, y), min(measured), atol=1e-12)
     sparse = Perceptron(multiclass=multiclass, max_iter=12, tol=None, keep="best").fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.coef_, model.coef_)
+
+
+def test_errors_are_measured_when_the_mistakes_do_not_fall_fast_and_at_the_end():
+    X, y = noisy()
+    run = train(X, y, epochs=15, tol=None, keep="best")
+    assert (len(run.errors), run.errors[0]) == (15, None)
+    for number in range(1, 14):
+        assert (run.errors[number] is None) == (run.mistakes[number] <= 0.8 * min(run.mistakes[:number]))
+    assert run.errors[-1] is not None
+    measured = [error for error in run.errors if error is not None]
+    assert errors(run, X, y) / len(X) == min(measured) == run.errors[run.kept - 1]
+
+
+def test_a_look_at_the_run_does_not_change_it():
+    X, y = noisy()
+    seen = []
+    plain = train(X, y, epochs=9, keep="best")
+    watched = train(X, y, epochs=9, keep="best", callback=lambda epoch: seen.append(epoch.error))
+    assert plain.kept == watched.kept
+    np.testing.assert_array_equal(plain.coef, watched.coef)
+    assert seen == list(watched.errors)
+    assert None not in seen
+
+
+def test_a_run_that_only_gets_better_measures_nothing():
+    run = train([[1.0], [2.0], [-1.0]], [1, 1, -1], keep="best")
+    assert (run.stop.name, run.errors, run.kept) == ("SEPARATED", (), run.epochs)
+
+
+def contradictions(n=1000, d=300):
+    """Rows that come twice, with either label: nothing separates them, and they are too wide for a search."""
+    X = np.random.default_rng(0).standard_normal((n, d))
+    return np.vstack([X, X]), np.repeat([1, -1], n)
+
+
+def test_waiting_for_a_separation_has_a_price_limit():
+    X, y = contradictions()
+    run = train(X, y, epochs=1000)
+    assert (run.stop.name, run.certificate) == ("TRAINING", None)
+    assert run.epochs < 100
+    assert "stopped changing" in run.reason
+
+
+def test_the_price_of_waiting_is_counted_for_each_problem():
+    X, y = contradictions()
+    rows = np.vstack([X, X[:50] + 100.0])
+    run = train(rows, np.append(y, [7] * 50), epochs=1000)
+    assert {stop.name for stop in run.stops} == {"TRAINING", "SEPARATED"}
 
 
 def test_a_callback_can_end_it():

@@ -32,7 +32,7 @@ def inspect_csr(data, indices, indptr, n_features):
     """
     largest, outside, infinite, disorder = 0.0, -1, -1, -1
     for i in range(indptr.size - 1):
-        # Three short loops over a row in cache, each simple enough to be vectorised.
+        # Short loops over a row in cache, each simple enough to be vectorised.
         x = data[indptr[i] : indptr[i + 1]]
         column = indices[indptr[i] : indptr[i + 1]]
         total = 0.0
@@ -44,15 +44,14 @@ def inspect_csr(data, indices, indptr, n_features):
                 infinite = i
         elif total > largest:
             largest = total
-        low, high = 0, 0
-        for k in range(column.size):
-            low = min(low, column[k])
-            high = max(high, column[k])
-        if (low < 0 or high >= n_features) and outside < 0:
-            outside = i
         falls = 0
         for k in range(1, column.size):
             falls += column[k] <= column[k - 1]
-        if falls > 0 and disorder < 0:
-            disorder = i
+        low, high = (column[0], column[column.size - 1]) if column.size else (0, 0)
+        if falls > 0:  # else the first is the lowest, and the last the highest
+            low, high = column.min(), column.max()
+            if disorder < 0:
+                disorder = i
+        if (low < 0 or high >= n_features) and outside < 0:
+            outside = i
     return largest, outside, infinite, disorder

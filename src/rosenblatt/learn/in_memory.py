@@ -225,8 +225,7 @@ class InMemory(Presenter):
         """Return which parts nothing separates, or nothing with a margin above a share of the radius."""
         if self.ceiling is None or not self.method.finite:
             return super().hopeless(parts, level, epoch)
-        judged = {part: self.ceiling.judge(level * self.ceiling.radius, part, epoch) for part in parts}
-        return {part: stop for part, stop in judged.items() if stop is not None}
+        return self.ceiling.end(parts, level * self.ceiling.radius, epoch)
 
     def returned(self, active: list[int]) -> dict[int, int]:
         """Return parts whose weights are back where they were so many epochs ago."""

@@ -152,8 +152,9 @@ class Run:
         Mistakes in each epoch, over all problems.
     losses : tuple of float
         Mean loss per row in each epoch, met while the weights changed.
-    errors : tuple of float
-        Error at the end of each epoch, where it was measured: on the validation rows if there are any.
+    errors : tuple of float or None
+        Error at the end of each epoch, on the validation rows if there are any. None where it was not measured: while
+        mistakes become fewer fast, the last weights are the best. Empty if none was.
     updates : int
         Changes of the weights.
     epochs : int
@@ -185,7 +186,7 @@ class Run:
 
     mistakes: tuple[int, ...]
     losses: tuple[float, ...]
-    errors: tuple[float, ...]
+    errors: tuple[float | None, ...]
     updates: int
     epochs: int
     trials: int

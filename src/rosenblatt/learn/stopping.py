@@ -21,6 +21,8 @@ Names = tuple[Any, ...]
 
 # Work of an epoch beside its rows, in entries of rows: a few microseconds.
 ENTRIES_PER_EPOCH = 1e4
+# Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
+FREE_WAIT_ENTRIES = 1e7
 # Features at which weights are compared before all of them are.
 FEW_FEATURES = 256
 
@@ -158,10 +160,31 @@ class Ceiling:
         self.lowest = np.full(parts, np.inf)
         self.next_search = np.zeros(parts, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
+        self.stalled: dict[int, int] = {}  # epoch since which each part has made no progress
+
+    def end(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+        """Return which of the stalled parts should end.
+
+        Those that nothing separates, or nothing with a margin above `level`; and those that have waited long enough for
+        a separation that may never come: as long as they had learned before they stalled.
+        """
+        self.observe()
+        self.stalled = {part: self.stalled.get(part, epoch) for part in parts}
+        free = FREE_WAIT_ENTRIES / (self.table.entries + ENTRIES_PER_EPOCH)
+        ends = {}
+        for part, since in self.stalled.items():
+            stop = self.judge(level, part, epoch)
+            if stop is None and epoch - since >= max(since, free):
+                stop = Stop.TRAINING
+            if stop is not None:
+                ends[part] = stop
+        return ends
 
     def judge(self, level: float, part: int, epoch: int) -> Stop | None:
-        """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`."""
-        self.observe()
+        """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`.
+
+        Call `observe` before.
+        """
         if not self.joint and epoch >= self.next_search[part] and (self.names or self.lowest[part] > level):
             self.next_search[part] = 2 * epoch
             self._search(part, epoch)

@@ -43,6 +43,8 @@ from rosenblatt.storage.registry import expect, stored
 Array = npt.NDArray[Any]
 
 NO_CLASSES = np.empty(0)
+# Flags of an array that is contiguous and aligned: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED.
+PLAIN = 0x0001 | 0x0100
 OVERFLOW = (
     "The weights overflowed {dtype}. Scale the data, for example with StandardScaler, or lower the learning rate."
 )
@@ -400,14 +402,8 @@ class Stream:
             return self._learn_first(x, y)
         self._planes = self._model = None
         # Compiled code is called without a look at types: they must be just those that it was made for.
-        if (
-            type(x) is np.ndarray
-            and x.shape == shape
-            and x.dtype is dtype
-            and (flags := x.flags).c_contiguous
-            and flags.aligned
-        ):
-            mistakes = learn(x.reshape(1, -1), c)
+        if type(x) is np.ndarray and x.shape == shape and x.dtype is dtype and x.flags.num & PLAIN == PLAIN:
+            mistakes = learn(x[None], c)
         else:
             mistakes = self._learn_other_row(x, c)
         if mistakes < 0:

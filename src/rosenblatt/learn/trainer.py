@@ -6,6 +6,7 @@ expansion (`rosenblatt.dual`), later chunks of files and shards. It says what an
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
+
+# Mistakes fall fast in an epoch with at most this share of the fewest so far.
+FAST_FALL = 0.8
 
 
 class Clock:
@@ -143,15 +147,18 @@ class Trainer:
         self.cycle: int | None = None
         self.best: Any = None
         self.fewest, self.kept = np.inf, 0
+        self.looked = True  # whether the weights of the last epoch could become the best
         self.mistakes: list[int] = []
         self.losses: list[float] = []
-        self.errors: list[float] = []
+        self.errors: list[float | None] = []  # None: not measured
         self.updates = self.trials = 0
 
     def run(self) -> Run:
         """Train until every part has ended; return the record."""
         while self.active:
             self._epoch(len(self.mistakes) + 1)
+        if self.best is not None and not self.looked:
+            self._look(len(self.mistakes))
         return self._record()
 
     def run_chunk(self) -> Run:
@@ -182,12 +189,26 @@ class Trainer:
             self._end(self.active, Stop.EPOCHS)
 
     def _measure(self, number: int) -> None:
-        """Measure the error at the end of the epoch, where something depends on it, and keep the best weights."""
+        """Measure the error at the end of the epoch, where something depends on it, and keep the best weights.
+
+        It takes about as long as an epoch. While mistakes become fewer fast, the next weights will be better: those in
+        between are not candidates, whether a callback wants to know their error or not.
+        """
         if not self.presenter.validates and self.plan.keep != "best":
             return
-        self.errors.append(self.presenter.error())
-        if self.plan.keep == "best" and self.errors[-1] <= self.fewest:
-            self.fewest, self.kept = self.errors[-1], number
+        self.errors.append(None)
+        before = min(self.mistakes[:-1], default=math.inf)
+        self.looked = self.presenter.validates or self.mistakes[-1] > FAST_FALL * before
+        if self.looked:
+            self._look(number)
+        elif self.plan.callback is not None:
+            self.errors[-1] = self.presenter.error()
+
+    def _look(self, number: int) -> None:
+        """Measure the error, and keep the weights if they are the best so far."""
+        self.errors[-1] = error = self.presenter.error()
+        if self.plan.keep == "best" and error <= self.fewest:
+            self.fewest, self.kept = error, number
             self.best = self.presenter.snapshot()
 
     def _end(self, parts: list[int], stop: Stop) -> None:
@@ -215,7 +236,9 @@ class Trainer:
         if self.patience is None:
             return
         if self.presenter.validates:
-            stalled = self.patience.stalled([self.errors[-1]] * self.presenter.parts)
+            error = self.errors[-1]
+            assert error is not None
+            stalled = self.patience.stalled([error] * self.presenter.parts)
             self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
             return
         stalled = self.patience.stalled(self.presenter.objective(shown))
@@ -242,7 +265,7 @@ class Trainer:
         return Run(
             mistakes=tuple(self.mistakes),
             losses=tuple(self.losses),
-            errors=tuple(self.errors),
+            errors=() if all(error is None for error in self.errors) else tuple(self.errors),
             updates=self.updates,
             epochs=len(self.mistakes),
             trials=self.trials,

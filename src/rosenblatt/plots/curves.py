@@ -35,7 +35,7 @@ def plot_errors(run: Run, ax: Axes | None = None) -> Axes:
     curve = np.asarray(run.mistakes) / -(-run.trials // run.epochs)
     _curve(ax, curve, COLOURS[4], "mistakes during the epoch")
     if run.errors:
-        curve = np.asarray(run.errors)
+        curve = np.array([np.nan if error is None else error for error in run.errors])
         _curve(ax, curve, COLOURS[0], "error at its end")
     kept, height = run.kept, float(curve[run.kept - 1])
     ax.axvline(run.epochs, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
