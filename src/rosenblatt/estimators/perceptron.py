@@ -39,7 +39,8 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
     this happens at most (R/g)^2 times, in any order.
 
     Takes every parameter of scikit-learn's ``Perceptron``, with its meaning. The defaults differ in effect: fitting
-    goes on as long as the data may be separable, and the best weights are kept when it is not.
+    goes on while the data may be separable, at most twice as long as the loss kept falling on large data, and the best
+    weights are kept when it is not.
 
     Parameters
     ----------
@@ -51,8 +52,8 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
 
     Notes
     -----
-    An epoch reads the data once, for all classes together, at the speed of memory. Keeping the best weights adds a
-    second reading. Dense and sparse copies of the same data give the same model.
+    An epoch reads the data once, for all classes together, at the speed of memory. Where the mistakes no longer fall
+    fast, keeping the best weights adds a second reading. Dense and sparse copies of the same data give the same model.
 
     Mistakes: at most (R/g)^2 (Novikoff 1962), `rosenblatt.bounds.novikoff`. With a margin tau: at most
     (R^2 + 2 tau)/g^2 updates, `rosenblatt.bounds.margin_perceptron`.
