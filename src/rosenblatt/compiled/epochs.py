@@ -146,7 +146,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
     jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
-    products = room_for_dots(rows, weights.W, weights.b)
+    products, steps = room_for_dots(rows, weights.W, weights.b), room_for_steps(rows, W)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
@@ -168,8 +168,9 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
                 _fold(W, scale, scale_sum, lag, p)
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias
-                note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, seen, p)
-                add(rows, i, factor, W, p)
+                note_step(averaging, i, factor, bias, lag_b, seen, p)
+                shift_lag(averaging, rows, i, scale_sum[p] * factor, lag, p, steps)
+                shift(rows, i, factor, W, p, steps)
                 b[p] += bias
                 counts.mistakes[p] += classifies and not margin > 0.0
                 counts.updates[p] += 1
@@ -178,6 +179,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
             after_step(penalty, eta, rows, i, into, p)
             seen[p] += 1
             pass_trial(averaging, scale_sum, scale, p)
+        finish_shifts(rows, i, W, lag, active, steps)
 
 
 # -------------------------------------------------------------------------------------------------------- structures
@@ -495,7 +497,7 @@ def _dots_later(rows, i, W, active, out):
 
 
 def _no_room(rows, W, b):
-    return b[:0]
+    return b
 
 
 _REQUEST = {
@@ -568,6 +570,97 @@ _choose_dots = _choose_by_layout(
 _choose_product = _choose_by_layout(lambda rows, i, W, p, out: out[p], lambda rows, i, W, p, out: dot(rows, i, W, p))
 
 
+# Where all products of a row are computed at once, all its updates are made at once, too: they wait in `steps`, a row
+# for the weights and a row for the lag of their average.
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _shift_by_feature(data, indices, indptr, i, W, active, steps, which):
+    first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
+    moved = 0
+    for p in range(first, last):
+        moved += steps[which, p] != 0.0
+    if moved == 0:
+        return
+    if SPREAD * moved <= last - first:
+        for p in range(first, last):
+            if steps[which, p] != 0.0:
+                _add_csr(data, indices, indptr, i, steps[which, p], W, p)
+                steps[which, p] = 0.0
+        return
+    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+    while k < end:
+        x, j = data[k], np.uint64(indices[k])
+        for p in range(first, last):
+            W[p, j] += W.dtype.type(steps[which, p]) * x
+        k += np.uint64(1)
+    for p in range(first, last):
+        steps[which, p] = 0.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _finish_by_feature(data, indices, indptr, i, W, lag, active, steps):
+    _shift_by_feature(data, indices, indptr, i, W, active, steps, 0)
+    if lag.shape[1]:
+        _shift_by_feature(data, indices, indptr, i, lag, active, steps, 1)
+
+
+def _shift_later(rows, i, factor, W, p, steps):
+    steps[0, p] = factor
+
+
+def _shift_now(rows, i, factor, W, p, steps):
+    add(rows, i, factor, W, p)
+
+
+def _lag_later(averaging, rows, i, factor, lag, p, steps):
+    steps[1, p] = factor
+
+
+def _lag_now(averaging, rows, i, factor, lag, p, steps):
+    add(rows, i, factor, lag, p)
+
+
+def _lag_never(averaging, rows, i, factor, lag, p, steps):
+    pass
+
+
+_choose_steps = _choose_by_layout(lambda rows, W: np.zeros((2, W.shape[0])), lambda rows, W: W)
+_choose_shift = _choose_by_layout(_shift_later, _shift_now)
+_choose_lag = _choose_by_layout(_lag_later, _lag_now)
+_choose_finish = _choose_by_layout(
+    lambda rows, i, W, lag, active, steps: _finish_by_feature(
+        rows.data, rows.indices, rows.indptr, i, W, lag, active, steps
+    ),
+    lambda rows, i, W, lag, active, steps: None,
+)
+
+
+def _choose_shift_lag(averaging, rows, lag):
+    averages = getattr(averaging, "instance_class", type(averaging)) is Average
+    return _choose_lag(rows, lag) if averages else _lag_never
+
+
+def room_for_steps(rows, W):
+    """Return an array for the updates of a row, where they wait for each other."""
+    return _choose_steps(rows, W)(rows, W)
+
+
+def shift(rows, i, factor, W, p, steps):
+    """Add `factor` times row i to W[p], at once or with the other updates of the row."""
+    return _choose_shift(rows, W)(rows, i, factor, W, p, steps)
+
+
+def shift_lag(averaging, rows, i, factor, lag, p, steps):
+    """Do the same with what an average must make up for."""
+    return _choose_shift_lag(averaging, rows, lag)(averaging, rows, i, factor, lag, p, steps)
+
+
+def finish_shifts(rows, i, W, lag, active, steps):
+    """Make the updates of row i that wait."""
+    return _choose_finish(rows, W)(rows, i, W, lag, active, steps)
+
+
 def room_for_dots(rows, W, b):
     """Return an array for `dots`."""
     return _choose_room(rows, W)(rows, W, b)
@@ -610,6 +703,12 @@ def entry(rows, i, k):
 
 overload(dot, jit_options=INLINED)(lambda rows, i, W, p: _by_type(_DOT, rows))
 overload(add, jit_options=INLINED)(lambda rows, i, factor, W, p: _by_type(_ADD, rows))
+overload(room_for_steps)(lambda rows, W: _choose_steps(rows, W))
+overload(shift, jit_options=INLINED)(lambda rows, i, factor, W, p, steps: _choose_shift(rows, W))
+overload(shift_lag, jit_options=INLINED)(
+    lambda averaging, rows, i, factor, lag, p, steps: _choose_shift_lag(averaging, rows, lag)
+)
+overload(finish_shifts, jit_options=INLINED)(lambda rows, i, W, lag, active, steps: _choose_finish(rows, W))
 overload(room_for_dots)(lambda rows, W, b: _choose_room(rows, W))
 overload(dots, jit_options=INLINED)(lambda rows, i, W, active, out: _choose_dots(rows, W))
 overload(product, jit_options=INLINED)(lambda rows, i, W, p, out: _choose_product(rows, W))
@@ -810,17 +909,16 @@ def settle(weights):
 # The verbs take arrays, not the structure that holds them, whose reference counts cost more than a short row.
 
 
-def _note_last(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
+def _note_none(averaging, i, factor, bias, lag_b, t, p):
     pass
 
 
-def _note_mean(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
-    # An update after t trials is missing from t of the vectors that the average adds up.
-    add(rows, i, scale_sum[p] * factor, lag, p)
+def _note_mean(averaging, i, factor, bias, lag_b, t, p):
+    # An update after t trials is missing from t of the vectors that the average adds up; `shift_lag` does the weights.
     lag_b[p] += t[p] * bias
 
 
-def _note_log(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
+def _note_log(averaging, i, factor, bias, lag_b, t, p):
     k = averaging.size[0]
     averaging.row[k] = i
     averaging.problem[k] = p
@@ -837,13 +935,13 @@ def _pass_mean(averaging, scale_sum, scale, p):
     scale_sum[p] += scale[p]
 
 
-_NOTE = {NoAverage: _note_last, Average: _note_mean, UpdateLog: _note_log}
+_NOTE = {NoAverage: _note_none, Average: _note_mean, UpdateLog: _note_log}
 _PASS = {NoAverage: _pass_none, Average: _pass_mean, UpdateLog: _pass_none}
 
 
-def note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p):
+def note_step(averaging, i, factor, bias, lag_b, t, p):
     """Remember that vector p is moved by `factor` times row i, and its bias by `bias`."""
-    return _by_type(_NOTE, averaging)(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p)
+    return _by_type(_NOTE, averaging)(averaging, i, factor, bias, lag_b, t, p)
 
 
 def pass_trial(averaging, scale_sum, scale, p):
@@ -851,9 +949,7 @@ def pass_trial(averaging, scale_sum, scale, p):
     return _by_type(_PASS, averaging)(averaging, scale_sum, scale, p)
 
 
-overload(note_step, jit_options=INLINED)(
-    lambda averaging, rows, i, factor, bias, scale_sum, lag, lag_b, t, p: _by_type(_NOTE, averaging)
-)
+overload(note_step, jit_options=INLINED)(lambda averaging, i, factor, bias, lag_b, t, p: _by_type(_NOTE, averaging))
 overload(pass_trial, jit_options=INLINED)(lambda averaging, scale_sum, scale, p: _by_type(_PASS, averaging))
 
 
@@ -885,7 +981,7 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
-    every, products = np.arange(b.size), room_for_dots(rows, weights.W, weights.b)
+    every, products, steps = np.arange(b.size), room_for_dots(rows, weights.W, weights.b), room_for_steps(rows, W)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
@@ -903,9 +999,11 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
             for sign in (1, -1):
                 k = c if sign > 0 else wrong
                 factor, bias = sign * step / scale[k], sign * step * task.bias
-                note_step(averaging, rows, i, factor, bias, scale_sum, lag, lag_b, seen, k)
-                add(rows, i, factor, W, k)
+                note_step(averaging, i, factor, bias, lag_b, seen, k)
+                shift_lag(averaging, rows, i, scale_sum[k] * factor, lag, k, steps)
+                shift(rows, i, factor, W, k, steps)
                 b[k] += bias
+            finish_shifts(rows, i, W, lag, every, steps)
             counts.mistakes[0] += not margin > 0.0
             counts.updates[0] += 1
             counts.loss[0] += loss

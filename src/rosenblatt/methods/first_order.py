@@ -58,7 +58,6 @@ class FirstOrder(Method):
     rate: HarmonicRate | None = None
     averaged: bool = False
 
-    by_feature: ClassVar[bool] = True
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
     state_class: ClassVar[type] = Weights
     layout: ClassVar[Mapping[str, str]] = {
@@ -81,6 +80,11 @@ class FirstOrder(Method):
         wanted = (self.averaged, isinstance(self.penalty, ElasticNet))
         empty = state.W.shape[1] == 0
         expect(empty or (averaged, truncated) == wanted, "the state is one of other parameters. Fit again")
+
+    @property
+    def by_feature(self) -> bool:  # type: ignore[override]
+        """Whether the loops look at all problems of a feature at once: not where weights are truncated one by one."""
+        return not isinstance(self.penalty, ElasticNet)
 
     @property
     def finite(self) -> bool:  # type: ignore[override]

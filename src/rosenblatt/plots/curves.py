@@ -33,11 +33,13 @@ def plot_errors(run: Run, ax: Axes | None = None) -> Axes:
     """
     ax = quiet_axes(ax)
     curve = np.asarray(run.mistakes) / -(-run.trials // run.epochs)
-    _curve(ax, curve, COLOURS[4], "mistakes during the epoch")
-    if run.errors:
-        curve = np.array([np.nan if error is None else error for error in run.errors])
-        _curve(ax, curve, COLOURS[0], "error at its end")
+    _curve(ax, np.arange(1, run.epochs + 1), curve, COLOURS[4], "mistakes during the epoch")
     kept, height = run.kept, float(curve[run.kept - 1])
+    measured = [(epoch, error) for epoch, error in enumerate(run.errors, 1) if error is not None]
+    if measured:
+        epochs, curve = (np.array(column) for column in zip(*measured, strict=True))
+        _curve(ax, epochs, curve, COLOURS[0], "error at its end")
+        height = dict(measured).get(kept, height)
     ax.axvline(run.epochs, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
     ax.plot(kept, height, "o", color=COLOURS[1], markersize=6, clip_on=False, zorder=5)
     side, up = (-1 if kept > run.epochs / 2 else 1), (1 if height < curve.max() / 2 else -1)
@@ -106,16 +108,16 @@ def plot_mistakes(
     return ax
 
 
-def _curve(ax: Axes, values: Array, colour: str, label: str) -> None:
-    """Draw a figure of each epoch: by dots, or where they are many faintly, with a running mean."""
-    epochs = np.arange(1, values.size + 1)
+def _curve(ax: Axes, epochs: Array, values: Array, colour: str, label: str) -> None:
+    """Draw a figure of some epochs: by dots, or where they are many faintly, with a running mean."""
     if values.size <= MAX_EPOCHS_WITH_DOTS:
         ax.plot(epochs, values, "o-", color=colour, linewidth=1.5, markersize=3.5, label=label)
         return
     ax.plot(epochs, values, color=colour, linewidth=0.6, alpha=0.3)
     width = values.size // 20
     sums = np.concatenate([[0.0], np.cumsum(values)])
-    low, high = np.maximum(epochs - 1 - width // 2, 0), np.minimum(epochs + width // 2, values.size)
+    place = np.arange(values.size)
+    low, high = np.maximum(place - width // 2, 0), np.minimum(place + 1 + width // 2, values.size)
     ax.plot(epochs, (sums[high] - sums[low]) / (high - low), color=colour, linewidth=1.8, label=f"{label} (smoothed)")
 
 
