@@ -15,10 +15,11 @@ def test_one_row_at_a_time_is_the_pass(method, way):
     whole, shown = trained(method)
     state, total = method.start(3, 4, np.float64), 0
     room = np.zeros((1, 4))
-    learn = getattr(method, way)(RowTask(shown.task, 1.0, False, 3), state, room if "dense" in way else Dense(room))
+    row = room[0] if "dense" in way else Dense(room)
+    learn = getattr(method, way)(RowTask(shown.task, 1.0, False, 3), state, row)
     for i in range(25):
         room[0] = shown.rows.X[i]
-        total += learn(room if "dense" in way else Dense(room), int(shown.task.label[i]))
+        total += learn(row, int(shown.task.label[i]))
     for name, one, other in zip(state._fields, state, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, err_msg=name)
     assert total == shown.counts.mistakes.sum()
@@ -28,7 +29,7 @@ def test_one_row_at_a_time_is_the_pass(method, way):
 def test_a_row_that_is_not_finite_teaches_nothing(method):
     state, shown = trained(method)
     before = copy_state(state)
-    row = np.array([[1.0, 1.0, np.nan, 1.0]])
+    row = np.array([1.0, 1.0, np.nan, 1.0])
     assert method.dense_row_learner(RowTask(shown.task, 1.0, False, 3), state, row)(row, 0) == -1
     for old, new in zip(before, state, strict=True):
         np.testing.assert_array_equal(old, new)

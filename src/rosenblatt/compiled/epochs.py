@@ -1468,9 +1468,9 @@ def learn_row(
 
 
 @njit(cache=True, nogil=True)
-def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, X, c):
+def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x, c):
     """Run `learn_row` for a dense row and a rule without penalty and average, with half the arguments."""
-    rows = Dense(X)
+    rows = Dense(x.reshape(1, x.size))
     if not is_finite_row(rows):
         return -1
     unused = W[:, :0]

@@ -99,7 +99,7 @@ class Single(NamedTuple):
     place: dict[Any, int]  # number of each class
     shape: tuple[int, ...]  # of an array that is a row; () where rows are dicts
     dtype: np.dtype[Any]  # of its values
-    learn: Callable[[Any, int], int]  # from a matrix of one row, of this type, contiguous
+    learn: Callable[[Any, int], int]  # from an array that is a row, of this type, contiguous and aligned
     trial: RowTask
     learn_sparse: Callable[[Any, int], int] | None = None
 
@@ -393,17 +393,21 @@ class Stream:
         single = self._single or self._prepare_single()
         if single is None:
             return self._learn_first(x, y)
-        place, shape, dtype, learn, *_ = single
         try:
-            c = place.get(y, -1)
+            c = single.place.get(y, -1)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
         if c < 0:
             return self._learn_first(x, y)
         self._planes = self._model = None
         # Compiled code is called without a look at types: they must be just those that it was made for.
-        if type(x) is np.ndarray and x.shape == shape and x.dtype is dtype and x.flags.num & PLAIN == PLAIN:
-            mistakes = learn(x[None], c)
+        if (
+            type(x) is np.ndarray
+            and x.shape == single.shape
+            and x.dtype is single.dtype
+            and x.flags.num & PLAIN == PLAIN
+        ):
+            mistakes = single.learn(x, c)
         else:
             mistakes = self._learn_other_row(x, c)
         if mistakes < 0:
@@ -428,7 +432,7 @@ class Stream:
         label = np.empty(0, np.int32)
         task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
         trial = RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known)
-        example = np.zeros((1, 1), state.W.dtype)
+        example = np.zeros(1, state.W.dtype)
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
             shape=() if self.columns is not None else state.W.shape[1:],
@@ -448,7 +452,7 @@ class Stream:
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         if isinstance(rows, Dense):
-            return single.learn(np.require(rows.X, single.dtype, ["C", "A"]), c)
+            return single.learn(np.require(rows.X[0], single.dtype, ["C", "A"]), c)
         # The code is called without a look at types: indices may be of 32 or 64 bits, so all are made 64.
         types: tuple[Any, ...] = (single.dtype, np.int64, np.int64)
         rows = Csr(*(np.require(part, kind, ["C", "A"]) for part, kind in zip(rows, types, strict=True)))

@@ -142,15 +142,15 @@ class FirstOrder(Method):
         loop = epochs.learn_joint_row if trial.joint else epochs.learn_row
         return bind_row_loop(loop, learner, trial, state, rows)
 
-    def dense_row_learner(self, trial: RowTask, state: Weights, X: Array) -> Callable[[Any, int], int]:
+    def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
         """Return a function that runs one trial; a plain rule needs fewer arguments, which takes less time."""
         from rosenblatt.methods.single_row import bind
 
         if trial.joint or self.penalised or self.averaged or self.rate is not None:
-            return super().dense_row_learner(trial, state, X)
+            return super().dense_row_learner(trial, state, x)
         task, label = trial.task, np.zeros(1, np.int32)
         fixed = (self.rule, trial.eta, trial.known, label, task.sign, task.cost, task.bias, *state[:4])
-        return bind(epochs.learn_plain_row, fixed, X, 0)
+        return bind(epochs.learn_plain_row, fixed, x, 0)
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -241,9 +241,9 @@ class Voted(FirstOrder):
         """Return a function that runs one trial, and keeps its updates."""
         return Method.row_learner(self, trial, state, rows)
 
-    def dense_row_learner(self, trial: RowTask, state: Weights, X: Array) -> Callable[[Any, int], int]:
-        """Return the same as a function of a matrix of one row and of the class."""
-        return Method.dense_row_learner(self, trial, state, X)
+    def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
+        """Return the same as a function of a dense row, as a vector, and of the class."""
+        return Method.dense_row_learner(self, trial, state, x)
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> None:
         """Run the first-order loop and keep its updates."""

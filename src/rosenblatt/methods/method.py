@@ -176,10 +176,10 @@ class Method:
 
         return interpreted_learner(self, trial, state)
 
-    def dense_row_learner(self, trial: RowTask, state: Any, X: Array) -> Callable[[Any, int], int]:
-        """Return the same as `row_learner`, as a function of a matrix of one row and of the class."""
-        learn = self.row_learner(trial, state, Dense(X))
-        return lambda X, c: learn(Dense(X), c)
+    def dense_row_learner(self, trial: RowTask, state: Any, x: Array) -> Callable[[Any, int], int]:
+        """Return the same as `row_learner`, as a function of a dense row, as a vector, and of the class."""
+        learn = self.row_learner(trial, state, Dense(x[None]))
+        return lambda x, c: learn(Dense(x[None]), c)
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that the state stands for."""
