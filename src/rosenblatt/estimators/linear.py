@@ -250,8 +250,10 @@ class LinearClassifier(FromStream, LinearPredictor):
             self._stream.reconfigure(self._settings())
             state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:
-            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
-            init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
+            init = self.init
+            if explicit:
+                w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+                init = (w0, 0.0 if intercept_init is None else intercept_init)
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)
