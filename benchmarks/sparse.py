@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn import linear_model
 
 from benchmarks.harness import COST, SPEED, Bench, Figure, Prepared, Table, Yield, case
-from benchmarks.tasks import NOISE, OURS, SKLEARN, Array, Data, duel
-from rosenblatt import AveragedPerceptron, Perceptron, SoftMargin
+from benchmarks.tasks import NOISE, OURS, SKLEARN, Array, Data, a9a_rows, duel
+from rosenblatt import AveragedPerceptron, Perceptron, SoftMargin, VotedPerceptron
 
 WRONG_TOPICS = 0.08  # share of topics drawn anew
 OWN_WORDS = 1_500  # words that a topic prefers
@@ -85,10 +85,7 @@ def _epochs(bench: Bench, data: Data, what: str, targets: dict[bool, float]) -> 
 
 
 def _predict(bench: Bench, data: Data, X: Any, what: str) -> Figure:
-    models = {
-        OURS: Perceptron(max_iter=2, tol=None).fit(*data),
-        SKLEARN: linear_model.Perceptron(max_iter=2, tol=None).fit(*data),
-    }
+    models = {name: make(max_iter=2, tol=None).fit(*data) for name, make in PLAIN.items()}
     timed = bench.best({name: partial(model.predict, X) for name, model in models.items()}, rounds=3 * bench.rounds)
     return Figure(f"predict, {what}", SPEED, timed[OURS].seconds, timed[SKLEARN].seconds, target=1.0)
 
@@ -99,6 +96,7 @@ STORAGES, CLASSES, FEATURES = ("dense", "CSR"), (2, 5, 10, 100), (10, 100, 1_000
 MEASURES = ("epoch in order", "epoch shuffled", "hinge epoch", "predict", "partial_fit")
 ENTRIES_PER_ROW = 60  # of sparse rows, where there are as many features
 CHUNK_ROWS = 100
+PLAIN: dict[str, Callable[..., Any]] = {OURS: Perceptron, SKLEARN: linear_model.Perceptron}
 MOST_BYTES = 8e7  # of X
 ENTRIES_PER_EPOCH = 2e7  # entries times classes: some 20 ms
 
@@ -188,20 +186,17 @@ def cell_times(bench: Bench, cell: Cell) -> dict[str, tuple[float, float]]:
 def _uses(bench: Bench, data: Data, rounds: int) -> dict[str, tuple[float, float]]:
     """Return our time and scikit-learn's for predictions, and for a chunk of a stream."""
     (X, y), classes = data, np.unique(data[1])
-    models = {name: make().partial_fit(X, y, classes=classes) for name, make in _plain().items()}
+    fitted = {name: make(max_iter=1, tol=None).fit(X, y) for name, make in PLAIN.items()}
+    streams = {name: make().partial_fit(X, y, classes=classes) for name, make in PLAIN.items()}
     few = X[:: max(1, X.shape[0] // CHUNK_ROWS)][:CHUNK_ROWS], y[:: max(1, X.shape[0] // CHUNK_ROWS)][:CHUNK_ROWS]
     found = {}
     for measure, uses in (
-        (MEASURES[3], {name: partial(model.predict, X) for name, model in models.items()}),
-        (MEASURES[4], {name: partial(model.partial_fit, *few) for name, model in models.items()}),
+        (MEASURES[3], {name: partial(model.predict, X) for name, model in fitted.items()}),
+        (MEASURES[4], {name: partial(model.partial_fit, *few) for name, model in streams.items()}),
     ):
         timed = bench.best(uses, rounds=3 * rounds)
         found[measure] = (timed[OURS].seconds, timed[SKLEARN].seconds)
     return found
-
-
-def _plain() -> dict[str, Callable[[], Any]]:
-    return {OURS: Perceptron, SKLEARN: linear_model.Perceptron}
 
 
 # ------------------------------------------------------------------------------------------------------- wide streams
@@ -249,3 +244,34 @@ def _predict_after(model: Any, chunks: list[Data]) -> Prepared:
         return predict
 
     return Prepared(make)
+
+
+# -------------------------------------------------------------------------------------------------------------- votes
+
+
+@case("voted: a9a, one epoch, predictions on 16,281 rows by vote, average and last vector")
+def voted(bench: Bench) -> Iterator[Yield]:
+    """Compare the vote with the inner products that it needs, and the average with the last vector."""
+    (X, y), (X_test, y_test) = a9a_rows()
+    size = bench.rows(X_test.shape[0])
+    X_test, y_test = X_test[:size], y_test[:size]
+    model = VotedPerceptron(max_iter=1, tol=None).fit(X, y)
+    vectors = np.array([w for w, _, _ in model.vectors()])
+    uses: dict[str, Callable[[], Any]] = {
+        aggregate: partial(model.predict, X_test, aggregate=aggregate) for aggregate in ("vote", "average", "last")
+    }
+    uses["products"] = partial(_products, X_test, vectors)
+    timed = bench.best(uses, rounds=min(3, bench.rounds))
+    spent = {name: one.seconds for name, one in timed.items()}
+    what = f"{len(vectors):,} vectors"
+    yield Figure(f"vote, {what}", COST, spent["vote"], spent["products"], peer="their products", target=1.5)
+    yield Figure("average", COST, spent["average"], spent["last"], peer="the last vector", target=1.5)
+    lines = [(name, f"{spent[name]:.4f}", f"{np.mean(timed[name].result == y_test):.4f}") for name in list(uses)[:3]]
+    yield Table(("aggregate", "seconds", "test accuracy"), lines)
+
+
+def _products(X: Any, vectors: Array) -> None:
+    """Multiply sparse rows with vectors, as many at a time as fit a cache."""
+    size = (1 << 17) // X.shape[1]
+    for start in range(0, len(vectors), size):
+        X @ np.ascontiguousarray(vectors[start : start + size].T)
