@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate
@@ -20,7 +21,6 @@ from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.voted import Updates, VotedStream
 from rosenblatt.methods.first_order import Voted
 from rosenblatt.methods.method import Method
-from rosenblatt.storage.checks import is_integer
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
@@ -165,7 +165,7 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         """
         check_is_fitted(self)
         stream = self._voted_stream()
-        if not is_integer(problem, 0, stream.known - 1):
+        if not is_whole(problem) or not 0 <= problem < stream.known:
             raise InvalidInput(f"problem={problem!r} does not exist: choose a row of coef_, 0 to {stream.known - 1}.")
         return stream.vectors(int(problem))
 
