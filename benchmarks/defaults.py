@@ -268,9 +268,9 @@ def compare(pair: Pair, splits: list[Split]) -> tuple[Outcome, Outcome]:
             if faults[k]:
                 continue
             try:
+                if seed == 0:  # which loads and compiles, and must not be interrupted there
+                    _make(learner, 0).fit(*_few(given, 200)[:2]).predict(given.X_test[:10])
                 with _limited(LIMIT):
-                    if seed == 0:  # which loads and compiles
-                        _make(learner, 0).fit(*_few(given, 200)[:2])
                     model = _make(learner, seed)
                     start = perf_counter()
                     model.fit(given.X, given.y)

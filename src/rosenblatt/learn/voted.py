@@ -154,7 +154,7 @@ class VotedStream(Stream):
         raise InvalidInput("The votes of several streams cannot be merged. Train one stream, or merge averages.")
 
     def _trials(self) -> Array:
-        return np.maximum(self.state.t[: self.known], 1)
+        return np.asarray(np.maximum(self.state.t[: self.known], 1))
 
     def _summed(self) -> Hyperplanes:
         """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
@@ -206,7 +206,9 @@ def _vector_blocks(rows: Any, factor: Array) -> Iterator[tuple[int, Array]]:
     size = max(MIN_VECTORS_PER_BLOCK, WEIGHTS_PER_BLOCK // max(1, rows.shape[1]))
     for first in range(0, factor.size, size):
         block = rows[first : first + size]
-        V = (block.toarray() if sp.issparse(block) else block) * factor[first : first + size, None].astype(rows.dtype)
+        V = (block.toarray() if hasattr(block, "toarray") else block) * factor[first : first + size, None].astype(
+            rows.dtype
+        )
         V[0] += last
         np.cumsum(V, axis=0, out=V)
         last = V[-1].copy()
