@@ -13,8 +13,8 @@ from rosenblatt.methods.method import order_of
 
 Array = npt.NDArray[Any]
 
-# Entries of rows, as a share of the features, up to which it pays to look only at the weights that they touch: the
-# columns must be sorted, which takes longer for each of them than to read a weight.
+# Entries of rows, as a share of the features, up to which it pays to look only at the weights that they touch: to
+# gather them takes longer for each of them than to go through all.
 TOUCHED_PER_FEATURE = 0.1
 
 
@@ -26,6 +26,8 @@ def touches_few(table: Table, features: int) -> bool:
 def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
     """Return the part of a state that sparse rows touch, and the rows with their columns numbered accordingly.
 
+    Each entry has a column of its own, whether or not another entry is of the same feature.
+
     Parameters
     ----------
     state : NamedTuple of arrays
@@ -35,11 +37,10 @@ def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
     """
     assert isinstance(table.rows, Csr)
     data, indices, indptr = table.rows
-    columns, place = np.unique(indices, return_inverse=True)
     features, order = state.W.shape[1], order_of(state.W)
-    part = (np.array(array[:, columns], order=order) if by_feature(array, features) else array for array in state)
-    rows = Csr(data, place.astype(indices.dtype), indptr)
-    return type(state)(*part), Table(rows, (table.shape[0], columns.size), table.dtype, table.largest)
+    part = (np.array(array[:, indices], order=order) if by_feature(array, features) else array for array in state)
+    rows = Csr(data, np.arange(indices.size, dtype=indices.dtype), indptr)
+    return type(state)(*part), Table(rows, (table.shape[0], indices.size), table.dtype, table.largest)
 
 
 def by_feature(array: Array, features: int) -> bool:
