@@ -66,6 +66,7 @@ def test_a_chunk_and_a_prediction_take_memory_for_their_entries_only(model):
         (Perceptron(), 2),  # and the best ones so far
         (Perceptron(shuffle=False), 3),  # and those that a cycle would come back to
         (AveragedPerceptron(), 5),  # with what they lag behind, and their average
+        (AveragedPerceptron(max_iter=2), 5),  # which goes back to the best ones at its end
     ],
     ids=str,
 )

@@ -267,6 +267,7 @@ class InMemory(Presenter):
     def restore(self, snapshot: Any) -> None:
         """Put a copy of the state back."""
         copy_state(snapshot, self.state)
+        del self.planes
         self.planes = self.method.hyperplanes(self.state)
 
     def weights(self) -> tuple[Array, Array]:
