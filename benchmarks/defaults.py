@@ -42,6 +42,7 @@ Array = npt.NDArray[Any]
 
 SEEDS = 3
 LIMIT = 60.0  # seconds of a fit
+SHORT, REPEATS = 0.1, 5  # fits of fewer seconds are timed so many times more
 KERNEL_ROWS = 3_000  # that a kernel is trained on at most
 MOST_POINTS = 1.0  # percentage points of accuracy that a member may be worse by
 MOST_TIMES = {"topics": 3.0}  # times the peer's time that a fit may take; 5 elsewhere
@@ -253,6 +254,19 @@ def _make(learner: Callable[..., Any], seed: int) -> Any:
     return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
 
 
+def _fit(learner: Callable[..., Any], seed: int, given: Split) -> tuple[Any, float]:
+    """Return a fitted model, and the seconds of the fastest fit."""
+    best, left = float("inf"), 1
+    while left:
+        model = _make(learner, seed)
+        start = perf_counter()
+        model.fit(given.X, given.y)
+        seconds = perf_counter() - start
+        left = REPEATS if best == float("inf") and seconds < SHORT else left - 1
+        best = min(best, seconds)
+    return model, best
+
+
 def _few(split: Split, rows: int) -> Split:
     return split._replace(X=split.X[:rows], y=split.y[:rows])
 
@@ -271,10 +285,7 @@ def compare(pair: Pair, splits: list[Split]) -> tuple[Outcome, Outcome]:
                 if seed == 0:  # which loads and compiles, and must not be interrupted there
                     _make(learner, 0).fit(*_few(given, 200)[:2]).predict(given.X_test[:10])
                 with _limited(LIMIT):
-                    model = _make(learner, seed)
-                    start = perf_counter()
-                    model.fit(given.X, given.y)
-                    seconds = perf_counter() - start
+                    model, seconds = _fit(learner, seed, given)
                     found[k].append((100 * float(np.mean(model.predict(given.X_test) == given.y_test)), seconds))
             except (TimeoutError, ValueError) as error:
                 faults[k] = str(error)
