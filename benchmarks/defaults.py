@@ -99,7 +99,7 @@ def _covtype() -> Data:
 @cache
 def _sms() -> tuple[list[str], Array]:
     (path,) = _needed("sms_spam/SMSSpamCollection")
-    cells = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+    cells = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").split("\n") if "\t" in line]
     return [text for _, text in cells], np.array([label == "spam" for label, _ in cells], dtype=int)
 
 
@@ -107,7 +107,7 @@ def _sms() -> tuple[list[str], Array]:
 def _imdb() -> Split:
     texts, labels = [], []
     for path in _needed("imdb/imdb_train.tsv.gz", "imdb/imdb_test.tsv.gz"):
-        lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8").rstrip("\n").split("\n")  # texts have other breaks
         chosen = np.random.default_rng(0).choice(len(lines), 5_000, replace=False)
         cells = [lines[i].split("\t", 1) for i in chosen]
         texts.append([text for _, text in cells])
