@@ -286,7 +286,7 @@ def compare(pair: Pair, splits: list[Split]) -> tuple[Outcome, Outcome]:
                     _make(learner, 0).fit(*_few(given, 200)[:2]).predict(given.X_test[:10])
                 with _limited(LIMIT):
                     model, seconds = _fit(learner, seed, given)
-                    found[k].append((100 * float(np.mean(model.predict(given.X_test) == given.y_test)), seconds))
+                found[k].append((100 * float(np.mean(model.predict(given.X_test) == given.y_test)), seconds))
             except (TimeoutError, ValueError) as error:
                 faults[k] = str(error)
     return tuple(  # type: ignore[return-value]
