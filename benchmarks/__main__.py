@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """Run the cases asked for, and report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure rosenblatt against its peers.")
-    parser.add_argument("names", nargs="*", metavar="case", help="cases to run; all by default")
+    parser.add_argument("names", nargs="*", metavar="case", help="cases to run; by default all that are not long")
     parser.add_argument("--list", action="store_true", help="list the cases and end")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows and 2 rounds: to try things out")
     parser.add_argument("--repeat", type=int, metavar="N", help="rounds, of which the best counts (7; quick: 2)")
@@ -25,8 +25,11 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=RESULTS / "benchmarks.png", metavar="FILE")
     options = parser.parse_args()
 
+    # These fill CASES; late, since --help need not wait for scikit-learn.
+    import benchmarks.defaults
     import benchmarks.proofs
-    import benchmarks.tasks  # noqa: F401  both fill CASES; late, since --help need not wait for scikit-learn
+    import benchmarks.sparse
+    import benchmarks.tasks  # noqa: F401
 
     if options.list:
         for case in CASES.values():
@@ -38,7 +41,8 @@ def main() -> None:
     if options.repeat is not None and options.repeat < 1:
         parser.error(f"--repeat {options.repeat} is not possible: it must be at least 1")
     bench = Bench(options.repeat or (2 if options.quick else 7), options.quick)
-    run(options.names or list(CASES), bench, options.json, options.picture)
+    usual = [case.name for case in CASES.values() if not case.alone]
+    run(options.names or usual, bench, options.json, options.picture)
 
 
 def run(names: list[str], bench: Bench, json: Path, picture: Path) -> None:

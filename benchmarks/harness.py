@@ -145,6 +145,8 @@ class Bench:
         A first round, which compiles and fills caches, does not count.
         """
         timed = {name: Timed() for name in contestants}
+        gc.collect()
+        gc.freeze()  # what is there now need not be looked at before each run, which takes a tenth of a second
         try:
             for number in range(1 + (rounds or self.rounds)):
                 for name, contestant in contestants.items():
@@ -159,6 +161,7 @@ class Bench:
                         timed[name].seconds = min(timed[name].seconds, seconds)
         finally:
             gc.enable()
+            gc.unfreeze()
         return timed
 
     def epochs(
@@ -269,11 +272,12 @@ Yield = Figure | Table | str
 
 @dataclass(frozen=True)
 class Case:
-    """A benchmark: a function that yields figures, tables and remarks."""
+    """A benchmark: a function that yields figures, tables and remarks; a long one is run alone, when asked for."""
 
     name: str
     title: str
     run: Callable[[Bench], Iterator[Yield]]
+    alone: bool = False
 
     def result(self, bench: Bench) -> Result:
         """Run it and sort out what it yields."""
@@ -296,12 +300,14 @@ class Case:
 CASES: dict[str, Case] = {}
 
 
-def case(title: str) -> Callable[[Callable[[Bench], Iterator[Yield]]], Callable[[Bench], Iterator[Yield]]]:
+def case(
+    title: str, *, alone: bool = False
+) -> Callable[[Callable[[Bench], Iterator[Yield]]], Callable[[Bench], Iterator[Yield]]]:
     """Enter the decorated function into the list of cases, under its own name."""
 
     def enter(run: Callable[[Bench], Iterator[Yield]]) -> Callable[[Bench], Iterator[Yield]]:
         name = run.__name__.strip("_")
-        CASES[name] = Case(name, title, run)
+        CASES[name] = Case(name, title, run, alone)
         return run
 
     return enter

@@ -228,7 +228,7 @@ def arow(bench: Bench) -> Iterator[Yield]:
     yield from extra(bench, csr(bench.rows(200_000), 47_000, np.float64), AROW, "CSR", 3.0)
 
 
-def _their_passive_aggressive(**settings: Any) -> Any:
+def their_passive_aggressive(**settings: Any) -> Any:
     """Give scikit-learn's PA-I; the class of that name goes with version 1.10."""
     if not hasattr(linear_model, "PassiveAggressiveClassifier"):
         pa1 = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 1.0}
@@ -245,7 +245,7 @@ def pa(bench: Bench) -> Iterator[Yield]:
         ("dense", dense(bench.rows(200_000), 100, np.float64)),
         ("CSR", csr(bench.rows(200_000), 47_000, np.float64)),
     ):
-        contestants = PassiveAggressive, _their_passive_aggressive
+        contestants = PassiveAggressive, their_passive_aggressive
         yield from duel(bench, data, *contestants, {"shuffle": True}, epochs=(2, 12), target=1.0, what=what)
 
 
@@ -373,10 +373,7 @@ def iris(bench: Bench) -> Iterator[Yield]:
 @case("a9a: a whole default fit, 32,561 x 123, CSR float64")
 def a9a(bench: Bench) -> Iterator[Yield]:
     """Compare time and test accuracy on real data that is not separable."""
-    train, test = DATA / "a9a" / "a9a", DATA / "a9a" / "a9a.t"
-    if not (train.exists() and test.exists()):
-        raise Skip(f"no a9a in {DATA}; set ROSENBLATT_DATA to a folder that has a9a/a9a and a9a/a9a.t.")
-    (X, y), (X_test, y_test) = (_svmlight(path) for path in (train, test))
+    (X, y), (X_test, y_test) = a9a_rows()
     contestants = {
         OURS: lambda: Perceptron().fit(X, y),
         SKLEARN: lambda: linear_model.Perceptron().fit(X, y),
@@ -395,6 +392,14 @@ def a9a(bench: Bench) -> Iterator[Yield]:
             for name, one in timed.items()
         ],
     )
+
+
+def a9a_rows() -> tuple[Data, Data]:
+    """Read a9a: the rows to train on, and those to test."""
+    train, test = DATA / "a9a" / "a9a", DATA / "a9a" / "a9a.t"
+    if not (train.exists() and test.exists()):
+        raise Skip(f"no a9a in {DATA}; set ROSENBLATT_DATA to a folder that has a9a/a9a and a9a/a9a.t.")
+    return _svmlight(train), _svmlight(test)
 
 
 def _svmlight(path: Path) -> Data:
@@ -442,10 +447,7 @@ def kernel(bench: Bench) -> Iterator[Yield]:
 @case("a9a with RBF on a budget of a tenth: accuracy, and memory over ten passes of a stream")
 def budgets(bench: Bench) -> Iterator[Yield]:
     """Compare the three rules with no budget at all."""
-    train, test = DATA / "a9a" / "a9a", DATA / "a9a" / "a9a.t"
-    if not (train.exists() and test.exists()):
-        raise Skip(f"no a9a in {DATA}; set ROSENBLATT_DATA to a folder that has a9a/a9a and a9a/a9a.t.")
-    (X, y), (X_test, y_test) = (_svmlight(path) for path in (train, test))
+    (X, y), (X_test, y_test) = a9a_rows()
     X, y = X[: bench.rows(X.shape[0])], y[: bench.rows(X.shape[0])]
 
     def stream(model: Any, passes: int) -> Any:

@@ -27,11 +27,8 @@ CHECKED_IN_ITS_OWN_FILE = {
     "KernelPerceptron": "tests/estimators/test_kernel_perceptron.py",  # checks of kernels and budgets
 }
 NOT_TIMED = {
-    "Adaline": "runs the loop of Perceptron with another formula",
     "AdalineRegressor": "runs the loop of Adaline",
     "AssociationUnits": "is a product of matrices, which is NumPy's",
-    "PocketPerceptron": "no other package has it",
-    "VotedPerceptron": "runs the loop of Perceptron with a log; no other package has it",
     "Winnow": "no other package has it",
 }
 

@@ -327,7 +327,7 @@ def test_weights_cannot_be_written_to(model):
             array[...] = 0
 
 
-@pytest.mark.parametrize("model", [Perceptron(), PassiveAggressive(), AROW(), SoftMargin(), VotedPerceptron()], ids=str)
+@pytest.mark.parametrize("model", [Perceptron(), PassiveAggressive(), AROW(), SoftMargin()], ids=str)
 def test_weights_can_be_assigned(model):
     X, y = rows_of(2)
     model = clone(model).partial_fit(X, y)

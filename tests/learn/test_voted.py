@@ -41,7 +41,7 @@ def test_votes_and_averages_are_those_of_the_oracle(data, sparse, cut):
     share = [sum(c * (1 if v @ x > 0 else -1) for v, c in vectors) / len(X) for x in pad(X)]
     mean = sum(c * v for v, c in vectors) / len(X)
     np.testing.assert_allclose(stream.vote(as_table(rows))[:, 0], share, atol=1e-12)
-    np.testing.assert_allclose(stream.vote(as_table(rows), average=True)[:, 0], pad(X) @ mean, atol=1e-9)
+    np.testing.assert_allclose(stream.average_scores(as_table(rows))[:, 0], pad(X) @ mean, atol=1e-9)
 
 
 @given(integer_sets(classes=3))
@@ -61,8 +61,18 @@ def test_blocks_of_scores_change_nothing(monkeypatch):
     X, y = rng.standard_normal((50, 3)), rng.integers(0, 2, 50)
     stream = stream_of(X, y)
     whole = stream.vote(as_table(X))
-    monkeypatch.setattr(voted, "SCORES_PER_BLOCK", 7)
-    np.testing.assert_allclose(stream.vote(as_table(X)), whole, atol=1e-12)
+    expected = [(w.tolist(), *rest) for w, *rest in stream.vectors(0)]
+    for name, size in (("SCORES_PER_BLOCK", 7), ("WEIGHTS_PER_BLOCK", 1), ("MIN_VECTORS_PER_BLOCK", 2)):
+        monkeypatch.setattr(voted, name, size)
+        for rows in (X, sp.csr_array(X)):
+            np.testing.assert_allclose(stream.vote(as_table(rows)), whole, atol=1e-12)
+        assert [(w.tolist(), *rest) for w, *rest in stream.vectors(0)] == expected
+
+
+def test_votes_of_several_streams_are_not_merged():
+    X = np.eye(3)
+    with pytest.raises(InvalidInput, match="cannot be merged"):
+        stream_of(X, [0, 1, 0]).merge([stream_of(X, [1, 1, 0])])
 
 
 def test_updates_of_dense_and_sparse_chunks_join():

@@ -91,6 +91,10 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         """Return the score of each row under each problem."""
         raise NotImplementedError
 
+    def _hyperplane_scores(self, table: Table) -> Array:
+        """Return the score of each row under each hyperplane of `coef_`."""
+        return self._problem_scores(table)
+
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
@@ -148,7 +152,7 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
         if not length.all():
             raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
-        distances = np.asarray(self._problem_scores(table) / length)
+        distances = np.asarray(self._hyperplane_scores(table) / length)
         return distances[:, 0] if distances.shape[1] == 1 else distances
 
 
@@ -250,8 +254,10 @@ class LinearClassifier(FromStream, LinearPredictor):
             self._stream.reconfigure(self._settings())
             state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:
-            w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
-            init = (w0, 0.0 if intercept_init is None else intercept_init) if explicit else self.init
+            init = self.init
+            if explicit:
+                w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+                init = (w0, 0.0 if intercept_init is None else intercept_init)
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate
@@ -42,7 +44,11 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
 
     Notes
     -----
-    Prediction costs one inner product for each update that was made. After one pass the vote errs on a new row with
+    `coef_` and `intercept_` are the average, which explains the model as far as one vector can. They cannot be
+    assigned. `vectors` yields every vector with the trials that it survived.
+
+    A prediction by vote costs one inner product for each update that was made; by the average or the last vector, one
+    in all. After one pass the vote errs on a new row with
     probability at most 2 E/(n + 1), E the expected mistakes (`rosenblatt.bounds.leave_one_out_vote`).
 
     References
@@ -134,6 +140,38 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         """
         return self._elect(self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES)))
 
+    def vectors(self, problem: int = 0) -> Iterator[tuple[Array, float, int]]:
+        """Yield the weight vectors that vote, in the order of training.
+
+        Parameters
+        ----------
+        problem : int, default 0
+            The row of `coef_`; with two classes there is one.
+
+        Yields
+        ------
+        w : array of shape (n_features,)
+        b : float
+            Its bias.
+        survived : int
+            The trials after which it was the current one: its votes.
+
+        Examples
+        --------
+        >>> from rosenblatt import VotedPerceptron
+        >>> model = VotedPerceptron(shuffle=False).fit([[-1.0], [1.0]], ["no", "yes"])
+        >>> [(w.tolist(), b, survived) for w, b, survived in model.vectors()]
+        [([1.0], -1.0, 1), ([2.0], 0.0, 3)]
+        """
+        check_is_fitted(self)
+        stream = self._voted_stream()
+        if not is_whole(problem) or not 0 <= problem < stream.known:
+            raise InvalidInput(f"problem={problem!r} does not exist: choose a row of coef_, 0 to {stream.known - 1}.")
+        return stream.vectors(int(problem))
+
+    def _hyperplane_scores(self, table: Table) -> Array:
+        return self._voted_stream().average_scores(table)
+
     def _class_scores(self, X: Any, aggregate: str = "vote") -> Array:
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
@@ -143,4 +181,4 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         stream = self._voted_stream()
         if aggregate == "last":
             return stream.problem_scores(table)
-        return stream.vote(table, average=aggregate == "average")
+        return stream.average_scores(table) if aggregate == "average" else stream.vote(table)

@@ -105,6 +105,7 @@ class InMemory(Presenter):
         self.rests, self.validates = job.method.rests, job.validation is not None
         self.words = _words(job)
         self.counts = new_counts(self.parts)
+        self.copied: Any = None
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
@@ -131,6 +132,7 @@ class InMemory(Presenter):
         if self.ceiling is not None:
             self.ceiling.steps += self.counts.step
         if self.planes.W is not self.state.W:  # else it is the state itself, and up to date
+            del self.planes  # before the next ones take as much memory
             self.planes = self.method.hyperplanes(self.state)
         if not all_finite(self.planes):
             raise InvalidInput(
@@ -257,12 +259,14 @@ class InMemory(Presenter):
     # ------------------------------------------------------------------------------------------------ what was learned
 
     def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return copy_state(self.state)
+        """Return a copy of the state, in the place of an earlier one: they may be large, and only the last is used."""
+        self.copied = copy_state(self.state, self.copied)
+        return self.copied
 
     def restore(self, snapshot: Any) -> None:
         """Put a copy of the state back."""
         copy_state(snapshot, self.state)
+        del self.planes
         self.planes = self.method.hyperplanes(self.state)
 
     def weights(self) -> tuple[Array, Array]:

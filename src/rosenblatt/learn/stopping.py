@@ -23,6 +23,8 @@ Names = tuple[Any, ...]
 ENTRIES_PER_EPOCH = 1e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
 FREE_WAIT_ENTRIES = 1e7
+# Weights of which the squares are summed at once.
+WEIGHTS_PER_BLOCK = 1 << 14
 # Features at which weights are compared before all of them are.
 FEW_FEATURES = 256
 
@@ -130,7 +132,7 @@ class Cycle:
     def advance(self) -> None:
         """Go on to the next epoch."""
         if self.length == self.power:
-            self.mark = self.W.copy(order="K"), self.b.copy()
+            self.mark[0][...], self.mark[1][...] = self.W, self.b  # in place: one copy at a time
             self.power, self.length = 2 * self.power, 0
         self.length += 1
 
@@ -151,7 +153,8 @@ class Ceiling:
 
     def __init__(self, table: Table, task: Task, subset: Array, W: Array, b: Array, parts: int, names: Names) -> None:
         self.table, self.task, self.subset, self.W, self.b = table, task, subset, W, b
-        self.origin = W.astype(float), b.astype(float)
+        # Nearly every run starts at zero, which need not be stored.
+        self.origin = (W.astype(float), b.astype(float)) if b.any() or W.any() else None
         self.joint = parts == 1 and b.size > 1
         # One problem, all rows, the usual bias: the question that a certificate answers.
         self.names = names if b.size == 1 and not subset.size and task.bias == 1.0 else ()
@@ -194,8 +197,13 @@ class Ceiling:
 
     def observe(self) -> float:
         """Look at where the weights are now; return the lowest bound of all parts."""
-        W, b = self.W - self.origin[0], self.b - self.origin[1]
-        squares = np.einsum("pj,pj->p", W, W) + b * b / (self.task.bias or 1.0)
+        b = self.b.astype(float) if self.origin is None else self.b - self.origin[1]
+        squares = b * b / (self.task.bias or 1.0)
+        size = max(1, WEIGHTS_PER_BLOCK // self.b.size)
+        for start in range(0, self.W.shape[1], size):  # block by block, without a second copy of the weights
+            block = slice(start, start + size)
+            W = self.W[:, block].astype(float) if self.origin is None else self.W[:, block] - self.origin[0][:, block]
+            squares += np.einsum("pj,pj->p", W, W)
         lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
         moved = self.steps > 0
         self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])

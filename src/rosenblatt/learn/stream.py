@@ -23,6 +23,7 @@ from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
 from rosenblatt.learn.reserve import growth, open_code
+from rosenblatt.learn.touched import Undo, touched_part, touches_few
 from rosenblatt.methods.method import (
     ENTRIES_PER_WEIGHT,
     Method,
@@ -185,15 +186,28 @@ class Stream:
     def hyperplanes(self) -> Hyperplanes:
         """Return the weights of all problems for reading only; they change when the stream goes on."""
         if self._planes is None:
-            planes, scale = self.settings.method.hyperplanes(self.state), self.settings.rate_scale
-            if scale != 1.0:
-                planes = as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
-            self._planes = planes
+            self._planes = self._hyperplanes_of(self.state)
         return self._planes
 
+    def _hyperplanes_of(self, state: Any) -> Hyperplanes:
+        """Return the weights that a state stands for, at the learning rate that was asked for."""
+        planes, scale = self.settings.method.hyperplanes(state), self.settings.rate_scale
+        if scale == 1.0:
+            return planes
+        return as_hyperplanes(planes.W * planes.W.dtype.type(scale), planes.b * planes.b.dtype.type(scale))
+
     def problem_scores(self, table: Table) -> Array:
-        """Return the score of each row under each known problem."""
-        W, b, known = *self.hyperplanes()[:2], self.known
+        """Return the score of each row under each known problem.
+
+        A few sparse rows ask only for the weights that they touch: an average, say, of all of them takes longer.
+        """
+        known, settings = self.known, self.settings
+        stored = self._planes is not None or not (settings.method.derived or settings.rate_scale != 1.0)
+        if not stored and touches_few(table, self.state.W.shape[1]):
+            state, table = touched_part(self.state, table)
+            W, b, _ = self._hyperplanes_of(state)
+        else:
+            W, b, _ = self.hyperplanes()
         if isinstance(table.rows, Dense):
             W = W[:, : table.shape[1]]
         if order_of(W) == "C":  # else the problem of the reserve class lies between the others
@@ -364,7 +378,7 @@ class Stream:
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
-        undo = _Undo(self.state, table)
+        undo = Undo(self.state, table)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
         method.present(shown, self.state, self.state)
         W, b = self.state.W, self.state.b
@@ -568,28 +582,6 @@ def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
         raise InvalidInput(f"X has values as large as {np.abs(table.values).max():.3g}, which {dtype} cannot hold.")
     rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
     return Table(rows, table.shape, dtype, table.largest)
-
-
-class _Undo:
-    """The weights that a table of rows touches, as they were; in time proportional to its entries."""
-
-    def __init__(self, state: Any, table: Table) -> None:
-        self.state, self.features = state, state.W.shape[1]
-        few = isinstance(table.rows, Csr) and table.entries < self.features
-        # A column may come several times: it is then put back several times, to what it was.
-        self.columns = table.rows.indices if few else slice(None)  # type: ignore[union-attr]
-        self.before = [array[:, self.columns].copy() if self._by_feature(array) else array.copy() for array in state]
-
-    def _by_feature(self, array: Array) -> bool:
-        return array.ndim == 2 and array.shape[1] == self.features
-
-    def restore(self) -> None:
-        """Put the weights back."""
-        for array, old in zip(self.state, self.before, strict=True):
-            if self._by_feature(array):
-                array[:, self.columns] = old
-            else:
-                array[:] = old
 
 
 def _numbers(x: Any) -> Array:

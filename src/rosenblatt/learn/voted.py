@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Counts, Task
+from rosenblatt.compiled.epochs import Counts, Csr, Hyperplanes, Task
+from rosenblatt.compiled.votes import cast_ballots, cast_sparse_ballots
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.methods.first_order import Voted
+from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.storage.checks import check_array, check_record, check_rows
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
 
-# Scores that are computed at once: 32 MB of them.
-SCORES_PER_BLOCK = 1 << 22
+# Weights of the vectors that vote at once, and scores that are computed at once: each 1 MB, which fits a cache.
+WEIGHTS_PER_BLOCK = SCORES_PER_BLOCK = 1 << 17
+# Vectors that vote at once, at least: loops over fewer spend their time on each row anew.
+MIN_VECTORS_PER_BLOCK = 64
 
 
 @stored("Updates")
@@ -41,7 +46,7 @@ class Updates(NamedTuple):
 
 
 class VotedStream(Stream):
-    """A stream of the voted perceptron.
+    """A stream of the voted perceptron. Its model is the average of its weight vectors, by the trials they survived.
 
     Attributes
     ----------
@@ -54,6 +59,10 @@ class VotedStream(Stream):
     ) -> None:
         super().__init__(settings, learned, init)
         self.updates = [] if updates is None else updates
+        self._sums: Hyperplanes | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
@@ -85,7 +94,7 @@ class VotedStream(Stream):
         row, problem, factor, trial = (np.concatenate(column) for column in zip(*method.log, strict=True))
         method.log.clear()
         matrix, before = table.matrix(), self.updates
-        self.updates = []
+        self.updates, self._sums, self._model = [], None, None
         for p in range(self.state.b.size):
             mine = problem == p
             new = Updates(matrix[row[mine]], factor[mine], trial[mine])
@@ -93,6 +102,7 @@ class VotedStream(Stream):
 
     def _grow(self, change: Array) -> None:
         super()._grow(change)
+        self._sums = None
         if not self.updates:
             return
         source = np.abs(change).argmax(axis=1)
@@ -104,30 +114,102 @@ class VotedStream(Stream):
             old[p]._replace(factor=s * old[p].factor) if s else empty for p, s in zip(source, sign, strict=True)
         ]
 
-    def vote(self, table: Table, *, average: bool = False) -> Array:
-        """Let every weight vector that there was vote on each row, or take their average.
+    # ------------------------------------------------------------------------------------------ what many vectors say
+
+    def vectors(self, p: int) -> Iterator[tuple[Array, float, int]]:
+        """Yield the weight vectors of a problem in their order, each with its bias and the trials that it survived.
+
+        The zero vector that training starts from is not among them: its ballot would not depend on the row.
+        """
+        rows, factor, trial = self.updates[p]
+        survived = np.diff(trial, append=int(self.state.t[p])).tolist()
+        bias = (np.cumsum(factor) * self.settings.bias).tolist()
+        for first, V in _vector_blocks(rows, factor):
+            for k, w in enumerate(V, start=first):
+                yield w, bias[k], survived[k]
+
+    def average_scores(self, table: Table) -> Array:
+        """Return the score of each row under the average of each known problem's vectors."""
+        # Whole numbers, divided last: their sums are exact, and a tie is a tie.
+        return scores(table, self._summed()) / self._trials()
+
+    def model(self) -> LinearModel:
+        """Return the average of the weight vectors, which will not change when the stream goes on."""
+        if self._model is None:
+            sums, trials, dtype = self._summed(), self._trials(), self.state.W.dtype
+            W, b = (sums.W / trials[:, None]).astype(dtype), (sums.b / trials).astype(dtype)
+            W.flags.writeable = b.flags.writeable = False
+            self._model = LinearModel(W, b, self.classes, self.settings.multiclass)
+        return self._model
+
+    def set_weights(self, W: Any, b: Any) -> None:
+        """Raise an error: the vote is one of the vectors that training went through."""
+        raise InvalidInput(
+            "coef_ and intercept_ are the average of every vector that training went through, and cannot be assigned. "
+            "Fit again."
+        )
+
+    def merge(self, others: Sequence[Stream], shares: Sequence[float] | None = None) -> Stream:
+        """Raise an error: there is no order in which the trials of several streams follow each other."""
+        raise InvalidInput("The votes of several streams cannot be merged. Train one stream, or merge averages.")
+
+    def _trials(self) -> Array:
+        return np.asarray(np.maximum(self.state.t[: self.known], 1))
+
+    def _summed(self) -> Hyperplanes:
+        """Return the sum of the vectors over the trials, for each known problem; kept until the stream goes on."""
+        if self._sums is None:
+            W = np.zeros((self.known, self.n_features))
+            b = np.zeros(self.known)
+            for p, (rows, factor, trial) in enumerate(self.updates[: self.known]):
+                times = factor * (int(self.state.t[p]) - trial)  # an update is in every later vector
+                W[p], b[p] = rows.T @ times, times.sum() * self.settings.bias
+            self._sums = as_hyperplanes(W, b)
+        return self._sums
+
+    def vote(self, table: Table) -> Array:
+        """Let every weight vector that there was vote on each row.
 
         Returns
         -------
         array of shape (n_rows, n_problems)
-            Share of votes for less share of votes against; or the scores of the average.
+            Share of votes for less share of votes against.
         """
-        columns = [self._vote(table, p, average) for p in range(self.known)]
-        return np.stack(columns, axis=1)
+        columns, rows = None, table.rows
+        if isinstance(rows, Csr):  # the vectors need no other columns than those that the rows touch
+            columns, place = np.unique(rows.indices, return_inverse=True)
+            rows = rows._replace(indices=place.astype(rows.indices.dtype))
+        votes = np.stack([self._vote(rows, table.shape[0], p, columns) for p in range(self.known)], axis=1)
+        return votes / self._trials()
 
-    def _vote(self, table: Table, p: int, average: bool) -> Array:
-        rows, factor, trial = self.updates[p]
-        result, trials = np.zeros(table.shape[0]), int(self.state.t[p])
-        if not factor.size:
-            return result
-        # Whole numbers, divided last: their sums are exact, and a tie is a tie.
-        survived = np.diff(trial, append=trials).astype(np.float64)
+    def _vote(self, rows: Any, count: int, p: int, columns: Array | None) -> Array:
+        """Return the votes for less the votes against each row, in trials: whole numbers, whose sums are exact."""
+        vectors, factor, trial = self.updates[p]
+        votes = np.zeros(count)
+        survived = np.diff(trial, append=int(self.state.t[p])).astype(np.float64)
         bias = np.cumsum(factor) * self.settings.bias
-        matrix, size = table.matrix(), max(1, SCORES_PER_BLOCK // factor.size)
-        for start in range(0, table.shape[0], size):
-            product: Any = matrix[start : start + size] @ rows.T
-            product = product.toarray() if hasattr(product, "toarray") else product
-            scores = np.cumsum(np.asarray(product) * factor, axis=1) + bias
-            ballots = scores if average else np.where(scores > 0, 1.0, -1.0)
-            result[start : start + size] = ballots @ survived
-        return result / max(trials, 1)
+        for first, V in _vector_blocks(vectors if columns is None else vectors[:, columns], factor):
+            part = slice(first, first + len(V))
+            if isinstance(rows, Csr):
+                cast_sparse_ballots(*rows, np.ascontiguousarray(V.T), bias[part], survived[part], votes)
+                continue
+            size = max(1, SCORES_PER_BLOCK // len(V))
+            for start in range(0, count, size):
+                block = slice(start, start + size)
+                cast_ballots(rows.X[block] @ V.T, bias[part], survived[part], votes[block])
+        return votes
+
+
+def _vector_blocks(rows: Any, factor: Array) -> Iterator[tuple[int, Array]]:
+    """Yield the vectors after each update in blocks: the number of the first, and a matrix of them."""
+    last = np.zeros(rows.shape[1], rows.dtype)
+    size = max(MIN_VECTORS_PER_BLOCK, WEIGHTS_PER_BLOCK // max(1, rows.shape[1]))
+    for first in range(0, factor.size, size):
+        block = rows[first : first + size]
+        V = (block.toarray() if hasattr(block, "toarray") else block) * factor[first : first + size, None].astype(
+            rows.dtype
+        )
+        V[0] += last
+        np.cumsum(V, axis=0, out=V)
+        last = V[-1].copy()
+        yield first, V

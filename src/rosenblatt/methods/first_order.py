@@ -102,6 +102,11 @@ class FirstOrder(Method):
         return self.finite
 
     @property
+    def derived(self) -> bool:  # type: ignore[override]
+        """Whether the weights must be computed: averaged, or with a penalty applied."""
+        return self.averaged or self.penalised
+
+    @property
     def penalised(self) -> bool:
         """Whether the weights shrink."""
         return not isinstance(self.penalty, NoPenalty)
@@ -197,9 +202,11 @@ class FirstOrder(Method):
         if not self.averaged:
             return as_hyperplanes(state.W, state.b)
         trials = np.maximum(state.t, 1)
-        W = (state.scale_sum[:, None] * state.W - state.lag) / trials[:, None]
+        W = state.scale_sum[:, None] * state.W
+        W -= state.lag  # in place: there may be more weights than fit into memory twice
+        W /= trials[:, None]
         b = (state.t * state.b.astype(float) - state.lag_b) / trials
-        return as_hyperplanes(W.astype(state.W.dtype), b.astype(state.b.dtype))
+        return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
 
     def settle(self, state: Weights) -> None:
         """Count assigned weights as those of one trial, so that the average has something to be one of."""

@@ -118,6 +118,8 @@ class Method:
         Whether something is due at the end of an epoch, with all its rows.
     by_feature : bool
         Whether the loops look at all problems of a feature at once, if sparse rows find their weights side by side.
+    derived : bool
+        Whether the weights that a state stands for must be computed, as those of an average.
     """
 
     finite: ClassVar[bool] = False
@@ -125,6 +127,7 @@ class Method:
     additive: ClassVar[bool] = False
     looks_back: ClassVar[bool] = False
     by_feature: ClassVar[bool] = False
+    derived: ClassVar[bool] = False
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]

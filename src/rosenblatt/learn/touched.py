@@ -1,0 +1,70 @@
+"""The weights that sparse rows touch: what depends on them is done in time proportional to the entries of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Csr
+from rosenblatt.data.table import Table
+from rosenblatt.methods.method import order_of
+
+Array = npt.NDArray[Any]
+
+# Entries of rows, as a share of the features, up to which it pays to look only at the weights that they touch: to
+# gather them takes longer for each of them than to go through all.
+TOUCHED_PER_FEATURE = 0.1
+
+
+def touches_few(table: Table, features: int) -> bool:
+    """Return whether rows touch so few of the weights that these are better looked at alone."""
+    return isinstance(table.rows, Csr) and table.entries <= TOUCHED_PER_FEATURE * features
+
+
+def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
+    """Return the part of a state that sparse rows touch, and the rows with their columns numbered accordingly.
+
+    Each entry has a column of its own, whether or not another entry is of the same feature.
+
+    Parameters
+    ----------
+    state : NamedTuple of arrays
+        Of a method.
+    table : Table
+        With sparse rows.
+    """
+    assert isinstance(table.rows, Csr)
+    data, indices, indptr = table.rows
+    features, order = state.W.shape[1], order_of(state.W)
+    part = (np.array(array[:, indices], order=order) if by_feature(array, features) else array for array in state)
+    rows = Csr(data, np.arange(indices.size, dtype=indices.dtype), indptr)
+    return type(state)(*part), Table(rows, (table.shape[0], indices.size), table.dtype, table.largest)
+
+
+def by_feature(array: Array, features: int) -> bool:
+    """Return whether an array of a state has a column for each feature."""
+    return array.ndim == 2 and array.shape[1] == features
+
+
+class Undo:
+    """The weights that a table of rows touches, as they were."""
+
+    def __init__(self, state: Any, table: Table) -> None:
+        self.state, self.features = state, state.W.shape[1]
+        few = isinstance(table.rows, Csr) and table.entries < self.features
+        # A column may come several times: it is then put back several times, to what it was.
+        self.columns = table.rows.indices if few else slice(None)  # type: ignore[union-attr]
+        self.before = [self._touched(array).copy() for array in state]
+
+    def _touched(self, array: Array) -> Array:
+        return array[:, self.columns] if by_feature(array, self.features) else array
+
+    def restore(self) -> None:
+        """Put the weights back."""
+        for array, old in zip(self.state, self.before, strict=True):
+            if by_feature(array, self.features):
+                array[:, self.columns] = old
+            else:
+                array[:] = old
