@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
-from rosenblatt.dual.blocks import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.expansion import Expansion, expand
+from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.plan import Run
 from rosenblatt.storage.checks import check_array, check_record
@@ -163,7 +163,7 @@ class Budgeted(DualPresenter):
         self._check_finite(scores)
         number = row + self.pool.offset
         K = self.pool.columns(number, row)
-        block = loops.Block(number, self.task.label[row], self.sample_weight[row], K, scores)
+        block = loops.Block(number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), False)
         if self.budget.rule == "projectron":
             residual = self.budget.residual
             loops.run_projecting_block(residual, block, columns, problems, self.vectors, self.progress)

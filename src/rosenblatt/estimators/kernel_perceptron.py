@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.labels import as_labels, as_weights, used_rows
-from rosenblatt.dual.blocks import DualJob, run_dual
+from rosenblatt.dual.blocks import run_dual
 from rosenblatt.dual.budget import BUDGET_RULES, Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
 from rosenblatt.dual.kernels import (
@@ -29,6 +29,7 @@ from rosenblatt.dual.kernels import (
     from_function,
     width,
 )
+from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
@@ -82,6 +83,7 @@ class _Fitted(ClassifierMixin, EpochLearner):
     t_: int
     mistakes_: int
     gamma_: float
+    aggregate_: str
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
@@ -112,6 +114,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         The rows.
     gamma_ : float
         The gamma that is used, where there is one.
+    aggregate_ : {"last", "average"}
+        What `predict` goes by when `aggregate` is None.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
     n_iter_ : int
@@ -177,10 +181,11 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         words=("scale", "auto"),
     )
     coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
-    aggregate: Literal["last", "average", "vote"] = choice(
-        default="last",
-        text="What `predict` and `decision_function` go by, unless told otherwise.",
-        choices=AGGREGATES,
+    aggregate: Literal["last", "average", "vote"] | None = choice(
+        default=None,
+        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average; the last f on "
+        "a budget, and where every row is on its side of the last f, but not of the average.",
+        choices=(None, *AGGREGATES),
     )
     budget: int | None = integer(
         default=None,
@@ -212,11 +217,11 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         least=0,
         wanted="a number of megabytes",
     )
-    fit_intercept: bool = flag(default=False, text="Whether to learn a bias: adds 1 to the kernel.")
+    fit_intercept: bool = flag(default=True, text="Whether to learn a bias: adds 1 to the kernel.")
     max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
-    at_times = ("gamma_", "_memory")
+    at_times = ("gamma_", "aggregate_", "_memory")
     derived = ("_form", "dual_coef_", "support_", "support_vectors_")
 
     def __sklearn_tags__(self) -> Any:
@@ -231,7 +236,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         if not callable(self.kernel) and self.kernel not in KERNELS:
             listed = ", ".join(map(repr, KERNELS))
             raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
-        if self.budget is not None and self.aggregate != "last":
+        if self.budget is not None and self.aggregate not in (None, "last"):
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
                 "aggregate='last', or budget=None."
@@ -444,11 +449,12 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
                 raise self._other_budget()
-            expansion, record = run_dual(job)
+            expansion, record, self.aggregate_ = run_dual(job)
             self.__dict__.pop("_memory", None)
         else:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
             expansion, record, self._memory = run_budgeted(job, budget, self._memory_of(job.start, budget))
+            self.aggregate_ = "last"
         self._expansion, self.classes_ = expansion, classes
         self._store(record)
         self._expose()
@@ -499,7 +505,9 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        chosen = choose_aggregate(aggregate, method, self.aggregate, possible)
+        # A file from before there was a choice has none, and says itself what to go by.
+        default = self.aggregate or self.__dict__.get("aggregate_", possible[0])
+        chosen = choose_aggregate(aggregate, method, default, possible)
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known(self.classes_)
         kernel = self._similarity(matrix)
