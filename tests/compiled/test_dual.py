@@ -32,7 +32,8 @@ def joint(classes):
 
 def new_progress(problems):
     parts = 1 if problems.joint else problems.sign.shape[1]
-    return dual.Progress(np.zeros(problems.sign.shape[1], np.int64), np.zeros(parts), np.zeros(parts))
+    count = problems.sign.shape[1]
+    return dual.Progress(np.zeros(count, np.int64), *np.zeros((2, parts)), *np.zeros((2, count)))
 
 
 def new_updates(capacity):
@@ -43,7 +44,7 @@ def new_updates(capacity):
 def new_block(label, K, problems, scores=None):
     n = label.size
     scores = np.zeros((problems.sign.shape[1], n)) if scores is None else scores
-    return dual.Block(np.arange(n), label, np.ones(n), K, scores)
+    return dual.Block(np.arange(n), label, np.ones(n), K, scores, np.arange(n), False)
 
 
 def new_vectors(problems, budget):

@@ -25,7 +25,7 @@ few = settings(max_examples=20)
 @given(data=integer_sets(classes=3, most_rows=30))
 def test_a_budget_that_is_never_full_changes_nothing(rule, data):
     X, label = data
-    options = {"kernel": "quadratic", "shuffle": False, "max_iter": 2, "tol": None}
+    options = {"kernel": "quadratic", "aggregate": "last", "shuffle": False, "max_iter": 2, "tol": None}
     free = KernelPerceptron(**options).fit(X, label)
     bound = KernelPerceptron(budget=60, budget_rule=rule, **options).fit(X, label)
     assert bound.decision_function(X).tolist() == free.decision_function(X).tolist()
@@ -42,7 +42,9 @@ def test_the_forgetron_is_that_of_the_paper(data, size):
         return float(np.exp(-np.sum((np.array(x) - np.array(z)) ** 2)))
 
     active, weights = reference.forgetron(X.tolist(), signs, kernel, size)
-    model = KernelPerceptron(gamma=1.0, budget=size, budget_rule="forgetron", shuffle=False, max_iter=1, tol=None)
+    model = KernelPerceptron(
+        gamma=1.0, fit_intercept=False, budget=size, budget_rule="forgetron", shuffle=False, max_iter=1, tol=None
+    )
     model.fit(X, label)
     by_age = np.argsort(model.support_)
     assert model.support_[by_age].tolist() == active
@@ -53,7 +55,7 @@ def test_the_forgetron_is_that_of_the_paper(data, size):
 @given(data=integer_sets(most_rows=20), seed=st.integers(0, 2**31 - 1))
 def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
     X, label = data
-    model = KernelPerceptron(kernel="quadratic", budget=4, random_state=seed)
+    model = KernelPerceptron(kernel="quadratic", fit_intercept=False, budget=4, random_state=seed)
     members = []
     for i in range(len(X)):
         signs = 2 * label[members] - 1
@@ -68,9 +70,9 @@ def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
 
 def test_random_eviction_hits_every_vector():
     X, y = np.eye(300), np.arange(300) % 2
-    model = KernelPerceptron(kernel="linear", budget=5, shuffle=False, max_iter=1, tol=None).fit(X, y)
+    model = KernelPerceptron(kernel="linear", fit_intercept=False, budget=5, shuffle=False, max_iter=1, tol=None).fit(X, y)
     order = [
-        KernelPerceptron(kernel="linear", budget=5).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)
+        KernelPerceptron(kernel="linear", fit_intercept=False, budget=5).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)
     ]
     replaced = [next(s for s in range(5) if a[s] != b[s]) for a, b in itertools.pairwise(order)]
     assert set(replaced) == set(range(5))
@@ -82,7 +84,7 @@ def test_random_eviction_hits_every_vector():
 def test_the_projectron_projects_onto_the_span(data):
     X, label = data
     X = X / 4
-    model = KernelPerceptron(gamma=0.5, budget=5, budget_rule="projectron", residual=0.3)
+    model = KernelPerceptron(gamma=0.5, fit_intercept=False, budget=5, budget_rule="projectron", residual=0.3)
     for i in range(len(X)):
         first = not hasattr(model, "support_")
         old = None if first else (model.support_.copy(), model.dual_coef_[0].copy())
@@ -111,7 +113,7 @@ def test_a_budget_holds_over_a_long_stream_and_chunks_do_not_matter(multiclass, 
     rng = np.random.default_rng(2)
     X = rng.standard_normal((400, 3))  # not integers: where scores are zero, chunks would round them differently
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    options = {"kernel": "rbf", "gamma": 0.25, "multiclass": multiclass, "budget": 20, "budget_rule": rule}
+    options = {"kernel": "rbf", "gamma": 0.25, "multiclass": multiclass, "budget": 20, "budget_rule": rule} | {"fit_intercept": False}
     whole, stream = KernelPerceptron(**options), KernelPerceptron(**options)
     sizes = []
     for _ in range(3):

@@ -22,7 +22,6 @@ from rosenblatt.dual.objects import ColumnCache, GrowingArray
 from rosenblatt.dual.presenter import ROWS_PER_SHARE, DualJob, Unbounded, run_presenter
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.learn.plan import Run
-from rosenblatt.learn.stopping import Stop
 
 Array = npt.NDArray[Any]
 
@@ -31,7 +30,7 @@ EXPENSIVE_ROWS_PER_BLOCK = 32  # the same, where one similarity is so slow that 
 COLUMNS_AHEAD = 32  # similarities of so many rows of a block cost hardly more than those of one
 
 
-def run_dual(job: DualJob) -> tuple[Expansion, Run, str]:
+def run_dual(job: DualJob) -> tuple[Expansion, Run]:
     """Train without a budget, over the whole Gram matrix if that is small, else block by block.
 
     Parameters
@@ -44,16 +43,11 @@ def run_dual(job: DualJob) -> tuple[Expansion, Run, str]:
         What was learned.
     Run
         The record.
-    str
-        What to predict by: "average", or "last" where every row is on its side of the last f, and not of the average.
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         presenter = (WholeGram if has_room(job) else Blockwise)(job, threads)
         record = run_presenter(job, presenter)
-        learned = presenter.expansion()
-        separated = set(record.stops) == {Stop.SEPARATED}
-        best = "last" if separated and not presenter.separates(learned.summed()) else "average"
-        return learned, record, best
+        return presenter.expansion(), record
 
 
 class Blockwise(Unbounded):

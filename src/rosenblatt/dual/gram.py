@@ -1,4 +1,7 @@
-"""Training in the dual with the whole Gram matrix: for rows that are so few that it fits a cache."""
+"""Training in the dual with a Gram matrix: for rows that are so few that it fits a cache.
+
+Of the matrix only the columns of mistaken rows are ever computed, each once.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,19 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
 from rosenblatt.dual.expansion import expand
-from rosenblatt.dual.kernels import take
-from rosenblatt.dual.presenter import ROWS_PER_SHARE, DualJob, Unbounded
+from rosenblatt.dual.presenter import DualJob, Unbounded
 from rosenblatt.dual.threads import Threads, pieces
 
 Array = npt.NDArray[Any]
 
 # Up to so many bytes, a matrix is computed once and read in every epoch.
 GRAM_MAX_BYTES = 50e6
+COLUMNS_AHEAD = 128  # columns that are computed together, for one matrix product
+COLUMNS_PER_SHARE = 64  # columns that a thread takes at a time
 
 
 def has_room(job: DualJob) -> bool:
-    """Return whether the Gram matrix of a job is worth its memory: it is small, needed, and similarities are cheap."""
+    """Return whether a job has few enough rows, all of them known, and a kernel that may be asked too often."""
     return (
         not job.streams
         and not job.kernel.expensive
@@ -41,22 +45,34 @@ class WholeGram(Unbounded):
         if self.pool.offset:
             self.kept_scores = expand(job.kernel, job.start.vectors, job.objects, job.start.coef)
         self.K = np.empty((self.n_objects, self.n_objects), self.dtype)
-        self.number = np.arange(self.n_objects)
-
-        def work(share: Array) -> None:
-            self.K[share[0] : share[-1] + 1] = job.kernel.columns(take(job.objects, share), job.objects)
-
-        threads.share(work, pieces(self.n_objects, ROWS_PER_SHARE))
+        self.number, self.column = np.arange(self.n_objects), np.full(self.n_objects, -1)
 
     def _learn(self, row: Array, problems: loops.Problems) -> None:
-        """Present the rows one by one, and log the updates."""
+        """Present the rows one by one, compute similarities when they are missing, and log the updates."""
         label, weight, scores = self.task.label, self.sample_weight, self.kept_scores
         block = loops.Block(self.number, label, weight, self.K, scores, row, True)
-        updates = self._room_for_updates(row.size, problems)
-        self._run(block, problems, self.number, 0, updates)
+        updates, at = self._room_for_updates(row.size, problems), 0
+        while (at := self._run(block, problems, self.column, at, updates)) < row.size:
+            self._fill(self._choose(row[at:], problems))
         self._check_finite(scores)
         if updates.size[0]:
             self._enter(self.number, updates)
+
+    def _choose(self, row: Array, problems: loops.Problems) -> Array:
+        """Return the next rows, of those still to be presented, that are mistaken now and have no similarities."""
+        margin = np.empty(row.size)
+        loops.margins(self.task.label[row], np.ascontiguousarray(self.kept_scores[:, row]), problems, 0, margin)
+        missing = row[~(margin > 0.0) & (self.column[row] < 0)]
+        return missing[:COLUMNS_AHEAD] if self.each_row_once else np.unique(missing[:COLUMNS_AHEAD])
+
+    def _fill(self, row: Array) -> None:
+        """Compute the similarities of some rows with all."""
+
+        def work(share: Array) -> None:
+            self.K[row[share]] = self.job.kernel.columns(self.job.objects[row[share]], self.job.objects)
+
+        self.threads.share(work, pieces(row.size, COLUMNS_PER_SHARE))
+        self.column[row] = row
 
     def scores(self) -> Array:
         """Return the current scores of all objects."""

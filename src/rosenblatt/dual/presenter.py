@@ -19,7 +19,7 @@ import numpy.typing as npt
 from rosenblatt.compiled import dual as loops
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import ALL_ROWS
-from rosenblatt.dual.expansion import VECTORS_PER_TILE, Expansion, Log, expand
+from rosenblatt.dual.expansion import Expansion, Log, expand
 from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
@@ -166,12 +166,9 @@ class DualPresenter(Presenter):
 
     def fits(self, part: int) -> bool:
         """Return whether every row is on its side."""
-        return self._on_its_side(part, np.ascontiguousarray(self.scores()[:, self.subset]))
-
-    def _on_its_side(self, part: int, scores: Array) -> bool:
-        """Return whether every row is on its side, by its scores in shape (problems, rows)."""
-        margin = np.empty(self.n_rows)
-        loops.margins(self.task.label[self.subset], scores, self._problems([part]), 0, margin)
+        problems, margin = self._problems([part]), np.empty(self.n_rows)
+        scores = np.ascontiguousarray(self.scores()[:, self.subset])
+        loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
         return bool((margin > 0).all())
 
     def weights(self) -> tuple[Array, Array]:
@@ -213,7 +210,7 @@ class Unbounded(DualPresenter):
             coef, vectors = job.start.coef, job.start.vectors
             self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
             self.progress.steps[:] = np.abs(coef).sum(axis=1)
-        self.ceiling = np.inf
+        self.ceiling, self.highest = np.inf, np.zeros(self.parts)
 
     def _room_for_updates(self, n_trials: int, problems: loops.Problems) -> loops.Updates:
         """Return arrays for as many updates as so many trials can make."""
@@ -242,9 +239,10 @@ class Unbounded(DualPresenter):
     # ---------------------------------------------------------------------------------------------------------- the end
 
     def objective(self, shown: Shown) -> list[float]:
-        """Return the mean loss of each part, and infinity where its fall is progress no more."""
-        in_vain = self._promises_nothing()
-        return [np.inf if in_vain[part] else loss / self.n_rows for part, loss in enumerate(shown.loss)]
+        """Return the mean loss of each part; where its fall is progress no more, a figure above all that there were."""
+        figures = np.array(shown.loss) / self.n_rows
+        self.highest = np.maximum(self.highest, figures)
+        return list(np.where(self._promises_nothing(), 2.0 * self.highest + 1.0, figures))
 
     def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
         """Return which of the stalled parts should end: those of which no separator would promise anything."""
@@ -272,18 +270,6 @@ class Unbounded(DualPresenter):
         return np.asarray(in_vain & (self.trials[: self.parts] >= TRIALS_ALWAYS_ALLOWED))
 
     # -------------------------------------------------------------------------------------------------------- results
-
-    def separates(self, coef: Array) -> bool:
-        """Return whether the f with such coefficients have every row on its side."""
-        scores = np.zeros((self.trials.size, self.n_rows))
-
-        def work(share: Array) -> None:
-            for tile in pieces(self.member.size, VECTORS_PER_TILE):
-                K = self.pool.columns(self.member.array[tile], self.subset[share])
-                scores[:, share] += coef[:, tile].astype(K.dtype) @ K
-
-        self.threads.share(work, pieces(self.n_rows, ROWS_PER_SHARE))
-        return all(self._on_its_side(part, scores) for part in range(self.parts))
 
     def coef(self) -> Array:
         """Return the coefficients, summed from the log."""

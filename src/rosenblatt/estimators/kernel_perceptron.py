@@ -83,7 +83,6 @@ class _Fitted(ClassifierMixin, EpochLearner):
     t_: int
     mistakes_: int
     gamma_: float
-    aggregate_: str
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
@@ -114,8 +113,6 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         The rows.
     gamma_ : float
         The gamma that is used, where there is one.
-    aggregate_ : {"last", "average"}
-        What `predict` goes by when `aggregate` is None.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
     n_iter_ : int
@@ -183,8 +180,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
     aggregate: Literal["last", "average", "vote"] | None = choice(
         default=None,
-        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average; the last f on "
-        "a budget, and where every row is on its side of the last f, but not of the average.",
+        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average, and the last f on "
+        "a budget.",
         choices=(None, *AGGREGATES),
     )
     budget: int | None = integer(
@@ -221,7 +218,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
-    at_times = ("gamma_", "aggregate_", "_memory")
+    at_times = ("gamma_", "_memory")
     derived = ("_form", "dual_coef_", "support_", "support_vectors_")
 
     def __sklearn_tags__(self) -> Any:
@@ -449,12 +446,11 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
                 raise self._other_budget()
-            expansion, record, self.aggregate_ = run_dual(job)
+            expansion, record = run_dual(job)
             self.__dict__.pop("_memory", None)
         else:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
             expansion, record, self._memory = run_budgeted(job, budget, self._memory_of(job.start, budget))
-            self.aggregate_ = "last"
         self._expansion, self.classes_ = expansion, classes
         self._store(record)
         self._expose()
@@ -505,8 +501,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        # A file from before there was a choice has none, and says itself what to go by.
-        default = self.aggregate or self.__dict__.get("aggregate_", possible[0])
+        default = self.aggregate or ("average" if "average" in possible else "last")
         chosen = choose_aggregate(aggregate, method, default, possible)
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known(self.classes_)
