@@ -19,7 +19,7 @@ from rosenblatt.compiled import dual as loops
 from rosenblatt.dual.expansion import VECTORS_PER_TILE, Expansion, Log
 from rosenblatt.dual.gram import WholeGram, has_room
 from rosenblatt.dual.objects import ColumnCache, GrowingArray
-from rosenblatt.dual.presenter import ROWS_PER_SHARE, DualJob, Unbounded, run_presenter
+from rosenblatt.dual.presenter import ROWS_PER_SHARE, DualJob, Unbounded, empty_updates, run_presenter
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.learn.plan import Run
 
@@ -106,7 +106,7 @@ class Blockwise(Unbounded):
     def _present(self, block: loops.Block, problems: loops.Problems) -> loops.Updates:
         """Present the rows of a block one by one, and compute similarities when they are missing."""
         row, n_rows = block.row, block.row.size
-        updates = self._room_for_updates(n_rows, problems)
+        updates = empty_updates(self._most_updates(n_rows, problems))
         column, filled, at = np.full(n_rows, -1, np.int64), 0, 0
         while True:
             at = self._run(block, problems, column, at, updates)

@@ -11,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
-from rosenblatt.dual.expansion import expand
-from rosenblatt.dual.presenter import DualJob, Unbounded
+from rosenblatt.dual.expansion import Expansion, expand
+from rosenblatt.dual.presenter import DualJob, Unbounded, empty_updates
 from rosenblatt.dual.threads import Threads, pieces
 
 Array = npt.NDArray[Any]
 
 # Up to so many bytes, a matrix is computed once and read in every epoch.
 GRAM_MAX_BYTES = 50e6
-COLUMNS_AHEAD = 128  # columns that are computed together, for one matrix product
-COLUMNS_PER_SHARE = 64  # columns that a thread takes at a time
+COLUMNS_AHEAD = 256  # columns that are computed together, for one matrix product
+COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
+UPDATE_EPOCHS = 4  # epochs of nothing but mistakes whose updates are logged together
 
 
 def has_room(job: DualJob) -> bool:
@@ -46,17 +47,30 @@ class WholeGram(Unbounded):
             self.kept_scores = expand(job.kernel, job.start.vectors, job.objects, job.start.coef)
         self.K = np.empty((self.n_objects, self.n_objects), self.dtype)
         self.number, self.column = np.arange(self.n_objects), np.full(self.n_objects, -1)
+        self.updates = empty_updates(0)
 
     def _learn(self, row: Array, problems: loops.Problems) -> None:
         """Present the rows one by one, compute similarities when they are missing, and log the updates."""
         label, weight, scores = self.task.label, self.sample_weight, self.kept_scores
         block = loops.Block(self.number, label, weight, self.K, scores, row, True)
-        updates, at = self._room_for_updates(row.size, problems), 0
-        while (at := self._run(block, problems, self.column, at, updates)) < row.size:
+        self._make_room(row.size, problems)
+        at = 0
+        while (at := self._run(block, problems, self.column, at, self.updates)) < row.size:
             self._fill(self._choose(row[at:], problems))
         self._check_finite(scores)
-        if updates.size[0]:
-            self._enter(self.number, updates)
+
+    def _make_room(self, n_trials: int, problems: loops.Problems) -> None:
+        """Make room for the updates of an epoch behind those of earlier ones, which are logged if there is none."""
+        needed = self._most_updates(n_trials, problems)
+        if self.updates.row.size - self.updates.size[0] < needed:
+            self._log_updates()
+            self.updates = empty_updates(UPDATE_EPOCHS * needed)
+
+    def _log_updates(self) -> None:
+        """Enter the updates since the last call into the log."""
+        if self.updates.size[0]:
+            self._enter(self.number, self.updates)
+            self.updates.size[0] = 0
 
     def _choose(self, row: Array, problems: loops.Problems) -> Array:
         """Return the next rows, of those still to be presented, that are mistaken now and have no similarities."""
@@ -77,3 +91,13 @@ class WholeGram(Unbounded):
     def scores(self) -> Array:
         """Return the current scores of all objects."""
         return self.kept_scores
+
+    def coef(self) -> Array:
+        """Return the coefficients, summed from the log."""
+        self._log_updates()
+        return super().coef()
+
+    def expansion(self) -> Expansion:
+        """Return what was learned."""
+        self._log_updates()
+        return super().expansion()

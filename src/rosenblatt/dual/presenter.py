@@ -189,6 +189,12 @@ class DualPresenter(Presenter):
             )
 
 
+def empty_updates(capacity: int) -> loops.Updates:
+    """Return arrays with room for so many updates."""
+    place, problem, trial = np.empty((3, capacity), np.int64)
+    return loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
+
+
 class Unbounded(DualPresenter):
     """A run that keeps every row that was ever mistaken, and logs every update.
 
@@ -212,11 +218,9 @@ class Unbounded(DualPresenter):
             self.progress.steps[:] = np.abs(coef).sum(axis=1)
         self.ceiling, self.highest = np.inf, np.zeros(self.parts)
 
-    def _room_for_updates(self, n_trials: int, problems: loops.Problems) -> loops.Updates:
-        """Return arrays for as many updates as so many trials can make."""
-        capacity = n_trials * (2 if self.joint else problems.active.size)
-        place, problem, trial = np.empty((3, capacity), np.int64)
-        return loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
+    def _most_updates(self, n_trials: int, problems: loops.Problems) -> int:
+        """Return how many updates so many trials can make."""
+        return n_trials * (2 if self.joint else problems.active.size)
 
     def _run(self, block: loops.Block, problems: loops.Problems, column: Array, at: int, to: loops.Updates) -> int:
         """Present the rows of a block until a similarity is missing; return the trial that needs it."""
