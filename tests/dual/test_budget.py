@@ -25,8 +25,8 @@ few = settings(max_examples=20)
 @given(data=integer_sets(classes=3, most_rows=30))
 def test_a_budget_that_is_never_full_changes_nothing(rule, data):
     X, label = data
-    options = {"kernel": "quadratic", "aggregate": "last", "shuffle": False, "max_iter": 2, "tol": None}
-    free = KernelPerceptron(**options).fit(X, label)
+    options = {"kernel": "quadratic", "fit_intercept": False, "shuffle": False, "max_iter": 2, "tol": None}
+    free = KernelPerceptron(aggregate="last", **options).fit(X, label)
     bound = KernelPerceptron(budget=60, budget_rule=rule, **options).fit(X, label)
     assert bound.decision_function(X).tolist() == free.decision_function(X).tolist()
 
@@ -42,9 +42,7 @@ def test_the_forgetron_is_that_of_the_paper(data, size):
         return float(np.exp(-np.sum((np.array(x) - np.array(z)) ** 2)))
 
     active, weights = reference.forgetron(X.tolist(), signs, kernel, size)
-    model = KernelPerceptron(
-        gamma=1.0, fit_intercept=False, budget=size, budget_rule="forgetron", shuffle=False, max_iter=1, tol=None
-    )
+    model = KernelPerceptron(gamma=1.0, budget=size, budget_rule="forgetron", shuffle=False, max_iter=1, tol=None)
     model.fit(X, label)
     by_age = np.argsort(model.support_)
     assert model.support_[by_age].tolist() == active
@@ -55,7 +53,7 @@ def test_the_forgetron_is_that_of_the_paper(data, size):
 @given(data=integer_sets(most_rows=20), seed=st.integers(0, 2**31 - 1))
 def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
     X, label = data
-    model = KernelPerceptron(kernel="quadratic", fit_intercept=False, budget=4, random_state=seed)
+    model = KernelPerceptron(kernel="quadratic", budget=4, random_state=seed)
     members = []
     for i in range(len(X)):
         signs = 2 * label[members] - 1
@@ -70,9 +68,9 @@ def test_random_eviction_replaces_one_vector_by_the_mistaken_row(data, seed):
 
 def test_random_eviction_hits_every_vector():
     X, y = np.eye(300), np.arange(300) % 2
-    model = KernelPerceptron(kernel="linear", fit_intercept=False, budget=5, shuffle=False, max_iter=1, tol=None).fit(X, y)
+    model = KernelPerceptron(kernel="linear", budget=5, shuffle=False, max_iter=1, tol=None).fit(X, y)
     order = [
-        KernelPerceptron(kernel="linear", fit_intercept=False, budget=5).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)
+        KernelPerceptron(kernel="linear", budget=5).partial_fit(X[:n], y[:n]).support_.tolist() for n in range(5, 60)
     ]
     replaced = [next(s for s in range(5) if a[s] != b[s]) for a, b in itertools.pairwise(order)]
     assert set(replaced) == set(range(5))
@@ -84,7 +82,7 @@ def test_random_eviction_hits_every_vector():
 def test_the_projectron_projects_onto_the_span(data):
     X, label = data
     X = X / 4
-    model = KernelPerceptron(gamma=0.5, fit_intercept=False, budget=5, budget_rule="projectron", residual=0.3)
+    model = KernelPerceptron(gamma=0.5, budget=5, budget_rule="projectron", residual=0.3)
     for i in range(len(X)):
         first = not hasattr(model, "support_")
         old = None if first else (model.support_.copy(), model.dual_coef_[0].copy())
@@ -113,7 +111,7 @@ def test_a_budget_holds_over_a_long_stream_and_chunks_do_not_matter(multiclass, 
     rng = np.random.default_rng(2)
     X = rng.standard_normal((400, 3))  # not integers: where scores are zero, chunks would round them differently
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    options = {"kernel": "rbf", "gamma": 0.25, "multiclass": multiclass, "budget": 20, "budget_rule": rule} | {"fit_intercept": False}
+    options = {"kernel": "rbf", "gamma": 0.25, "multiclass": multiclass, "budget": 20, "budget_rule": rule}
     whole, stream = KernelPerceptron(**options), KernelPerceptron(**options)
     sizes = []
     for _ in range(3):
@@ -142,6 +140,20 @@ def test_problems_that_share_a_budget_end_together(rule):
         scores.append((model.score(X, y), brief.score(X, y)))
     ended, after_one_epoch = np.mean(scores, axis=0)
     assert ended > after_one_epoch - 0.05
+
+
+@pytest.mark.parametrize("rule", BUDGET_RULES)
+@pytest.mark.parametrize("multiclass", MODES)
+def test_a_fit_keeps_the_best_epoch_and_goes_on_from_there(rule, multiclass):
+    X, y = (part[:400] for part in load_digits(return_X_y=True))
+    options = {"budget": 60, "budget_rule": rule, "multiclass": multiclass}
+    model = KernelPerceptron(**options).fit(X, y)
+    assert model.score(X, y) == pytest.approx(1 - min(model.run_.errors))
+    short = KernelPerceptron(max_iter=model.run_.kept, tol=None, **options).fit(X, y)
+    assert model.support_.tolist() == short.support_.tolist()
+    assert model.dual_coef_.tolist() == short.dual_coef_.tolist()
+    for name in ("gram", "born", "count", "damage", "errors"):
+        assert getattr(model._memory, name).tolist() == getattr(short._memory, name).tolist()
 
 
 @pytest.mark.parametrize("shuffle", [True, "random"])

@@ -1,10 +1,11 @@
 """Training in the dual: what to learn, and what all presenters of objects have in common.
 
-A run without a budget keeps every row that was ever mistaken, and a log of its updates. It ends when every row is on its
-side; or when its own mistakes prove that being on its side would say nothing of new rows. A separator with margin g makes
-at most (R / g)^2 mistakes, and errs on a new row with a probability of at most that over n + 1 (Freund and Schapire 1999,
-after Vapnik). The mistakes so far bound every margin from above, g <= |f| / (sum of the steps). Once the largest possible
-margin promises no fewer mistakes than there are rows, the run has `n_iter_no_change` epochs left.
+A run without a budget keeps every row that was ever mistaken, and a log of its updates. It ends when every row is on
+its side; or when its own mistakes prove that this would say nothing of new rows. A separator with margin g makes at
+most (R / g)^2 mistakes, and errs on a new row with a probability of at most their expected number over n + 1 (Freund
+and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above, g <= |f| / (sum of the steps). Once
+even the largest possible margin promises no fewer mistakes than there are rows, epochs are no progress any more, and
+patience (`n_iter_no_change`) ends the run. Its average has been a good hypothesis since the first epoch.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import KERNEL, Stop
+from rosenblatt.learn.stopping import KERNEL, UNBOUNDED_KERNEL, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 
 Array = npt.NDArray[Any]
@@ -201,6 +202,8 @@ class Unbounded(DualPresenter):
     Slots number the vectors: those of the start, then rows in the order of their first mistakes.
     """
 
+    words = UNBOUNDED_KERNEL
+
     def __init__(self, job: DualJob, threads: Threads) -> None:
         super().__init__(job, threads)
         self.member = GrowingArray((), np.int64)  # number in the pool of each slot
@@ -245,8 +248,9 @@ class Unbounded(DualPresenter):
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part; where its fall is progress no more, a figure above all that there were."""
         figures = np.array(shown.loss) / self.n_rows
-        self.highest = np.maximum(self.highest, figures)
-        return list(np.where(self._promises_nothing(), 2.0 * self.highest + 1.0, figures))
+        in_vain = self._promises_nothing()
+        self.highest = np.maximum(self.highest, figures) + in_vain
+        return list(np.where(in_vain, self.highest, figures))
 
     def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
         """Return which of the stalled parts should end: those of which no separator would promise anything."""
