@@ -71,8 +71,8 @@ class ForKernels(InEpochs):
     tol: float | None = real(
         default=1e-3,
         text="The fit ends after `n_iter_no_change` epochs without progress. Progress is an epoch after which some "
-        "separator may still have a margin g with (R / g)^2 < n, R the largest length of the n rows; or, where the mean "
-        "loss stopped falling by more than tol, a margin above tol R. None: all `max_iter` epochs.",
+        "separator may still have a margin g with (R / g)^2 < n, R the largest length of the n rows; or, where the mean"
+        " loss stopped falling by more than tol, a margin above tol R. None: all `max_iter` epochs.",
         most=np.inf,
         wanted="a number, or None for all epochs",
         optional=True,
