@@ -13,7 +13,7 @@ NOISY = make_classification(600, 10, n_informative=5, flip_y=0.3, random_state=0
 def lengths(model):
     """Return |f| and the sum of the steps for each problem, from the expansion itself."""
     known = model._expansion
-    gram = np.exp(-model.gamma_ * ((known.vectors[:, None, :] - known.vectors[None, :, :]) ** 2).sum(axis=2)) + 1
+    gram = np.exp(-model.gamma_ * ((known.vectors[:, None, :] - known.vectors[None, :, :]) ** 2).sum(axis=2)) + 0.5
     return np.sqrt(((known.coef @ gram) * known.coef).sum(axis=1)), np.abs(known.coef).sum(axis=1)
 
 

@@ -33,7 +33,7 @@ from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.kernel_parameters import AGGREGATES, KERNELS, ForKernels
+from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, KERNELS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
@@ -182,8 +182,9 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         else:
             gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
             kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
-        biased = self.budget is None if self.fit_intercept is None else self.fit_intercept
-        return Padded(kernel) if biased else kernel
+        if self.fit_intercept is None:
+            return Padded(kernel, DEFAULT_BIAS) if self.budget is None else kernel
+        return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
         """Find out what the first rows decide: gamma, and which form a function has."""
