@@ -58,7 +58,7 @@ def expected_failures(estimator):
     if estimator.kernel != "precomputed":
         for storage in ("dense", "sparse"):
             expected[f"check_sample_weight_equivalence_on_{storage}_data"] = ORDER_MATTERS
-    if estimator.multiclass != "joint" and estimator.budget is None:
+    if estimator.kernel == "poly":
         expected["check_class_weight_classifiers"] = COSTS_DO_NOT_MATTER
     return expected
 
