@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.datasets import load_iris, load_svmlight_file
+from sklearn.datasets import load_iris, load_svmlight_file, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -411,6 +411,20 @@ def _svmlight(path: Path) -> Data:
 # ----------------------------------------------------------------------------------------------------------- kernels
 
 
+SMALL_SIZES = (100, 500, 2_000, 8_000)
+# Makers of so many rows.
+SMALL_SETS: dict[str, Callable[[int], Data]] = {
+    "10 features, a tenth of the labels random": lambda rows: make_classification(
+        rows, 10, n_informative=5, n_redundant=0, flip_y=0.1, random_state=0
+    ),
+    "5 classes": lambda rows: make_classification(
+        rows, 20, n_informative=10, n_redundant=0, n_classes=5, flip_y=0.05, random_state=0
+    ),
+    "two moons": lambda rows: make_moons(rows, noise=0.3, random_state=0),
+    "MNIST": lambda rows: mnist_or_alike(rows)[0],
+}
+
+
 @case("kernel (1 + x.z)^3 on 10,000 images of MNIST: a fit, and predictions by 10,000 support vectors")
 def kernel(bench: Bench) -> Iterator[Yield]:
     """Compare with the support vector machine of the same kernel."""
@@ -442,6 +456,27 @@ def kernel(bench: Bench) -> Iterator[Yield]:
     yield Figure(f"predict, {vectors}", RATE, rate[OURS], rate[SKLEARN], "rows/s", "SVC", target=1.0)
     product = timed["product"].seconds
     yield Figure("predict, against one matrix product", COST, timed[OURS].seconds, product, peer="rows @ vectors.T")
+
+
+@case("KernelPerceptron() against SVC() on 100, 500, 2,000 and 8,000 rows: a fit with the defaults, and its accuracy")
+def kernel_small(bench: Bench) -> Iterator[Yield]:
+    """Compare both with their defaults on noisy rows, on two moons, and on digits."""
+    lines = []
+    for name, make in SMALL_SETS.items():
+        for size in SMALL_SIZES:
+            rows = bench.rows(size)
+            X, y = make(rows + 2_000)
+            train, test = (X[:rows], y[:rows]), (X[rows:], y[rows:])
+            contestants = {
+                OURS: lambda data=train: KernelPerceptron().fit(*data),
+                SKLEARN: lambda data=train: SVC().fit(*data),
+            }
+            timed = bench.best(contestants, rounds=bench.rounds if size <= 2_000 else 1)
+            ours, theirs = timed[OURS], timed[SKLEARN]
+            yield Figure(f"{name}, {rows:,} rows", SPEED, ours.seconds, theirs.seconds, peer="SVC", target=1 / 3)
+            right = [100.0 * one.result.score(*test) for one in (ours, theirs)]
+            lines.append((name, f"{rows:,}", *(f"{value:.1f}" for value in right), f"{right[0] - right[1]:+.1f}"))
+    yield Table(("data", "rows", "accuracy, %", "SVC", "difference, at least -2"), lines)
 
 
 @case("a9a with RBF on a budget of a tenth: accuracy, and memory over ten passes of a stream")

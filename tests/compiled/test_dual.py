@@ -32,7 +32,8 @@ def joint(classes):
 
 def new_progress(problems):
     parts = 1 if problems.joint else problems.sign.shape[1]
-    return dual.Progress(np.zeros(problems.sign.shape[1], np.int64), np.zeros(parts), np.zeros(parts))
+    count = problems.sign.shape[1]
+    return dual.Progress(np.zeros(count, np.int64), *np.zeros((2, parts)), *np.zeros((2, count)))
 
 
 def new_updates(capacity):
@@ -43,7 +44,7 @@ def new_updates(capacity):
 def new_block(label, K, problems, scores=None):
     n = label.size
     scores = np.zeros((problems.sign.shape[1], n)) if scores is None else scores
-    return dual.Block(np.arange(n), label, np.ones(n), K, scores)
+    return dual.Block(np.arange(n), label, np.ones(n), K, scores, np.arange(n), False)
 
 
 def new_vectors(problems, budget):
@@ -116,8 +117,42 @@ def test_a_block_stops_where_similarities_are_missing_and_resumes(data, mode):
     assert sorted(set(whole[2].row[: whole[2].size[0]].tolist())) == asked
     for one, other in zip(whole, parts, strict=True):
         for name, array in one._asdict().items():
-            if name != "K":
+            if name not in ("K", "is_whole"):
                 assert array.tolist() == getattr(other, name).tolist()
+
+
+@given(integer_sets(classes=3), st.sampled_from(["ovr", "joint"]), st.randoms(use_true_random=False))
+def test_a_whole_block_in_any_order_is_the_block_of_its_rows_in_that_order(data, mode, random):
+    X, label = data
+    n, K = len(X), gram(quadratic, X)
+    problems = joint(3) if mode == "joint" else one_vs_rest(3, range(3))
+    run = dual.run_joint_block if mode == "joint" else dual.run_block
+    order = np.array(random.sample(range(n), n))
+    parts = (
+        new_block(label[order], K[np.ix_(order, order)].copy(), problems),
+        new_progress(problems),
+        new_updates(3 * n),
+    )
+    whole = (
+        new_block(label, K, problems)._replace(order=order, is_whole=True),
+        new_progress(problems),
+        new_updates(3 * n),
+    )
+    for block, *rest in (parts, whole):
+        assert run(block, problems, np.arange(n), 0, *rest) == n
+    size = whole[2].size[0]
+    assert whole[2].row[:size].tolist() == order[parts[2].row[:size]].tolist()
+    for name in ("problem", "step", "trial", "size"):
+        assert getattr(whole[2], name).tolist() == getattr(parts[2], name).tolist()
+    coef = np.zeros((3, n))
+    np.add.at(coef, (whole[2].problem[:size], whole[2].row[:size]), whole[2].step[:size])
+    assert whole[0].scores.tolist() == (coef @ K).tolist()
+    for progress in (whole[1], parts[1]):
+        assert progress.square.tolist() == ((coef @ K) * coef).sum(axis=1).tolist()
+        assert (
+            progress.steps.tolist()
+            == np.bincount(whole[2].problem[:size], np.abs(whole[2].step[:size]), minlength=3).tolist()
+        )
 
 
 @given(integer_sets(classes=3), st.sets(st.integers(0, 2), min_size=1))
@@ -282,7 +317,8 @@ def test_a_budget_that_is_never_full_makes_the_updates_of_a_block(mode, data):
     found = np.zeros((3, n))
     found[:, vectors.member[: vectors.count[0]]] = vectors.coef[:, : vectors.count[0]]
     assert found.tolist() == wanted.tolist()
-    assert [part.tolist() for part in bound] == [part.tolist() for part in free]
+    for name in ("trials", "mistakes", "loss"):  # a budget has no use for lengths
+        assert getattr(bound, name).tolist() == getattr(free, name).tolist()
     assert vectors.errors.tolist() == np.count_nonzero(wanted, axis=1).tolist()
 
 

@@ -25,8 +25,8 @@ few = settings(max_examples=20)
 @given(data=integer_sets(classes=3, most_rows=30))
 def test_a_budget_that_is_never_full_changes_nothing(rule, data):
     X, label = data
-    options = {"kernel": "quadratic", "shuffle": False, "max_iter": 2, "tol": None}
-    free = KernelPerceptron(**options).fit(X, label)
+    options = {"kernel": "quadratic", "fit_intercept": False, "shuffle": False, "max_iter": 2, "tol": None}
+    free = KernelPerceptron(aggregate="last", **options).fit(X, label)
     bound = KernelPerceptron(budget=60, budget_rule=rule, **options).fit(X, label)
     assert bound.decision_function(X).tolist() == free.decision_function(X).tolist()
 
@@ -140,6 +140,22 @@ def test_problems_that_share_a_budget_end_together(rule):
         scores.append((model.score(X, y), brief.score(X, y)))
     ended, after_one_epoch = np.mean(scores, axis=0)
     assert ended > after_one_epoch - 0.05
+
+
+@pytest.mark.parametrize("rule", BUDGET_RULES)
+@pytest.mark.parametrize("multiclass", MODES)
+def test_a_fit_keeps_the_best_epoch_and_goes_on_from_there(rule, multiclass):
+    X, y = (part[:400] for part in load_digits(return_X_y=True))
+    options = {"budget": 60, "budget_rule": rule, "multiclass": multiclass}
+    model = KernelPerceptron(**options).fit(X, y)
+    assert model.score(X, y) == pytest.approx(1 - model.run_.errors[model.run_.kept - 1])
+    if model.run_.stop.name != "SEPARATED":  # whose last epoch is kept
+        assert model.run_.errors[model.run_.kept - 1] == min(model.run_.errors)
+    short = KernelPerceptron(max_iter=model.run_.kept, tol=None, **options).fit(X, y)
+    assert model.support_.tolist() == short.support_.tolist()
+    assert model.dual_coef_.tolist() == short.dual_coef_.tolist()
+    for name in ("gram", "born", "count", "damage", "errors"):
+        assert getattr(model._memory, name).tolist() == getattr(short._memory, name).tolist()
 
 
 @pytest.mark.parametrize("shuffle", [True, "random"])

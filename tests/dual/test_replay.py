@@ -36,7 +36,9 @@ def test_the_counts_are_those_of_the_lectures(data, epochs):
     def kernel(x, z):
         return (1 + sum(a * b for a, b in zip(x, z, strict=True))) ** 2
 
-    recording = record(KernelPerceptron(kernel="quadratic", shuffle=False, max_iter=epochs, tol=None), X, label)
+    recording = record(
+        KernelPerceptron(kernel="quadratic", fit_intercept=False, shuffle=False, max_iter=epochs, tol=None), X, label
+    )
     signs = (2 * label - 1).tolist()
     orders = [range(len(X))] * recording.run.epochs
     alpha = np.asarray(reference.kernel_perceptron(X.tolist(), signs, kernel, orders)[0])
@@ -48,7 +50,7 @@ def test_the_counts_are_those_of_the_lectures(data, epochs):
 @settings(max_examples=30)
 def test_each_score_is_that_of_the_coefficients_before_the_trial(data):
     X, label = data
-    recording = record(KernelPerceptron(kernel="quadratic", max_iter=3, tol=None), X, label)
+    recording = record(KernelPerceptron(kernel="quadratic", fit_intercept=False, max_iter=3, tol=None), X, label)
     K = (1 + recording.estimator.support_vectors_ @ X.T) ** 2
     before = np.r_[0, recording.at[:-1]]
     for t, row in enumerate(recording.row):

@@ -5,7 +5,7 @@ that the loops take are defined beside them for the same reason. Nothing here ch
 
 A block is some rows with the scores that they have before the first of them is presented. Its similarities are
 columns: K[k, j] is the similarity of the object of column k with row j of the block. So the values that one update
-adds to the scores of the following rows are neighbours in memory.
+adds to the scores of the other rows are neighbours in memory. A block may be all rows, with their whole Gram matrix.
 
 Short names, defined in docs/explanation/notation.md: i, j row of a block, p problem, c class; s, r, q are vectors
 that a budget keeps.
@@ -26,6 +26,8 @@ class Block(NamedTuple):
     sample_weight: np.ndarray  # (n,) factor of the step
     K: np.ndarray  # (columns, n) similarities of some objects with the rows
     scores: np.ndarray  # (problems, n) kept up to date for the rows that are still to be presented
+    order: np.ndarray  # (trials,) places of the rows in the order of their presentation
+    is_whole: bool  # whether K has all similarities, and the scores of all rows are kept up to date
 
 
 class Problems(NamedTuple):
@@ -44,6 +46,8 @@ class Progress(NamedTuple):
     trials: np.ndarray  # (problems,) trials so far
     mistakes: np.ndarray  # (problems,) or (1,)
     loss: np.ndarray  # (problems,) or (1,) sum of -y f(x) over the mistakes
+    square: np.ndarray  # (problems,) |f|^2 in the space of the kernel
+    steps: np.ndarray  # (problems,) sum of the absolute steps
 
 
 class Updates(NamedTuple):
@@ -73,27 +77,28 @@ class BudgetVectors(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def run_block(block, problems, column, start, progress, updates):
-    """Present the rows of a block from `start` on to the active problems, one by one.
+    """Present the rows of a block to the active problems, one by one, from trial `start` on.
 
     column (n,) is the row's place in `block.K`, or -1 if its similarities have not been computed.
 
     Returns
     -------
     int
-        The first mistaken row whose similarities are missing, before its trial; n when all rows were presented.
+        The first trial whose row is mistaken while its similarities are missing; the number of all trials when all
+        rows were presented.
     """
-    label, sample_weight, K, scores = block.label, block.sample_weight, block.K, block.scores
+    label, sample_weight, scores, order = block.label, block.sample_weight, block.scores, block.order
     sign, cost, active = problems.sign, problems.cost, problems.active
-    trials, mistakes, loss = progress
-    n = label.size
-    for i in range(start, n):
+    trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
+    for t in range(start, order.size):
+        i = order[t]
         c = label[i]
         k = column[i]
         if k < 0:
             for a in range(active.size):
                 p = active[a]
                 if sign[c, p] != 0 and not sign[c, p] * scores[p, i] > 0.0:
-                    return i
+                    return t
         for a in range(active.size):
             p = active[a]
             if sign[c, p] == 0:
@@ -101,11 +106,11 @@ def run_block(block, problems, column, start, progress, updates):
             margin = sign[c, p] * scores[p, i]
             step = sample_weight[i] * cost[c, p]
             if not margin > 0.0 and step != 0.0:
-                _update(i, p, sign[c, p] * step, k, K, scores, trials, updates)
+                _update(i, p, sign[c, p] * step, k, block, progress, updates)
                 mistakes[p] += 1.0
                 loss[p] -= margin
             trials[p] += 1
-    return n
+    return order.size
 
 
 @njit(cache=True, nogil=True)
@@ -114,11 +119,11 @@ def run_joint_block(block, problems, column, start, progress, updates):
 
     Parameters and result as in `run_block`.
     """
-    label, sample_weight, K, scores = block.label, block.sample_weight, block.K, block.scores
+    label, sample_weight, scores, order = block.label, block.sample_weight, block.scores, block.order
     class_cost = problems.class_cost
-    trials, mistakes, loss = progress
-    n = label.size
-    for i in range(start, n):
+    trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
+    for t in range(start, order.size):
+        i = order[t]
         c = label[i]
         wrong = _best_wrong(c, i, scores)
         margin = scores[c, i] - scores[wrong, i]
@@ -126,14 +131,14 @@ def run_joint_block(block, problems, column, start, progress, updates):
         if not margin > 0.0 and step != 0.0:
             k = column[i]
             if k < 0:
-                return i
-            _update(i, c, step, k, K, scores, trials, updates)
-            _update(i, wrong, -step, k, K, scores, trials, updates)
+                return t
+            _update(i, c, step, k, block, progress, updates)
+            _update(i, wrong, -step, k, block, progress, updates)
             mistakes[0] += 1.0
             loss[0] -= margin
         for p in range(trials.size):
             trials[p] += 1
-    return n
+    return order.size
 
 
 @njit(cache=True, nogil=True)
@@ -147,15 +152,18 @@ def _best_wrong(c, i, scores):
 
 
 @njit(cache=True, nogil=True)
-def _update(i, p, step, k, K, scores, trials, updates):
-    """Log an update by row i, and add its effect to the scores of the following rows."""
-    for j in range(i + 1, scores.shape[1]):
+def _update(i, p, step, k, block, progress, updates):
+    """Log an update by row i, and add its effect to the scores: of all rows, or of those that follow in the block."""
+    K, scores = block.K, block.scores
+    progress.square[p] += step * (2.0 * scores[p, i] + step * K[k, i])
+    progress.steps[p] += abs(step)
+    for j in range(0 if block.is_whole else i + 1, scores.shape[1]):
         scores[p, j] += step * K[k, j]
     at = updates.size[0]
     updates.row[at] = i
     updates.problem[at] = p
     updates.step[at] = step
-    updates.trial[at] = trials[p]
+    updates.trial[at] = progress.trials[p]
     updates.size[0] += 1
 
 
@@ -288,7 +296,7 @@ def run_projecting_block(residual, block, columns, problems, vectors, progress):
 def _find_mistakes(i, block, problems, progress, step):
     """Write the signed step of each problem on row i, zero without a mistake; return whether there is any mistake."""
     scores, sign, cost = block.scores, problems.sign, problems.cost
-    trials, mistakes, loss = progress
+    trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
     c, weight = block.label[i], block.sample_weight[i]
     found = False
     step[:] = 0.0

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
-from rosenblatt.dual.blocks import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.expansion import Expansion, expand
+from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
+from rosenblatt.learn.multiclass import decision, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.storage.checks import check_array, check_record
 from rosenblatt.storage.registry import expect, stored
@@ -163,13 +164,30 @@ class Budgeted(DualPresenter):
         self._check_finite(scores)
         number = row + self.pool.offset
         K = self.pool.columns(number, row)
-        block = loops.Block(number, self.task.label[row], self.sample_weight[row], K, scores)
+        block = loops.Block(
+            number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), False
+        )
         if self.budget.rule == "projectron":
             residual = self.budget.residual
             loops.run_projecting_block(residual, block, columns, problems, self.vectors, self.progress)
         else:
             shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
             loops.run_evicting_block(shrinks, seed, block, columns, problems, self.vectors, self.progress)
+
+    def error(self) -> float:
+        """Return the share of wrong rows, by weight."""
+        task, scores = self.task, self.scores()[:, self.subset]
+        found = winners(decision(scores.T, task.sign, self.job.multiclass))
+        return float(np.average(found != task.label[self.subset], weights=self.sample_weight[self.subset]))
+
+    def snapshot(self) -> list[Array]:
+        """Return a copy of the vectors, and of what the rule knows of them."""
+        return [array.copy() for array in self.vectors]
+
+    def restore(self, snapshot: list[Array]) -> None:
+        """Go back to the vectors of a snapshot."""
+        for array, earlier in zip(self.vectors, snapshot, strict=True):
+            array[...] = earlier
 
     def scores(self) -> Array:
         """Return the current scores of all objects."""

@@ -229,9 +229,13 @@ class Cosine(Similarity):
 
 @dataclass(frozen=True)
 class Padded(Similarity):
-    """k(x, z) + 1: the similarity of objects with one more feature, which is one everywhere: a bias."""
+    """k(x, z) + constant: the similarity of objects with one more feature, the same everywhere: a bias.
+
+    The constant is the square of that feature.
+    """
 
     inner: Similarity
+    constant: float = 1.0
 
     @property
     def expensive(self) -> bool:  # type: ignore[override]
@@ -244,9 +248,9 @@ class Padded(Similarity):
         return self.inner.user_defined
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Return the inner similarities plus one."""
+        """Return the inner similarities plus the constant."""
         K = self.inner.columns(vectors, rows)
-        K += 1
+        K += K.dtype.type(self.constant)
         return K
 
     def worth_caching(self, rows: Objects) -> bool:
@@ -254,8 +258,8 @@ class Padded(Similarity):
         return self.inner.worth_caching(rows)
 
     def diagonal(self, rows: Objects) -> Array:
-        """Return the inner diagonal plus one."""
-        return self.inner.diagonal(rows) + 1
+        """Return the inner diagonal plus the constant."""
+        return self.inner.diagonal(rows) + self.constant
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.dual.blocks import DualJob
 from rosenblatt.dual.expansion import Expansion
 from rosenblatt.dual.kernels import take
+from rosenblatt.dual.presenter import DualJob
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Run

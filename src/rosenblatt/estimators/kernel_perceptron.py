@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.labels import as_labels, as_weights, used_rows
-from rosenblatt.dual.blocks import DualJob, run_dual
-from rosenblatt.dual.budget import BUDGET_RULES, Budget, BudgetState, run_budgeted
+from rosenblatt.dual.blocks import run_dual
+from rosenblatt.dual.budget import Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
 from rosenblatt.dual.kernels import (
     WITH_WIDTH,
@@ -29,20 +28,13 @@ from rosenblatt.dual.kernels import (
     from_function,
     width,
 )
+from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.parameters import (
-    ForClasses,
-    InEpochs,
-    WithWarmStart,
-    choice,
-    custom,
-    flag,
-    integer,
-    real,
-)
+from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, KERNELS, ForKernels
+from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
 from rosenblatt.learn.plan import Run
@@ -53,9 +45,6 @@ from rosenblatt.storage.checks import check_array, check_classes, check_counts, 
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
-
-KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
-AGGREGATES = ("last", "average", "vote")
 
 
 def _looks_up(estimator: Any) -> bool:
@@ -87,7 +76,7 @@ class _Fitted(ClassifierMixin, EpochLearner):
     _form: type[Similarity]
 
 
-class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
+class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     """The perceptron in the dual: any similarity in place of the inner product.
 
     On a mistake, y_i f(x_i) <= 0, the row's count alpha_i rises by one, where f(x) = sum of alpha_i y_i k(x_i, x): the
@@ -127,6 +116,10 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
 
     Notes
     -----
+    A run ends when every row is on its side, or once its mistakes prove that no separator has a margin g with
+    (R / g)^2 < n: separating noise would promise nothing of new rows. ``tol=None`` runs all epochs. With
+    ``fit_intercept=False, aggregate="last"`` f is that of the lectures.
+
     Rows are presented one by one, as everywhere in the family; blocks and matrix products only compute what the rows
     need. An epoch costs n times its own mistakes, whatever the number of support vectors. On integers in float64 all
     sums are exact below 2^53.
@@ -148,72 +141,13 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     --------
     >>> from rosenblatt import KernelPerceptron
     >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
-    >>> model = KernelPerceptron(kernel="quadratic", shuffle=False).fit(X, y)
+    >>> model = KernelPerceptron(kernel="quadratic", fit_intercept=False, shuffle=False).fit(X, y)
     >>> model.predict(X).tolist(), model.alpha_.tolist()
     ([0, 1, 1, 0], [[7.0, 5.0, 5.0, 4.0]])
     >>> common = KernelPerceptron(kernel=lambda a, b: len(set(a) & set(b)))
     >>> common.fit(["abc", "cab", "xyz", "xyw"], [0, 0, 1, 1]).predict(["bad", "zoo"]).tolist()
     [0, 1]
     """
-
-    kernel: str | Callable[[Any, Any], Any] = custom(
-        default="rbf",
-        text='"linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma '
-        '|x - z|^2); "laplacian": exp(-gamma |x - z|_1); "cosine": x.z / (|x| |z|); "precomputed": X is '
-        "the matrix of similarities, of the rows with the training rows. A function of two blocks of rows"
-        " that returns the block of their similarities; or of two single objects that returns a number, "
-        "the same for (x, z) as for (z, x). Blocks of two and three rows are tried, to find out which of "
-        "the two it is. With a function, X may be a list of anything: strings, graphs, sets.",
-        kind="str or callable",
-    )
-    degree: int = integer(default=3, text='Of "poly".', least=0, wanted="a whole number from 0")
-    gamma: float | Literal["scale", "auto"] | None = real(
-        default=None,
-        text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
-        '"rbf" and "laplacian". In a stream the first chunk decides.',
-        above=0,
-        wanted='a positive number, "scale", "auto" or None',
-        optional=True,
-        words=("scale", "auto"),
-    )
-    coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
-    aggregate: Literal["last", "average", "vote"] = choice(
-        default="last",
-        text="What `predict` and `decision_function` go by, unless told otherwise.",
-        choices=AGGREGATES,
-    )
-    budget: int | None = integer(
-        default=None,
-        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
-        "only the last f.",
-        least=1,
-        wanted="a whole number from 1, or None",
-        optional=True,
-    )
-    budget_rule: Literal["random", "forgetron", "projectron"] = choice(
-        default="random",
-        text="When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al."
-        " 2007); shrink all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the "
-        "projection of the row onto the span of the vectors (Orabona et al. 2009).",
-        choices=BUDGET_RULES,
-    )
-    residual: float = real(
-        default=0.1,
-        text="For the projectron: a row whose distance from the span is below this share of its length is "
-        "projected even while there is room.",
-        least=0,
-        below=1,
-        wanted="a number from 0 and below 1",
-    )
-    cache_size: float = real(
-        default=1000,
-        text="Megabytes of similarities to keep, where computing them again would take longer: those of a "
-        "function, and of rows with thousands of features.",
-        least=0,
-        wanted="a number of megabytes",
-    )
-    fit_intercept: bool = flag(default=False, text="Whether to learn a bias: adds 1 to the kernel.")
-    max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
@@ -231,7 +165,7 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         if not callable(self.kernel) and self.kernel not in KERNELS:
             listed = ", ".join(map(repr, KERNELS))
             raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
-        if self.budget is not None and self.aggregate != "last":
+        if self.budget is not None and self.aggregate not in (None, "last"):
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
                 "aggregate='last', or budget=None."
@@ -248,6 +182,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
         else:
             gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
             kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
+        if self.fit_intercept is None:
+            return Padded(kernel, DEFAULT_BIAS) if self.budget is None else kernel
         return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
@@ -337,7 +273,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
             kernel=self._similarity(matrix),
             objects=objects,
             task=self._task(label, sign, classes, weight, stream=False),
-            plan=self._plan(),
+            # The last f on a full budget wavers: the best of the epochs is kept, unless all epochs are asked for.
+            plan=self._plan(**({} if self.budget is None or self.tol is None else {"keep": "best"})),
             multiclass=self.multiclass,
             start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
             subset=used_rows(weight),
@@ -499,7 +436,8 @@ class KernelPerceptron(InEpochs, ForClasses, WithWarmStart, _Fitted):
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        chosen = choose_aggregate(aggregate, method, self.aggregate, possible)
+        default = self.aggregate or ("average" if "average" in possible else "last")
+        chosen = choose_aggregate(aggregate, method, default, possible)
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known(self.classes_)
         kernel = self._similarity(matrix)

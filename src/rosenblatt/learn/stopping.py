@@ -84,6 +84,10 @@ BATCH = PERCEPTRON | {
 KERNEL = PERCEPTRON | {
     Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or another kernel",
 }
+UNBOUNDED_KERNEL = KERNEL | {
+    Stop.TRAINING: "no progress in {patience} epochs in a row: the mean loss did not fall by {tol}, or the mistakes "
+    "are so many that a separator would promise nothing of new rows{proof}",
+}
 LOSS = _SHARED | {
     Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it: allow more epochs if that is "

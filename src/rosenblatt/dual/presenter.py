@@ -1,0 +1,298 @@
+"""Training in the dual: what to learn, and what all presenters of objects have in common.
+
+A run without a budget keeps every row that was ever mistaken, and a log of its updates. It ends when every row is on
+its side; or when its own mistakes prove that this would say nothing of new rows. A separator with margin g makes at
+most (R / g)^2 mistakes, and errs on a new row with a probability of at most their expected number over n + 1 (Freund
+and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above, g <= |f| / (sum of the steps). Once
+even the largest possible margin promises no fewer mistakes than there are rows, epochs are no progress any more, and
+patience (`n_iter_no_change`) ends the run. Its average has been a good hypothesis since the first epoch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import dual as loops
+from rosenblatt.compiled.epochs import Task
+from rosenblatt.data.table import ALL_ROWS
+from rosenblatt.dual.expansion import Expansion, Log, expand
+from rosenblatt.dual.kernels import Objects, Similarity, join
+from rosenblatt.dual.objects import GrowingArray, ObjectPool
+from rosenblatt.dual.threads import Threads, pieces
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.order import Order
+from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.stopping import KERNEL, UNBOUNDED_KERNEL, Stop
+from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
+
+Array = npt.NDArray[Any]
+
+ROWS_PER_SHARE = 256  # rows that a thread takes at a time
+TRIALS_ALWAYS_ALLOWED = 1000  # of a problem, so that a handful of rows is separated whatever that says of new ones
+
+
+@dataclass(frozen=True)
+class DualJob:
+    """What to learn, from which objects, how, and until when.
+
+    Attributes
+    ----------
+    kernel : Similarity
+    objects : objects
+        What is presented.
+    task : Task
+    plan : Plan
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+    start : Expansion
+        Where to start.
+    subset : int array
+        The objects to train on, in the order of a cycle; empty for all.
+    cache_bytes : float
+        Most bytes of similarities to keep.
+    n_reserve : int
+        How many of the last problems belong to the reserve class, which the record does not count.
+    n_before : int
+        How many objects of a stream came earlier.
+    streams : bool
+        Whether the objects are a chunk of a stream, to be presented once.
+    """
+
+    kernel: Similarity
+    objects: Objects
+    task: Task
+    plan: Plan
+    multiclass: str
+    start: Expansion
+    subset: Array = field(default_factory=lambda: ALL_ROWS)
+    cache_bytes: float = 1e9
+    n_reserve: int = 0
+    n_before: int = 0
+    streams: bool = False
+
+
+def run_presenter(job: DualJob, presenter: DualPresenter) -> Run:
+    """Train until a stopping rule says so, or present the rows once, as a chunk of a stream."""
+    trainer = Trainer(job.plan, presenter)
+    return trainer.run_chunk() if job.streams else trainer.run()
+
+
+class DualPresenter(Presenter):
+    """Objects presented in the dual: what all runs have in common.
+
+    A part is a problem; or all problems, of a joint task, and where they share their vectors.
+
+    Attributes
+    ----------
+    shares_vectors : bool
+        Whether the problems compete for the same vectors. They must end together then: a problem that had ended would
+        no longer learn, while the others went on replacing the vectors that it needs.
+    """
+
+    rows_per_block: int
+    shares_vectors = False
+    words = KERNEL
+    proof = ", and no hyperplane of the kernel's space separates the rows with a margin above {share} of their radius"
+
+    def __init__(self, job: DualJob, threads: Threads) -> None:
+        self.job, self.task, self.threads = job, job.task, threads
+        self.pool = ObjectPool(job.kernel, job.start.vectors, job.objects, job.cache_bytes)
+        self.n_objects, problems = job.objects.shape[0], job.start.trials.size
+        self.subset = job.subset if job.subset.size else np.arange(self.n_objects)
+        self.n_rows = self.subset.size
+        self.joint = job.multiclass == "joint" and problems > 1
+        self.parts = 1 if self.joint or self.shares_vectors else problems
+        self.counted = self.parts - job.n_reserve
+        self.trials = job.start.trials.copy()
+        self.progress = loops.Progress(self.trials, *np.zeros((4, problems)))
+        self.sample_weight = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.n_objects)
+        self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
+        # Drawn with replacement, a row may come twice in an epoch, or never.
+        self.each_row_once = job.plan.order != "random"
+        self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
+
+    # --------------------------------------------------------------------------------- what the two kinds of run add
+
+    def _begin(self) -> None:
+        """Prepare for an epoch."""
+
+    def _learn(self, row: Array, problems: loops.Problems) -> None:
+        """Present a block of rows one by one."""
+        raise NotImplementedError
+
+    def _skip(self, row: Array) -> None:
+        """Note rows that are not presented in this epoch."""
+
+    def scores(self) -> Array:
+        """Return the current scores of all objects, in shape (problems, objects)."""
+        raise NotImplementedError
+
+    def coef(self) -> Array:
+        """Return a copy of the coefficients of the expansion."""
+        raise NotImplementedError
+
+    def expansion(self) -> Expansion:
+        """Return what was learned."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------- for the trainer
+
+    def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
+        """Present every row once to the active parts, or as many as the clock allows."""
+        self._begin()
+        mistakes, loss = self.progress.mistakes, self.progress.loss
+        mistakes[:], loss[:] = 0.0, 0.0
+        order = self.order.draw()
+        order = np.asarray(order if order.size else np.arange(self.n_objects), dtype=np.int64)
+        problems, trials = self._problems(active), 0
+        for piece in pieces(order.size, self.rows_per_block):
+            self._learn(order[piece], problems)
+            trials += piece.size
+            if clock.late:
+                self._skip(order[trials:])
+                break
+        if self.parts == 1:
+            mistakes, loss = mistakes.sum(keepdims=True), loss.sum(keepdims=True)
+        counts = mistakes.astype(np.int64).tolist()
+        return Shown(counts, counts, loss.tolist(), trials, trials == order.size and self.each_row_once)
+
+    def _problems(self, active: list[int]) -> loops.Problems:
+        """Return what the rows teach the problems of the active parts."""
+        chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
+        return loops.Problems(self.task.sign, self.task.cost, self.task.class_cost, chosen, self.joint)
+
+    def fits(self, part: int) -> bool:
+        """Return whether every row is on its side."""
+        problems, margin = self._problems([part]), np.empty(self.n_rows)
+        scores = np.ascontiguousarray(self.scores()[:, self.subset])
+        loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
+        return bool((margin > 0).all())
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return a copy of the coefficients, and biases, which are zero."""
+        return self.coef(), np.zeros(self.trials.size)
+
+    @cached_property
+    def radius(self) -> float:
+        """Largest length of a row in the space of the kernel."""
+        return float(np.sqrt(max(0.0, float(self.job.kernel.diagonal(self.job.objects).max()))))
+
+    def _check_finite(self, scores: Array) -> None:
+        """Raise InvalidInput if scores are not finite."""
+        if not np.isfinite(scores).all():
+            raise InvalidInput(
+                f"The scores overflowed {self.dtype}: similarities are too large. Scale the data, for example with "
+                "StandardScaler, or lower gamma or degree."
+            )
+
+
+def empty_updates(capacity: int) -> loops.Updates:
+    """Return arrays with room for so many updates."""
+    place, problem, trial = np.empty((3, capacity), np.int64)
+    return loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
+
+
+class Unbounded(DualPresenter):
+    """A run that keeps every row that was ever mistaken, and logs every update.
+
+    Slots number the vectors: those of the start, then rows in the order of their first mistakes.
+    """
+
+    words = UNBOUNDED_KERNEL
+
+    def __init__(self, job: DualJob, threads: Threads) -> None:
+        super().__init__(job, threads)
+        self.member = GrowingArray((), np.int64)  # number in the pool of each slot
+        self.member.push(np.arange(self.pool.offset))
+        self.slot = np.full(self.n_objects, -1, np.int64)
+        self.log = [job.start.log]
+        if self.joint:
+            self.n_examples = np.array([self.n_rows])
+        else:
+            per_class = np.bincount(job.task.label[self.subset], minlength=job.task.sign.shape[0])
+            self.n_examples = per_class @ (job.task.sign != 0)
+        if self.pool.offset and not job.streams:  # a chunk of a stream has no need of lengths
+            coef, vectors = job.start.coef, job.start.vectors
+            self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
+            self.progress.steps[:] = np.abs(coef).sum(axis=1)
+        self.ceiling, self.highest = np.inf, np.zeros(self.parts)
+
+    def _most_updates(self, n_trials: int, problems: loops.Problems) -> int:
+        """Return how many updates so many trials can make."""
+        return n_trials * (2 if self.joint else problems.active.size)
+
+    def _run(self, block: loops.Block, problems: loops.Problems, column: Array, at: int, to: loops.Updates) -> int:
+        """Present the rows of a block until a similarity is missing; return the trial that needs it."""
+        run = loops.run_joint_block if self.joint else loops.run_block
+        return int(run(block, problems, column, at, self.progress, to))
+
+    def _enter(self, row: Array, updates: loops.Updates) -> Log:
+        """Enter updates into the log, by the numbers of the rows of their block; return that part of the log."""
+        place, problem, step, trial = (part[: int(updates.size[0])].copy() for part in updates[:4])
+        row = row[place]
+        fresh, first = np.unique(row[self.slot[row] < 0], return_index=True)
+        if fresh.size:
+            fresh = fresh[np.argsort(first)]  # in the order of their first mistakes
+            self.slot[fresh] = self.member.size + np.arange(fresh.size)
+            self.member.push(fresh + self.pool.offset)
+        log = Log(self.slot[row], problem, step, trial)
+        self.log.append(log)
+        return log
+
+    # ---------------------------------------------------------------------------------------------------------- the end
+
+    def objective(self, shown: Shown) -> list[float]:
+        """Return the mean loss of each part; where its fall is progress no more, a figure above all that there were."""
+        figures = np.array(shown.loss) / self.n_rows
+        in_vain = self._promises_nothing()
+        self.highest = np.maximum(self.highest, figures) + in_vain
+        return list(np.where(in_vain, self.highest, figures))
+
+    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+        """Return which of the stalled parts should end: those of which no separator would promise anything."""
+        in_vain, ceilings = self._promises_nothing(), self._ceilings()
+        ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]
+        self.ceiling = min([self.ceiling, *(float(ceilings[part]) for part in ended)])
+        return dict.fromkeys(ended, Stop.TRAINING)
+
+    def margin_ceiling(self) -> float:
+        """Return the largest margin that a separator of any ended part can have; infinite if none has stalled."""
+        return self.ceiling
+
+    def _ceilings(self) -> Array:
+        """Return for each part |f| over the sum of the steps: a separator gains at least its margin in each step."""
+        squares, steps = np.maximum(self.progress.square, 0.0), self.progress.steps
+        if self.joint:
+            squares, steps = squares.sum(keepdims=True), steps.sum(keepdims=True) / 2
+        return np.asarray(np.sqrt(squares) / np.where(steps > 0, steps, np.inf))
+
+    def _promises_nothing(self) -> Array:
+        """Return for each part whether no margin is left with a mistake bound (R / g)^2 below its number of rows."""
+        # Joint trials compare two classes: what they add is the difference of two vectors, each with the row.
+        squared_radius = (2.0 if self.joint else 1.0) * self.radius**2
+        in_vain = self.n_examples * self._ceilings() ** 2 <= squared_radius
+        return np.asarray(in_vain & (self.trials[: self.parts] >= TRIALS_ALWAYS_ALLOWED))
+
+    # -------------------------------------------------------------------------------------------------------- results
+
+    def coef(self) -> Array:
+        """Return the coefficients, summed from the log."""
+        coef = np.zeros((self.trials.size, self.member.size))
+        for log in self.log:
+            np.add.at(coef, (log.problem, log.slot), log.step)
+        return coef
+
+    def expansion(self) -> Expansion:
+        """Return what was learned."""
+        late = self.member.view(self.pool.offset) - self.pool.offset
+        return Expansion(
+            vectors=join(self.pool.first, self.job.objects[late]),
+            rows=np.concatenate([self.job.start.rows, late + self.job.n_before]),
+            coef=self.coef(),
+            trials=self.trials,
+            log=Log(*(np.concatenate(column) for column in zip(*self.log, strict=True))),
+        )
