@@ -89,6 +89,7 @@ class EpochLearner(Storable):
     warm_start: Any = False
     init: Any = None
     keep: Any = None
+    intercept_scaling: Any = 1.0
     # What a class keeps by itself.
     keeps: ClassVar[str] = "last"
 

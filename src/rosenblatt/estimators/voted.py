@@ -12,7 +12,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import ForClasses, InEpochs
+from rosenblatt.estimators.parameters import ForClasses, InEpochs, WithPadding
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 AGGREGATES = ("vote", "average", "last")
 
 
-class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
+class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
     """The voted perceptron: every weight vector it passed through votes, as often as it survived.
 
     One fit gives three predictions: by the last vector, by the average, and by the vote of all of them. What is

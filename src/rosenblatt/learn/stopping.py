@@ -151,8 +151,8 @@ class Ceiling:
         self.table, self.task, self.subset, self.W, self.b = table, task, subset, W, b
         self.origin = W.astype(float), b.astype(float)
         self.joint = parts == 1 and b.size > 1
-        # One problem, all rows, the usual bias: the question that a certificate answers.
-        self.names = names if b.size == 1 and not subset.size and task.bias == 1.0 else ()
+        # One problem, all rows, a bias: the question that a certificate answers. The size of the bias does not matter.
+        self.names = names if b.size == 1 and not subset.size and task.bias > 0.0 else ()
         self.certificate: Certificate | None = None
         self.steps = np.zeros(parts)
         self.lowest = np.full(parts, np.inf)
