@@ -199,7 +199,10 @@ class HingeRule(NamedTuple):
 
 
 class SquaredHingeRule(NamedTuple):
-    """Step 2 (1 - m) when m < 1: a gradient step against max(0, 1 - m)^2."""
+    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
+
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    """
 
     none: float = 0.0
 
@@ -217,9 +220,12 @@ class LmsRule(NamedTuple):
 
 
 class NormalisedLmsRule(NamedTuple):
-    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row.
 
-    none: float = 0.0
+    With a floor below |x|^2, short rows count less, as in the mean of all squared errors.
+    """
+
+    floor: float = 0.0
 
 
 class NoPenalty(NamedTuple):
@@ -634,8 +640,9 @@ def _hinge(rule, sign, margin, rows, i, trial):
 def _squared_hinge(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
-    loss = 1.0 - margin
-    return trial.eta * trial.importance * 2.0 * loss, loss * loss
+    loss, rate = 1.0 - margin, 2.0 * trial.eta * trial.importance
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return loss * rate / max(1.0, rate * length), loss * loss
 
 
 def _logistic(rule, sign, margin, rows, i, trial):
@@ -664,8 +671,12 @@ def _lms(rule, sign, margin, rows, i, trial):
 def _normalised_lms(rule, sign, margin, rows, i, trial):
     error = 1.0 - margin
     length = square(rows, i) + trial.bias
-    step = _repeat(trial.eta, trial.importance) * error / length if length > 0.0 else 0.0
-    return step, 0.5 * error * error
+    if length == 0.0:
+        return 0.0, 0.5 * error * error
+    divisor = max(length, rule.floor)
+    if trial.importance == 1.0:
+        return trial.eta * error / divisor, 0.5 * error * error
+    return _repeat(trial.eta * (length / divisor), trial.importance) * error / length, 0.5 * error * error
 
 
 RULES = {

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
-from rosenblatt.data.survey import survey
+from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
@@ -166,7 +166,7 @@ class LinearClassifier(FromStream, LinearPredictor):
     # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
     takes_new_classes: ClassVar[bool] = True
     attributes_text = ATTRIBUTES
-    at_times = ("intercept_scaling_",)
+    at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
 
     intercept_scaling_: float
 
@@ -279,13 +279,15 @@ class LinearClassifier(FromStream, LinearPredictor):
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
-        """Look at the sizes of the values before a fit, and choose what depends on them."""
-        if "intercept_scaling" not in self.declared:
-            return
-        if self.intercept_scaling != "auto":
-            self.intercept_scaling_ = float(self.intercept_scaling)
-        elif not warm:
-            self.intercept_scaling_ = choose_padding(survey(table, used_rows(weight)), n_classes)
+        """Look at the sizes of the values before a fit."""
+        sizes = survey(table, used_rows(weight))
+        self._adapt(sizes, n_classes, warm=warm)
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        if "intercept_scaling" in self.declared:
+            chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
+            self.intercept_scaling_ = chosen
 
     def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
@@ -304,6 +306,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._store(record)
 
     def _warn(self) -> None:
+        if self.run_.stop is Stop.DIVERGED:
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=3)
         remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
         if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
             warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)

@@ -134,9 +134,9 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     return Parameter(default, kind, text, accepts, f"known: choose one of {listed}", _is_word)
 
 
-def flag(*, default: bool, text: str) -> Any:
+def flag(*, default: bool, text: str, absent: bool | None = None) -> Any:
     """Declare something that is or is not; any truth value does, as in scikit-learn."""
-    return Parameter(default, "bool", text, lambda value: True, "", _is_number)
+    return Parameter(default, "bool", text, lambda value: True, "", _is_number, absent)
 
 
 def custom(*, default: Any, text: str, kind: str, stores: Callable[[Any], bool] = _is_compound) -> Any:

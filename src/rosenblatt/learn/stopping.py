@@ -21,6 +21,8 @@ Names = tuple[Any, ...]
 
 # Work of an epoch beside its rows, in entries of rows: a few microseconds.
 ENTRIES_PER_EPOCH = 1e4
+# A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
+DIVERGENCE = 10.0
 # Features at which weights are compared before all of them are.
 FEW_FEATURES = 256
 
@@ -36,12 +38,14 @@ class Stop(Enum):
     VALIDATION = "the validation error stopped decreasing"
     INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
     CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
+    DIVERGED = "the mean loss grew far above that of zero weights"
     CALLBACK = "the callback asked for it"
     CHUNK = "the chunk of the stream was over"
 
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
 PRECEDENCE = (
+    Stop.DIVERGED,
     Stop.CALLBACK,
     Stop.SECONDS,
     Stop.EPOCHS,
@@ -60,6 +64,7 @@ Words = dict[Stop, str]
 _SHARED: Words = {
     Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs})",
     Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
+    Stop.DIVERGED: Stop.DIVERGED.value + " ({loss:.3g} in epoch {epochs}, against {zero_loss:.3g}): {remedy}",
     Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
     Stop.CYCLE: Stop.CYCLE.value + ", {every}",
     Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {epochs} epochs)",
@@ -106,6 +111,25 @@ class Patience:
             self.stale[part] = self.stale[part] + 1 if figure > self.lowest[part] - self.tol else 0
             self.lowest[part] = min(self.lowest[part], figure)
         return [stale >= self.patience for stale in self.stale]
+
+
+class Divergence:
+    """Count the epochs in a row whose figure is far above that of zero weights and not the lowest so far."""
+
+    def __init__(self, parts: int, zero_loss: float, patience: int) -> None:
+        self.limit, self.patience = DIVERGENCE * zero_loss, patience
+        self.lowest = [math.inf] * parts
+        self.high = [0] * parts
+
+    def found(self, figures: list[float]) -> list[bool]:
+        """Add the figure of each part; return which parts diverge: for `patience` epochs, or beyond all numbers."""
+        for part, figure in enumerate(figures):
+            grows = figure > self.limit and figure >= self.lowest[part]
+            self.high[part] = self.high[part] + 1 if grows else 0
+            self.lowest[part] = min(self.lowest[part], figure)
+        return [
+            high >= self.patience or not math.isfinite(figure) for high, figure in zip(self.high, figures, strict=True)
+        ]
 
 
 class Cycle:
