@@ -526,6 +526,10 @@ _ROW_COUNT = {
     Dense: lambda rows: rows.X.shape[0],
     Csr: lambda rows: rows.indptr.size - 1,
 }
+_LONGEST = {  # as `rosenblatt.data.table.SQUARED_LENGTHS`
+    Dense: lambda rows: 1e30 if rows.X.itemsize == 4 else 1e280,
+    Csr: lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280,
+}
 _ENTRY = {
     Dense: lambda rows, i, k: (k, rows.X[i, k]),
     Csr: lambda rows, i, k: (rows.indices[k], rows.data[k]),
@@ -595,6 +599,11 @@ def row_count(rows):
     return _by_type(_ROW_COUNT, rows)(rows)
 
 
+def longest(rows):
+    """Return the largest squared norm of a row whose sums of products do not overflow, by the type of its values."""
+    return _by_type(_LONGEST, rows)(rows)
+
+
 def entry(rows, i, k):
     """Column and value of the entry of row i at position k."""
     return _by_type(_ENTRY, rows)(rows, i, k)
@@ -609,6 +618,7 @@ overload(request, jit_options=INLINED)(lambda rows, near, far: _by_type(_REQUEST
 overload(square)(lambda rows, i: _by_type(_SQUARE, rows))
 overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
 overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
+overload(longest)(lambda rows: _by_type(_LONGEST, rows))
 overload(row_count)(lambda rows: _by_type(_ROW_COUNT, rows))
 
 
@@ -1324,8 +1334,8 @@ def _no_counts(parts):
 
 @njit(cache=True, nogil=True)
 def is_finite_row(rows):
-    """Whether the squared norm of the only row is finite."""
-    return square(rows, 0) < np.inf
+    """Whether the only row is finite, and so short that sums of its products will be."""
+    return square(rows, 0) <= longest(rows)
 
 
 @njit(cache=True, nogil=True)

@@ -57,6 +57,8 @@ class AROW(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWar
         choices=("diagonal", "full"),
     )
 
+    minds_scale = False
+
     @property
     def modes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Modes there are: all classes at once share no covariance matrix."""

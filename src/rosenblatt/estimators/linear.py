@@ -24,6 +24,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.padding import check_padding, choose_padding
+from rosenblatt.estimators.scale import warn_of_scale
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.in_memory import Job, Validation, run
@@ -165,6 +166,8 @@ class LinearClassifier(FromStream, LinearPredictor):
     keeps = "best"
     # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
     takes_new_classes: ClassVar[bool] = True
+    # Whether a column of large values outweighs the others, as where the weights move along the row.
+    minds_scale: ClassVar[bool] = True
     attributes_text = ATTRIBUTES
     at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
 
@@ -244,6 +247,12 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         self
         """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def _fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train; every `fit` calls it itself, so that warnings find the line that called that."""
         job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
         self._finish(run(job, state), job, classes, state)
         self._warn()
@@ -282,6 +291,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         """Look at the sizes of the values before a fit."""
         sizes = survey(table, used_rows(weight))
         self._adapt(sizes, n_classes, warm=warm)
+        if self.minds_scale and not warm:
+            warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
 
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
         """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
@@ -307,10 +318,10 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     def _warn(self) -> None:
         if self.run_.stop is Stop.DIVERGED:
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
         remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
         if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""

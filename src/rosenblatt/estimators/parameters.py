@@ -258,9 +258,9 @@ class ForClasses(Declared):
     )
     multiclass: Multiclass = choice(
         default="ovr",
-        text="More than two classes: one against the rest; every pair, adding up their scores or with one vote"
-        " each; or all at once by correcting the true class and the best wrong one (Crammer and Singer "
-        "2003).",
+        text='More than two classes: one against the rest; every pair, adding up their scores ("ovo", as the lectures'
+        ' do, mostly several points below the others) or with one vote each ("ovo-vote"); or all at once by correcting'
+        " the true class and the best wrong one (Crammer and Singer 2003).",
         choices=MULTICLASS,
     )
 

@@ -91,7 +91,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
         if coef_init is not None or intercept_init is not None:
             raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
-        return super().fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight=sample_weight)
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
