@@ -255,7 +255,7 @@ def logistic(bench: Bench) -> Iterator[Yield]:
     X, y = dense(bench.rows(200_000), 100, np.float64)
 
     def ours(**settings: Any) -> Any:
-        return SoftMargin(loss="logistic", **settings)
+        return SoftMargin(loss="logistic", average=False, **settings)
 
     def theirs(**settings: Any) -> Any:
         return linear_model.SGDClassifier(loss="log_loss", **settings)

@@ -49,7 +49,7 @@ STREAMS = [
     AROW(),
     AROW(covariance="full"),
     Winnow(factor=1.25),
-    Adaline(),
+    Adaline(normalised=True),  # a stream does not know the mean length of its rows
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
     SoftMargin(alpha=0.01, loss="logistic", schedule="pegasos"),

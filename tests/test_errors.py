@@ -11,6 +11,7 @@ KINDS = {"InvalidInput": ValueError, "MissingExtra": ImportError, "TooLarge": Va
 
 def test_every_exception_is_in_the_tree_and_documented():
     found = {name: value for name, value in vars(errors).items() if inspect.isclass(value)}
+    assert issubclass(found.pop("ScaleWarning"), UserWarning)
     assert found.keys() == {"RosenblattError", *KINDS}
     for value in found.values():
         assert issubclass(value, errors.RosenblattError)

@@ -1,4 +1,4 @@
-"""The exceptions of the package: one tree, one sentence each.
+"""The exceptions of the package, one tree, and its warning; one sentence each.
 
 A message says the value that was found, what is wrong with it and what to do about it.
 """
@@ -14,6 +14,10 @@ class InvalidInput(RosenblattError, ValueError):
 
 class MissingExtra(RosenblattError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class ScaleWarning(UserWarning):
+    """A column of the data outweighs the others, so that little is learned from those."""
 
 
 class TooLarge(InvalidInput):

@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Perceptron, trace, train
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import as_table, learnable
+from rosenblatt.errors import InvalidInput
 
 GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
 LABELS = [0, 1, 0, 1]
@@ -137,3 +138,24 @@ def test_the_largest_norm_is_the_largest():
     expected = (X * X).sum(1).max()
     assert np.isclose(as_table(X).largest, expected)
     assert np.isclose(as_table(sp.csr_array(X)).largest, expected)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("size", [1e25, 1e-25])
+def test_float32_rows_whose_products_overflow_or_vanish_are_learned_in_float64(kind, size):
+    table = learnable(as_table(kind((size * GOOD).astype(np.float32))))
+    assert table.dtype == np.float64
+    np.testing.assert_allclose(table.values.max(), size * GOOD.max(), rtol=1e-6)
+    kept = as_table(kind(GOOD.astype(np.float32)))
+    assert learnable(kept) is kept
+
+
+@pytest.mark.parametrize(("size", "fault"), [(1e145, "overflow"), (1e-145, "vanish"), (1e-308, "vanish")])
+def test_rows_whose_products_float64_cannot_hold_are_refused(size, fault):
+    with pytest.raises(InvalidInput, match=f"whose products {fault} in float64. Scale"):
+        learnable(as_table(size * GOOD))
+
+
+def test_rows_of_zeros_and_single_tiny_rows_are_learnable():
+    for X in (np.zeros((3, 2)), np.array([[1e-308, 0.0], [1.0, 2.0]])):
+        assert learnable(as_table(X)).values.tolist() == X.tolist()

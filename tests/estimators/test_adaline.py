@@ -1,14 +1,21 @@
 """Adaline, for classes and for numbers."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 from oracles import family
-from rosenblatt import Adaline, AdalineRegressor
+from rosenblatt import Adaline, AdalineRegressor, SoftMargin, load, save
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.stopping import Stop
 from strategies import integer_sets
 
 THREE = {"shuffle": False, "max_iter": 3, "tol": None}
@@ -23,7 +30,7 @@ def line(n=50, d=3, seed=0):
 def test_classes_are_learned_as_the_numbers_minus_one_and_one(data, normalised):
     X, label = data
     options = {"eta0": 0.02, "normalised": normalised, **THREE}
-    model = Adaline(**options).fit(X, label)
+    model = Adaline(average=False, **options).fit(X, label)
     numbers = AdalineRegressor(**options).fit(X, 2.0 * label - 1.0)
     np.testing.assert_allclose(model.coef_[0], numbers.coef_, rtol=1e-9, atol=1e-12)
     run = family.lms(np.c_[X, np.ones(len(X))], 2 * label - 1, [range(len(X))] * 3, eta=0.02, normalised=normalised)
@@ -102,3 +109,60 @@ def test_a_warm_start_goes_on():
 def test_a_regression_learns_from_chunks_only_and_has_no_classes():
     for name in ("learn_one", "predict_one", "classes_", "mistakes_", "decision_function"):
         assert not hasattr(AdalineRegressor().fit(*line()), name)
+
+
+DIVERGING = {
+    "normalised": (Adaline(eta0=3.0), "eta0, which is stable below 2"),
+    "plain": (Adaline(eta0=1.0, normalised=False), r"stable below 2/\|x\|\^2"),
+    "all epochs": (Adaline(eta0=2.5, tol=None, max_iter=8), "eta0, which is stable below 2"),
+    "soft margin": (
+        SoftMargin(loss="logistic", penalty="l2", schedule="constant", eta0=100.0, alpha=0.1),
+        "lower the learning rate",
+    ),
+}
+
+
+@pytest.mark.parametrize(("model", "remedy"), DIVERGING.values(), ids=DIVERGING.keys())
+def test_a_loss_that_grows_is_told_as_such_with_the_remedy(model, remedy):
+    X, y = load_iris(return_X_y=True)
+    try:
+        with pytest.warns(ConvergenceWarning, match="grew far above"):
+            model.fit(X, y)
+    except InvalidInput as error:  # the weights overflowed before patience was over
+        assert re.search(remedy, str(error))  # noqa: PT017
+    else:
+        assert model.run_.stop is Stop.DIVERGED
+        assert re.search(remedy, model.stop_reason_)
+        assert max(model.run_.losses) > 5
+
+
+def test_a_regression_that_diverges_says_so():
+    X, y = line()
+    with pytest.warns(ConvergenceWarning, match="grew far above"):
+        AdalineRegressor(eta0=2.5, max_iter=20).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AdalineRegressor(max_iter=200).fit(X, 1000 * y)
+
+
+def test_errors_on_short_rows_hardly_count_more_than_in_least_squares():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)[:, [0, 1, 4, 8]]
+    exact = np.linalg.lstsq(np.c_[X, np.ones(len(X))], 2.0 * y - 1.0)[0]
+    error = {}
+    for normalised in ("mean", True):
+        model = Adaline(normalised=normalised, max_iter=300, tol=None).fit(X, y)
+        error[normalised] = np.abs(np.append(model.coef_, model.intercept_) - exact).max()
+    assert error["mean"] < 0.1 < error[True]
+
+
+def test_a_stream_divides_by_the_length_of_the_row_or_goes_on_with_the_mean_of_a_fit(tmp_path):
+    X, y = line()
+    label = (y > 0).astype(int)
+    stream, plain = Adaline().partial_fit(X, label), Adaline(normalised=True).partial_fit(X, label)
+    np.testing.assert_array_equal(stream.coef_, plain.coef_)
+    fitted = Adaline().fit(X, label)
+    save(fitted, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.row_length_ == fitted.row_length_ > 1
+    np.testing.assert_array_equal(loaded.partial_fit(X, label).coef_, fitted.partial_fit(X, label).coef_)

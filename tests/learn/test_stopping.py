@@ -12,7 +12,8 @@ from rosenblatt.learn.stopping import PRECEDENCE, Cycle, Patience, Stop
 
 WORDS = {name: getattr(stopping, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
 # What the trainer knows at the end of a run.
-FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "seconds", "patience", "tol", "every", "share", "support"}
+FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "zero_loss", "remedy", "seconds", "patience", "tol"}
+FIGURES |= {"every", "share", "support"}
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())

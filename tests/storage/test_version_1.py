@@ -58,3 +58,7 @@ def test_a_proof_and_parameters_without_a_fit_come_back():
     header, _ = split((FOLDER / "Perceptron_unfitted.safetensors").read_bytes())
     parameters = json.loads(header["__metadata__"]["model"])["parameters"]
     assert unfitted.get_params()["max_iter"] == parameters["max_iter"]
+
+
+def test_a_parameter_that_files_did_not_have_is_what_it_was_in_effect():
+    assert model("Perceptron_binary").intercept_scaling == model("Perceptron_unfitted").intercept_scaling == 1

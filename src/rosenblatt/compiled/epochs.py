@@ -204,7 +204,10 @@ class HingeRule(NamedTuple):
 
 
 class SquaredHingeRule(NamedTuple):
-    """Step 2 (1 - m) when m < 1: a gradient step against max(0, 1 - m)^2."""
+    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
+
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    """
 
     none: float = 0.0
 
@@ -222,9 +225,12 @@ class LmsRule(NamedTuple):
 
 
 class NormalisedLmsRule(NamedTuple):
-    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row.
 
-    none: float = 0.0
+    With a floor below |x|^2, short rows count less, as in the mean of all squared errors.
+    """
+
+    floor: float = 0.0
 
 
 class NoPenalty(NamedTuple):
@@ -536,6 +542,10 @@ _ROW_COUNT = {
     Dense: lambda rows: rows.X.shape[0],
     Csr: lambda rows: rows.indptr.size - 1,
 }
+_LONGEST = {  # as `rosenblatt.data.table.SQUARED_LENGTHS`
+    Dense: lambda rows: 1e30 if rows.X.itemsize == 4 else 1e280,
+    Csr: lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280,
+}
 _ENTRY = {
     Dense: lambda rows, i, k: (k, rows.X[i, k]),
     Csr: lambda rows, i, k: (rows.indices[k], rows.data[k]),
@@ -696,6 +706,11 @@ def row_count(rows):
     return _by_type(_ROW_COUNT, rows)(rows)
 
 
+def longest(rows):
+    """Return the largest squared norm of a row whose sums of products do not overflow, by the type of its values."""
+    return _by_type(_LONGEST, rows)(rows)
+
+
 def entry(rows, i, k):
     """Column and value of the entry of row i at position k."""
     return _by_type(_ENTRY, rows)(rows, i, k)
@@ -716,6 +731,7 @@ overload(request, jit_options=INLINED)(lambda rows, near, far: _by_type(_REQUEST
 overload(square)(lambda rows, i: _by_type(_SQUARE, rows))
 overload(entries)(lambda rows, i: _by_type(_ENTRIES, rows))
 overload(entry)(lambda rows, i, k: _by_type(_ENTRY, rows))
+overload(longest)(lambda rows: _by_type(_LONGEST, rows))
 overload(row_count)(lambda rows: _by_type(_ROW_COUNT, rows))
 
 
@@ -747,8 +763,9 @@ def _hinge(rule, sign, margin, rows, i, trial):
 def _squared_hinge(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
-    loss = 1.0 - margin
-    return trial.eta * trial.importance * 2.0 * loss, loss * loss
+    loss, rate = 1.0 - margin, 2.0 * trial.eta * trial.importance
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return loss * rate / max(1.0, rate * length), loss * loss
 
 
 def _logistic(rule, sign, margin, rows, i, trial):
@@ -777,8 +794,12 @@ def _lms(rule, sign, margin, rows, i, trial):
 def _normalised_lms(rule, sign, margin, rows, i, trial):
     error = 1.0 - margin
     length = square(rows, i) + trial.bias
-    step = _repeat(trial.eta, trial.importance) * error / length if length > 0.0 else 0.0
-    return step, 0.5 * error * error
+    if length == 0.0:
+        return 0.0, 0.5 * error * error
+    divisor = max(length, rule.floor)
+    if trial.importance == 1.0:
+        return trial.eta * error / divisor, 0.5 * error * error
+    return _repeat(trial.eta * (length / divisor), trial.importance) * error / length, 0.5 * error * error
 
 
 RULES = {
@@ -1425,8 +1446,8 @@ def _no_counts(parts):
 
 @njit(cache=True, nogil=True)
 def is_finite_row(rows):
-    """Whether the squared norm of the only row is finite."""
-    return square(rows, 0) < np.inf
+    """Whether the only row is finite, and so short that sums of its products will be."""
+    return square(rows, 0) <= longest(rows)
 
 
 @njit(cache=True, nogil=True)

@@ -55,3 +55,52 @@ def inspect_csr(data, indices, indptr, n_features):
         if (low < 0 or high >= n_features) and outside < 0:
             outside = i
     return largest, outside, infinite, disorder
+
+
+@njit(cache=True, nogil=True)
+def survey_dense(X, rows):
+    """Look at the sizes of the values of some rows that are not zero.
+
+    Returns the sum of all squares, how many they are, the column whose mean of squares is largest, that mean, and the
+    median of the means of all columns that are not zero.
+    """
+    squares, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for t in range(rows.size):
+        for j in range(X.shape[1]):
+            value = np.float64(X[rows[t], j])
+            squares[j] += value * value
+            counts[j] += value != 0.0
+    columns = np.flatnonzero(counts)
+    return _summary(squares[columns], counts[columns], columns)
+
+
+@njit(cache=True, nogil=True)
+def survey_csr(data, indices, indptr, rows, squares, counts):
+    """Do the same for sparse rows, in time proportional to their entries.
+
+    `squares` and `counts` have a zero for each column: memory that is all zeros costs nothing until it is written to.
+    """
+    columns, size = np.empty(64, np.int64), 0
+    for t in range(rows.size):
+        for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
+            j, value = indices[k], np.float64(data[k])
+            if value != 0.0:
+                if counts[j] == 0.0:
+                    if size == columns.size:
+                        columns = np.append(columns, columns)
+                    columns[size] = j
+                    size += 1
+                squares[j] += value * value
+                counts[j] += 1.0
+    columns = columns[:size]
+    return _summary(squares[columns], counts[columns], columns)
+
+
+@njit(cache=True, nogil=True)
+def _summary(squares, counts, columns):
+    if columns.size == 0:
+        return 0.0, 0.0, 0, 0.0, 0.0
+    means = squares / counts
+    largest = means.max()
+    column = columns[means == largest].min()  # the first, in whatever order they were found
+    return squares.sum(), counts.sum(), column, largest, np.median(means)

@@ -20,6 +20,9 @@ from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
 
+# Squared lengths of rows between which sums of millions of products neither overflow nor vanish, by type of values.
+SQUARED_LENGTHS = {np.dtype(np.float32): (1e-30, 1e30), np.dtype(np.float64): (1e-280, 1e280)}
+
 # The subset of the rows that is all of them, in the order in which they are stored.
 ALL_ROWS = np.empty(0, np.int32)
 
@@ -101,6 +104,46 @@ def _dense_table(X: Any) -> Table:
     if fault >= 0:
         refuse_infinite(values[fault], fault)
     return Table(Dense(values), values.shape, values.dtype, largest)
+
+
+def too_long(largest: float, dtype: np.dtype[Any]) -> bool:
+    """Return whether sums of products of rows, the longest of them of this squared length, may overflow."""
+    return largest > SQUARED_LENGTHS[dtype][1]
+
+
+def learnable(table: Table) -> Table:
+    """Return rows whose products neither overflow nor vanish: in float64 where float32 does not do.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InvalidInput
+        If float64 does not do either.
+    """
+    least, most = SQUARED_LENGTHS[table.dtype]
+    if least <= table.largest <= most or not table.values.any():
+        return table
+    if table.dtype == np.float32:
+        return widened(table)
+    fault = "overflow" if table.largest > most else "vanish"
+    raise InvalidInput(
+        f"X has values of at most {np.abs(table.values).max():.3g} in size, whose products {fault} in {table.dtype}. "
+        "Scale the data, for example with StandardScaler."
+    )
+
+
+def widened(table: Table) -> Table:
+    """Return the rows in float64."""
+    values = table.values.astype(np.float64)
+    rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
+    return Table(rows, table.shape, values.dtype, table.largest)
 
 
 def _damaged(fault: str) -> InvalidInput:

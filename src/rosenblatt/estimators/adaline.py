@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Any, Self
+import warnings
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
+from rosenblatt.data.numbers import is_real
+from rosenblatt.data.survey import Survey
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, flag, real
+from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, choice, flag, real
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.regression import RegressionStream, regression_task
-from rosenblatt.learn.stopping import REGRESSION
+from rosenblatt.learn.stopping import REGRESSION, Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.first_order import FirstOrder
@@ -28,8 +33,8 @@ from rosenblatt.storage.registry import expect
 Array = npt.NDArray[Any]
 
 
-class _Lms(WithRate):
-    """Parameters of least mean squares."""
+class _WithLmsRate(WithRate):
+    """The learning rate of least mean squares."""
 
     eta0: float = real(
         default=0.1,
@@ -37,13 +42,20 @@ class _Lms(WithRate):
         above=0,
         wanted="a positive number",
     )
+
+
+class _Lms(_WithLmsRate):
+    """Parameters of least mean squares for numbers."""
+
     normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 
 
-class Adaline(_Lms, FullTraining, LinearClassifier):
+class Adaline(_WithLmsRate, FullTraining, LinearClassifier):
     """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
 
-    Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised`.
+    Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised` (NLMS). A
+    constant rate never comes to rest, so the model is the average of the weights, unless told otherwise; Widrow and
+    Hoff's is ``normalised=False, average=False``.
 
     Parameters
     ----------
@@ -52,6 +64,8 @@ class Adaline(_Lms, FullTraining, LinearClassifier):
     Attributes
     ----------
     {attributes}
+    row_length_ : float
+        Root mean square of the lengths of the rows of the last fit, the constant of the bias included.
 
     References
     ----------
@@ -68,11 +82,38 @@ class Adaline(_Lms, FullTraining, LinearClassifier):
     [0, 1]
     """
 
+    normalised: bool | Literal["mean"] = choice(
+        default="mean",
+        text="Whether steps are divided by the squared length of the row (NLMS). That makes errors on short rows count"
+        ' more than in least squares; "mean": by the mean over all rows if that is more. A stream, which does not know'
+        " it, takes the length of the row, or goes on with the mean of a fit.",
+        choices=("mean", True, False),
+    )
+    average: bool = flag(
+        default=True, text="Whether the model is the average of the weights over all trials.", absent=False
+    )
+
     modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
+    at_times = (*LinearClassifier.at_times, "row_length_")
+
+    row_length_: float
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        super()._adapt(sizes, n_classes, warm=warm)
+        if not warm:
+            self.row_length_ = math.sqrt(sizes.row_length**2 + self._bias())
+
+    def _check_learned(self) -> None:
+        length = self.__dict__.get("row_length_", 0.0)
+        expect(is_real(length) and 0 <= length < np.inf, f"row_length_={length!r:.60} is not a length")
+        super()._check_learned()
 
     def _method(self) -> Method:
-        return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+        if not self.normalised:
+            return FirstOrder(LmsRule(), averaged=bool(self.average))
+        floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
+        return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
 
 
 class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream):
@@ -174,6 +215,8 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         record = run(job, state)
         self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
         self._store(record)
+        if record.stop is Stop.DIVERGED:
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:

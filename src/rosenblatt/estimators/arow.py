@@ -10,6 +10,7 @@ from rosenblatt.estimators.parameters import (
     InEpochs,
     OnThreads,
     WithKeep,
+    WithPadding,
     WithValidation,
     WithWarmStart,
     choice,
@@ -20,7 +21,7 @@ from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.method import Method
 
 
-class AROW(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):
+class AROW(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):
     """Adaptive regularisation of weights: small steps where a feature is known well, large ones where it is rare.
 
     Keeps a Gaussian over the weights. When m = y f(x) < 1, with v = x'Vx and beta = 1/(v + r):
@@ -55,6 +56,8 @@ class AROW(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithK
         text="A variance for each weight, or the whole matrix, for up to some thousand features.",
         choices=("diagonal", "full"),
     )
+
+    minds_scale = False
 
     @property
     def modes(self) -> tuple[str, ...]:  # type: ignore[override]

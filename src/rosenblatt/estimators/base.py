@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.table import Table, as_table, check_sparse
+from rosenblatt.data.table import Table, as_table, check_sparse, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.plan import Epoch, Plan, Run
@@ -89,6 +89,7 @@ class EpochLearner(Storable):
     warm_start: Any = False
     init: Any = None
     keep: Any = None
+    intercept_scaling: Any = 1.0
     # What a class keeps by itself.
     keeps: ClassVar[str] = "last"
 
@@ -154,8 +155,9 @@ class EpochLearner(Storable):
             ensure_all_finite=False,
         )
         if isinstance(y, str) and y == "no_validation":
-            return as_table(checked), None
-        return as_table(checked[0]), checked[1]
+            table = as_table(checked)
+            return widened(table) if too_long(table.largest, table.dtype) else table, None
+        return learnable(as_table(checked[0])), checked[1]
 
     def _store(self, record: Run) -> None:
         """Keep the record of a fit or of a chunk."""

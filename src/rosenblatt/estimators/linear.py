@@ -18,10 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
+from rosenblatt.estimators.padding import check_padding, choose_padding
+from rosenblatt.estimators.scale import warn_of_scale
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.in_memory import Job, Validation, run
@@ -44,6 +47,8 @@ ATTRIBUTES = """\
         Biases.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
+    intercept_scaling_ : float
+        The constant that pads each row, given or chosen.
     n_iter_ : int
         Epochs run.
     run_ : Run
@@ -165,7 +170,12 @@ class LinearClassifier(FromStream, LinearPredictor):
     keeps = "best"
     # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
     takes_new_classes: ClassVar[bool] = True
+    # Whether a column of large values outweighs the others, as where the weights move along the row.
+    minds_scale: ClassVar[bool] = True
     attributes_text = ATTRIBUTES
+    at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
+
+    intercept_scaling_: float
 
     def _method(self) -> Method:
         """Return the way to learn, from the parameters."""
@@ -207,7 +217,18 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     def _bias(self) -> float:
         """Return the square of the constant that pads each row."""
-        return 1.0 if self.fit_intercept else 0.0
+        return self._padding() ** 2 if self.fit_intercept else 0.0
+
+    def _padding(self) -> float:
+        """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
+        if self.intercept_scaling != "auto":
+            return float(self.intercept_scaling)
+        return float(self.__dict__.get("intercept_scaling_", 1.0))
+
+    def _check_learned(self) -> None:
+        if "intercept_scaling_" in self.__dict__:
+            check_padding(self.intercept_scaling_)
+        super()._check_learned()
 
     # --------------------------------------------------------------------------------------------------------- fitting
 
@@ -230,6 +251,12 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         self
         """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def _fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train; every `fit` calls it itself, so that warnings find the line that called that."""
         job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
         self._finish(run(job, state), job, classes, state)
         self._warn()
@@ -245,10 +272,12 @@ class LinearClassifier(FromStream, LinearPredictor):
         sign = code(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
         costs = class_costs(self.class_weight, classes, label)
+        warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
+        self._look_at(table, weight, classes.size, warm=warm)
         task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
         method, plan = self._method(), self._plan()
         explicit = coef_init is not None or intercept_init is not None
-        if self.warm_start and "_stream" in self.__dict__ and not explicit:
+        if warm:
             same_classes(classes, self.classes_)
             same_features(table, self._stream)
             self._stream.reconfigure(self._settings())
@@ -263,6 +292,19 @@ class LinearClassifier(FromStream, LinearPredictor):
         subset, validation = self._split(table, label, weight)
         job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
         return job, classes, state
+
+    def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
+        """Look at the sizes of the values before a fit."""
+        sizes = survey(table, used_rows(weight))
+        self._adapt(sizes, n_classes, warm=warm)
+        if self.minds_scale and not warm:
+            warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        if "intercept_scaling" in self.declared:
+            chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
+            self.intercept_scaling_ = chosen
 
     def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
@@ -281,9 +323,11 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._store(record)
 
     def _warn(self) -> None:
+        if self.run_.stop is Stop.DIVERGED:
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
         remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
         if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
@@ -325,6 +369,8 @@ class LinearClassifier(FromStream, LinearPredictor):
     def _going_on(self) -> Stream:
         """Return the stream to go on with, by the parameters as they are now."""
         stream: Stream | None = self.__dict__.get("_stream")
+        if "intercept_scaling" in self.declared:
+            self.intercept_scaling_ = self._padding()
         if stream is None:
             return self._make_stream(self._settings())
         stream.reconfigure(self._settings())

@@ -45,6 +45,8 @@ class Parameter:
         What an impossible value should have been, for the error message.
     stores : callable
         Whether a file may hold a value. Whether the value has a meaning is for `fit` to say.
+    absent : object
+        What it is in a file from before there was this parameter; None if all files have it.
     """
 
     default: Any
@@ -53,6 +55,7 @@ class Parameter:
     accepts: Callable[[Any], bool]
     wanted: str
     stores: Callable[[Any], bool]
+    absent: Any = None
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error if a value is not possible."""
@@ -89,6 +92,7 @@ def real(
     wanted: str,
     optional: bool = False,
     words: tuple[str, ...] = (),
+    absent: float | None = None,
 ) -> Any:
     """Declare a number: above `above` or from `least` on, below `below` or up to `most`; also None, or some words."""
 
@@ -103,7 +107,7 @@ def real(
 
     kind = ", ".join(["float", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent)
 
 
 def integer(*, default: int | None, text: str, least: int, wanted: str, optional: bool = False) -> Any:
@@ -130,9 +134,9 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     return Parameter(default, kind, text, accepts, f"known: choose one of {listed}", _is_word)
 
 
-def flag(*, default: bool, text: str) -> Any:
+def flag(*, default: bool, text: str, absent: bool | None = None) -> Any:
     """Declare something that is or is not; any truth value does, as in scikit-learn."""
-    return Parameter(default, "bool", text, lambda value: True, "", _is_number)
+    return Parameter(default, "bool", text, lambda value: True, "", _is_number, absent)
 
 
 def custom(*, default: Any, text: str, kind: str, stores: Callable[[Any], bool] = _is_compound) -> Any:
@@ -254,10 +258,28 @@ class ForClasses(Declared):
     )
     multiclass: Multiclass = choice(
         default="ovr",
-        text="More than two classes: one against the rest; every pair, adding up their scores or with one vote"
-        " each; or all at once by correcting the true class and the best wrong one (Crammer and Singer "
-        "2003).",
+        text='More than two classes: one against the rest; every pair, adding up their scores ("ovo", as the lectures'
+        ' do, mostly several points below the others) or with one vote each ("ovo-vote"); or all at once by correcting'
+        " the true class and the best wrong one (Crammer and Singer 2003).",
         choices=MULTICLASS,
+    )
+
+
+class WithPadding(Declared):
+    """The constant of the bias."""
+
+    intercept_scaling: float | Literal["auto"] = real(
+        default="auto",
+        text="The constant c that pads each row: the bias is c times the weight of a feature that is c everywhere, and"
+        ' moves by c^2 where a weight moves by its feature. "auto": 1, unless the values that are not zero have a root'
+        " mean square v below 1/4, as in texts scaled to length one, which a bias that moves by 1 would outweigh. Then"
+        " c is the power of two close to v, or for two classes to half the length of a row. A stream, which cannot"
+        " look ahead, takes 1, or goes on with what a fit has chosen.",
+        least=1e-100,
+        most=1e100,
+        wanted='a number from 1e-100 to 1e100, or "auto"',
+        words=("auto",),
+        absent=1.0,
     )
 
 
@@ -332,5 +354,5 @@ class WithPenalty(Declared):
     )
 
 
-class FullTraining(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep):
+class FullTraining(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep):
     """Everything that a classifier trained in epochs may take."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NoReturn
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithValidation, choice
+from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithPadding, WithValidation, choice
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.pocket import PocketMethod
 
@@ -18,7 +18,7 @@ def _no_stream(estimator: Any) -> NoReturn:
     )
 
 
-class PocketPerceptron(InEpochs, ForClasses, OnThreads, WithValidation, LinearClassifier):
+class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, LinearClassifier):
     """The perceptron with its best weights in the pocket: for data that is not separable.
 
     Runs the perceptron, and keeps the weights with the longest run of correct trials, replaced only by weights that

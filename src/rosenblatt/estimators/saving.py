@@ -167,6 +167,8 @@ def _put_together(content: Any, version: str) -> Any:
 def _put_together_current(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
     """Return the model made of these parts; raise a `Fault` if it is not whole."""
     wanted = cls.declared
+    if isinstance(parameters, dict):
+        parameters = {name: new.absent for name, new in wanted.items() if new.absent is not None} | parameters
     fits = isinstance(parameters, dict) and parameters.keys() == wanted.keys()
     expect(fits, f"the parameters of {cls.__name__} are not {', '.join(sorted(wanted))}")
     for name, value in parameters.items():

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, SquaredHingeRule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
-from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, flag, real
+from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, real
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.plan import Plan
@@ -72,8 +72,11 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
         "as for `Perceptron`.",
         kind="str or callable",
     )
-    average: bool = flag(
-        default=False, text="Whether the model is the average of the weights over all trials (averaged SGD)."
+    average: bool | None = choice(
+        default=None,
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: unless the penalty"
+        " has a share of L1, whose zeros an average would not keep.",
+        choices=(None, True, False),
     )
 
     keeps = "last"
@@ -97,7 +100,10 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
         return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)
 
     def _method(self) -> Method:
-        return FirstOrder(RULES[self.loss](), penalty_of(self), self._rate(), bool(self.average))
+        return FirstOrder(RULES[self.loss](), penalty_of(self), self._rate(), self._averaged())
+
+    def _averaged(self) -> bool:
+        return self.penalty in (None, "l2") if self.average is None else bool(self.average)
 
     def _rate(self) -> HarmonicRate | None:
         if self.schedule == "pegasos":

@@ -14,7 +14,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import ForClasses, InEpochs
+from rosenblatt.estimators.parameters import ForClasses, InEpochs, WithPadding
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 AGGREGATES = ("vote", "average", "last")
 
 
-class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
+class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
     """The voted perceptron: every weight vector it passed through votes, as often as it survived.
 
     One fit gives three predictions: by the last vector, by the average, and by the vote of all of them. What is
@@ -97,7 +97,7 @@ class VotedPerceptron(InEpochs, ForClasses, LinearClassifier):
         """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
         if coef_init is not None or intercept_init is not None:
             raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
-        return super().fit(X, y, sample_weight=sample_weight)
+        return self._fit(X, y, sample_weight=sample_weight)
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())

@@ -73,6 +73,7 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
+    minds_scale = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

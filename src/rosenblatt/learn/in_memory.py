@@ -104,6 +104,9 @@ class InMemory(Presenter):
         self.parts = self.counted = 1 if self.joint else state.b.size
         self.rests, self.validates = job.method.rests, job.validation is not None
         self.words = _words(job)
+        target = job.task.target
+        self.zero_loss = job.method.zero_loss * (float(target @ target) / target.size if target.size else 1.0)
+        self.remedy = job.method.remedy
         self.counts = new_counts(self.parts)
         self.copied: Any = None
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
@@ -135,10 +138,7 @@ class InMemory(Presenter):
             del self.planes  # before the next ones take as much memory
             self.planes = self.method.hyperplanes(self.state)
         if not all_finite(self.planes):
-            raise InvalidInput(
-                f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}. Scale the data, for example with "
-                "StandardScaler."
-            )
+            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
         # Lists: there are few parts as a rule, and a sum of NumPy's costs more than a hundred of them.
         mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
         if self.plan.batch:

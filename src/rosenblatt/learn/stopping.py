@@ -25,6 +25,8 @@ ENTRIES_PER_EPOCH = 1e4
 FREE_WAIT_ENTRIES = 1e7
 # Weights of which the squares are summed at once.
 WEIGHTS_PER_BLOCK = 1 << 14
+# A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
+DIVERGENCE = 10.0
 # Features at which weights are compared before all of them are.
 FEW_FEATURES = 256
 
@@ -40,12 +42,14 @@ class Stop(Enum):
     VALIDATION = "the validation error stopped decreasing"
     INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
     CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
+    DIVERGED = "the mean loss grew far above that of zero weights"
     CALLBACK = "the callback asked for it"
     CHUNK = "the chunk of the stream was over"
 
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
 PRECEDENCE = (
+    Stop.DIVERGED,
     Stop.CALLBACK,
     Stop.SECONDS,
     Stop.EPOCHS,
@@ -64,6 +68,7 @@ Words = dict[Stop, str]
 _SHARED: Words = {
     Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs})",
     Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
+    Stop.DIVERGED: Stop.DIVERGED.value + " ({loss:.3g} in epoch {epochs}, against {zero_loss:.3g}): {remedy}",
     Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
     Stop.CYCLE: Stop.CYCLE.value + ", {every}",
     Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {epochs} epochs)",
@@ -116,6 +121,25 @@ class Patience:
         return [stale >= self.patience for stale in self.stale]
 
 
+class Divergence:
+    """Count the epochs in a row whose figure is far above that of zero weights and not the lowest so far."""
+
+    def __init__(self, parts: int, zero_loss: float, patience: int) -> None:
+        self.limit, self.patience = DIVERGENCE * zero_loss, patience
+        self.lowest = [math.inf] * parts
+        self.high = [0] * parts
+
+    def found(self, figures: list[float]) -> list[bool]:
+        """Add the figure of each part; return which parts diverge: for `patience` epochs, or beyond all numbers."""
+        for part, figure in enumerate(figures):
+            grows = figure > self.limit and figure >= self.lowest[part]
+            self.high[part] = self.high[part] + 1 if grows else 0
+            self.lowest[part] = min(self.lowest[part], figure)
+        return [
+            high >= self.patience or not math.isfinite(figure) for high, figure in zip(self.high, figures, strict=True)
+        ]
+
+
 class Cycle:
     """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
 
@@ -160,8 +184,8 @@ class Ceiling:
         # Nearly every run starts at zero, which need not be stored.
         self.origin = (W.astype(float), b.astype(float)) if b.any() or W.any() else None
         self.joint = parts == 1 and b.size > 1
-        # One problem, all rows, the usual bias: the question that a certificate answers.
-        self.names = names if b.size == 1 and not subset.size and task.bias == 1.0 else ()
+        # One problem, all rows, a bias: the question that a certificate answers. The size of the bias does not matter.
+        self.names = names if b.size == 1 and not subset.size and task.bias > 0.0 else ()
         self.certificate: Certificate | None = None
         self.steps = np.zeros(parts)
         self.lowest = np.full(parts, np.inf)

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Table, as_table, too_long
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
@@ -578,8 +578,8 @@ def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
         return table
     with np.errstate(over="ignore"):
         values = table.values.astype(dtype)
-    if not np.isfinite(values).all():
-        raise InvalidInput(f"X has values as large as {np.abs(table.values).max():.3g}, which {dtype} cannot hold.")
+    if too_long(table.largest, dtype) or not np.isfinite(values).all():
+        raise InvalidInput(f"X has values of {np.abs(table.values).max():.3g}, which {dtype} cannot hold: scale X.")
     rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
     return Table(rows, table.shape, dtype, table.largest)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
-from rosenblatt.data.table import ALL_ROWS, as_table
+from rosenblatt.data.table import ALL_ROWS, as_table, learnable
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.model import LinearModel
@@ -74,7 +74,7 @@ def train(
     ((3, 1, 2, 2, 1, 0), [[2.0, 2.0]], [-1.0])
     """
     chosen = Plan(**plan)
-    table = as_table(X)
+    table = learnable(as_table(X))
     classes, label = as_labels(y, table.shape[0])
     if classes.size < 2:
         raise InvalidInput(f"y has one class only, {classes[0]!r}. Learning to tell apart needs at least two.")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.learn.stopping import PRECEDENCE, Patience, Stop, Words
+from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop, Words
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
@@ -69,6 +69,10 @@ class Presenter:
         Whether the error is measured on rows that are not trained on.
     words : mapping from Stop to str
         What an end means here.
+    zero_loss : float
+        Mean loss of weights of zero, from which a loss that diverges is told; infinite where a loss may grow unharmed.
+    remedy : str
+        What to do against weights that grow without end.
     proof : str
         What a ceiling of the margin means here.
     certificate : Certificate or None
@@ -81,6 +85,8 @@ class Presenter:
     rests: bool = True
     validates: bool = False
     words: Words
+    zero_loss: float = np.inf
+    remedy: str = "scale the data"
     proof: str = ", and no hyperplane separates the rows with a margin above {share} of their radius"
     certificate: Certificate | None = None
 
@@ -142,6 +148,7 @@ class Trainer:
         self.active = list(range(presenter.parts))
         self.stops: dict[int, Stop] = {}
         self.patience = None if plan.tol is None else Patience(presenter.parts, plan.tol, plan.patience)
+        self.divergence = Divergence(presenter.parts, presenter.zero_loss, plan.patience)
         # Whole cycles change nothing: a part that cycles ends at the epoch with the weights of the last one.
         self.cycle_ends: dict[int, int] = {}
         self.cycle: int | None = None
@@ -180,6 +187,7 @@ class Trainer:
         self._measure(number)
         self._end_clean(shown)
         self._end_cycles(number)
+        self._end_diverged(shown, number)
         self._end_stalled(shown, number)
         if self.plan.callback is not None and self.plan.callback(self._report(number, shown)):
             self._end(self.active, Stop.CALLBACK)
@@ -231,6 +239,13 @@ class Trainer:
                 left = (self.plan.epochs - number) % length
                 self.cycle_ends[part] = number + (left if self.plan.keep == "last" else 0)
         self._end([part for part in self.active if self.cycle_ends.get(part, number + 1) <= number], Stop.CYCLE)
+
+    def _end_diverged(self, shown: Shown, number: int) -> None:
+        """End what diverges; or, where all epochs are asked for, say so after the last one."""
+        if np.isfinite(self.presenter.zero_loss):
+            found = self.divergence.found(self.presenter.objective(shown))
+            if self.patience is not None or number == self.plan.epochs:
+                self._end([part for part in self.active if found[part]], Stop.DIVERGED)
 
     def _end_stalled(self, shown: Shown, number: int) -> None:
         if self.patience is None:
@@ -302,6 +317,8 @@ class Trainer:
             "trials": self.trials,
             "mistakes": self.mistakes[-1],
             "loss": self.losses[-1],
+            "zero_loss": self.presenter.zero_loss,
+            "remedy": self.presenter.remedy,
             "seconds": self.plan.seconds,
             "patience": self.plan.patience,
             "tol": self.plan.tol,

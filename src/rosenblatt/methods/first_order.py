@@ -15,12 +15,17 @@ from rosenblatt.compiled.epochs import (
     ConstantRate,
     ElasticNet,
     HarmonicRate,
+    HingeRule,
     Hyperplanes,
     Learner,
+    LmsRule,
+    LogisticRule,
     NoAverage,
     NoPenalty,
+    NormalisedLmsRule,
     PerceptronRule,
     Ridge,
+    SquaredHingeRule,
     UpdateLog,
     Weights,
 )
@@ -34,6 +39,14 @@ Array = npt.NDArray[Any]
 Penalty = NoPenalty | Ridge | ElasticNet
 
 NO_PENALTY = NoPenalty()
+# Loss of a score of zero, for a target of one.
+ZERO_LOSSES = {
+    HingeRule: 1.0,
+    SquaredHingeRule: 1.0,
+    LogisticRule: float(np.log(2.0)),
+    LmsRule: 0.5,
+    NormalisedLmsRule: 0.5,
+}
 
 stored("Weights", renamed={"weight": "scale_sum"})(Weights)
 
@@ -105,6 +118,22 @@ class FirstOrder(Method):
     def derived(self) -> bool:  # type: ignore[override]
         """Whether the weights must be computed: averaged, or with a penalty applied."""
         return self.averaged or self.penalised
+
+    @property
+    def zero_loss(self) -> float:  # type: ignore[override]
+        """Loss of weights of zero, for rules that follow a gradient by a learning rate."""
+        return ZERO_LOSSES.get(type(self.rule), np.inf)
+
+    @property
+    def remedy(self) -> str:  # type: ignore[override]
+        """What to do against weights that grow without end."""
+        if isinstance(self.rule, NormalisedLmsRule):
+            return "lower eta0, which is stable below 2"
+        if isinstance(self.rule, LmsRule):
+            return "lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True"
+        if type(self.rule) in ZERO_LOSSES:
+            return "scale the data, for example with StandardScaler, or lower the learning rate"
+        return Method.remedy
 
     @property
     def penalised(self) -> bool:

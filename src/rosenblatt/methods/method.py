@@ -116,6 +116,10 @@ class Method:
         Whether the weights are their start plus a sum of steps times signed rows, so that the steps bound the margin.
     looks_back : bool
         Whether something is due at the end of an epoch, with all its rows.
+    zero_loss : float
+        Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
+    remedy : str
+        What to do against weights that grow without end.
     by_feature : bool
         Whether the loops look at all problems of a feature at once, if sparse rows find their weights side by side.
     derived : bool
@@ -126,6 +130,8 @@ class Method:
     rests: ClassVar[bool] = True
     additive: ClassVar[bool] = False
     looks_back: ClassVar[bool] = False
+    zero_loss: ClassVar[float] = np.inf
+    remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
     derived: ClassVar[bool] = False
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,

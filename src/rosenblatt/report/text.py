@@ -20,6 +20,7 @@ _ENDS = {
     Stop.VALIDATION: "validation error rose",
     Stop.CYCLE: "went in circles",
     Stop.CALLBACK: "interrupted",
+    Stop.DIVERGED: "diverged",
 }
 
 

@@ -143,7 +143,8 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
         Two classes.
     model : Perceptron or None
         Whose parameters to fit with; it is left alone. The theorems are those of the plain rule: a constant learning
-        rate, a bias, no penalty, margin, weights, batches or held-out rows. Its `init` is the start.
+        rate, a bias on rows padded by one, no penalty, margin, weights, batches or held-out rows. Its `init` is the
+        start.
     time_limit : float or None
         Seconds for the certificate.
 
@@ -204,7 +205,8 @@ def _check_plain(model: Perceptron) -> None:
     """Raise `InvalidInput` if a model does not follow the rule that the theorems are about."""
     if type(model) is not Perceptron:
         raise InvalidInput(f"{type(model).__name__} is not a Perceptron, whose theorems these are. Pass one, or None.")
-    for name, plain in PLAIN.items():
+    plain_padding = {"intercept_scaling": 1.0} if model.intercept_scaling != "auto" else {}
+    for name, plain in (PLAIN | plain_padding).items():
         value = getattr(model, name)
         if np.any(value) if name == "margin" else value != plain:  # a margin may be a pair
             raise InvalidInput(f"{name}={value!r} is not the plain perceptron of the theorems. Set {name}={plain!r}.")

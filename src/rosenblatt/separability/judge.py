@@ -73,7 +73,7 @@ def judge(
         Entries of rows that the run has processed. It is the budget of the search, counted and not timed, because the
         result must not depend on a clock.
     names : tuple
-        The two labels if a certificate may be issued: all rows belong to the problem, padded by 1. Else empty.
+        The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
 
     Returns
     -------
