@@ -43,3 +43,12 @@ def test_rows_of_a_large_table_are_looked_at_evenly():
         found = survey(as_table(rows))
         assert found.column == 70
         assert found.column_value == pytest.approx(np.sqrt(5))
+
+
+def test_many_columns_are_surveyed_as_few_are():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 8)) * (rng.random((30, 8)) < 0.5) * 10.0 ** np.arange(8)
+    wide = np.zeros((30, 5000))
+    wide[:, 17::700] = X
+    few, many = survey(as_table(sp.csr_array(X))), survey(as_table(sp.csr_array(wide)))
+    assert many == few._replace(column=17 + 700 * few.column)

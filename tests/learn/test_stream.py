@@ -451,7 +451,7 @@ def test_single_precision_rows_do_not_change_a_double_precision_stream(learn):
     assert_same(model, expected, exact=True)
 
 
-LARGE = np.array([[3e38, 0.0], [3e38, 0.0]], np.float32)
+LARGE = np.array([[1e14, 0.0], [1e14, 0.0]], np.float32)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -465,7 +465,7 @@ def test_a_chunk_that_overflows_leaves_the_stream_as_it_was(model, storage):
         np.errstate(over="ignore", invalid="ignore"),  # compiled code does not warn; the same code as plain Python does
         pytest.raises(InvalidInput, match=r"overflowed float32.*Nothing was learned"),
     ):
-        stream.partial_fit(storage(LARGE), [0, 1], sample_weight=[1e3, 2e3])
+        stream.partial_fit(storage(LARGE), [0, 1], sample_weight=[1e27, 2e27])
     after = stream._stream.learned
     for name, old, new in zip(before.state._fields, before.state, after.state, strict=True):
         np.testing.assert_array_equal(new, old, err_msg=name)

@@ -50,7 +50,13 @@ class _Lms(_WithLmsRate):
     normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 
 
-class Adaline(_WithLmsRate, FullTraining, LinearClassifier):
+class _Fitted(LinearClassifier):
+    """What a fit leaves on the object."""
+
+    row_length_: float
+
+
+class Adaline(_WithLmsRate, FullTraining, _Fitted):
     """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
 
     Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised` (NLMS). A
@@ -96,8 +102,6 @@ class Adaline(_WithLmsRate, FullTraining, LinearClassifier):
     modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
     at_times = (*LinearClassifier.at_times, "row_length_")
-
-    row_length_: float
 
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
         super()._adapt(sizes, n_classes, warm=warm)
