@@ -41,6 +41,8 @@ LINES_AHEAD = 4
 # Weight vectors of a sparse row's features lie side by side where there are several. All of them are multiplied at once
 # unless the active problems are fewer than one in so many.
 SPREAD = 8
+# Fewer vectors than that share a cache line, and are faster multiplied one by one.
+FEW_VECTORS = 8
 
 
 class Dense(NamedTuple):
@@ -432,9 +434,13 @@ def _request_weights(W, j):
 @njit(cache=True, nogil=True, forceinline=True)
 def _dots_by_feature(data, indices, indptr, i, W, active, out):
     first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
+    if last - first < FEW_VECTORS:
+        for p in range(first, last):
+            out[p] = _dot_csr(data, indices, indptr, i, W, p)
+        return
     if SPREAD * active.size <= last - first:
         for a in range(active.size):
-            out[active[a]] = _dot_csr(data, indices, indptr, i, W, active[a])
+            out[active[a]] = _dot_csr(data, indices, indptr, i, W, np.uint64(active[a]))
         return
     for p in range(first, last):
         out[p] = 0.0
@@ -1603,14 +1609,41 @@ def weigh_errors(rows, task, subset, planes):
 
 
 @njit(cache=True, nogil=True)
-def score(rows, subset, planes, out):
-    """Scores of the rows of `subset` (empty: all) under every problem, into out (rows, problems)."""
-    every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
+def _score_by_feature(data, indices, indptr, subset, W, b, out):
+    # Arrays, not structures: to take an array out of one for each row costs more than a short row.
+    every, products = np.arange(b.size), np.empty(b.size, b.dtype)
     for t in range(out.shape[0]):
         i = subset[t] if subset.size else t
-        dots(rows, i, planes.W, every, products)
-        for p in range(planes.W.shape[0]):
-            out[t, p] = product(rows, i, planes.W, p, products) + planes.b[p]
+        _dots_by_feature(data, indices, indptr, i, W, every, products)
+        for p in range(b.size):
+            out[t, p] = products[p] + b[p]
+
+
+def _score_one_by_one(rows, subset, W, b, out):
+    for t in range(out.shape[0]):
+        i = subset[t] if subset.size else t
+        for p in range(b.size):
+            out[t, p] = dot(rows, i, W, p) + b[p]
+
+
+_choose_score = _choose_by_layout(
+    lambda rows, subset, W, b, out: _score_by_feature(rows.data, rows.indices, rows.indptr, subset, W, b, out),
+    _score_one_by_one,
+)
+
+
+def score_all(rows, subset, W, b, out):
+    """Compute the scores of rows, into out (rows, problems)."""
+    return _choose_score(rows, W)(rows, subset, W, b, out)
+
+
+overload(score_all)(lambda rows, subset, W, b, out: _choose_score(rows, W))
+
+
+@njit(cache=True, nogil=True)
+def score(rows, subset, planes, out):
+    """Scores of the rows of `subset` (empty: all) under every problem, into out (rows, problems)."""
+    score_all(rows, subset, planes.W, planes.b, out)
 
 
 @njit(cache=True, nogil=True)

@@ -30,31 +30,46 @@ def inspect_csr(data, indices, indptr, n_features):
 
     `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
     """
-    largest, outside, infinite, disorder = 0.0, -1, -1, -1
+    largest, infinite = 0.0, -1
     for i in range(indptr.size - 1):
-        # Short loops over a row in cache, each simple enough to be vectorised.
-        x = data[indptr[i] : indptr[i + 1]]
-        column = indices[indptr[i] : indptr[i + 1]]
         total = 0.0
-        for k in range(x.size):
-            value = np.float64(x[k])
+        for k in range(indptr[i], indptr[i + 1]):
+            value = np.float64(data[k])
             total += value * value
         if not total < np.inf:
             if infinite < 0:
                 infinite = i
         elif total > largest:
             largest = total
-        falls = 0
-        for k in range(1, column.size):
-            falls += column[k] <= column[k - 1]
-        low, high = (column[0], column[column.size - 1]) if column.size else (0, 0)
-        if falls > 0:  # else the first is the lowest, and the last the highest
-            low, high = column.min(), column.max()
-            if disorder < 0:
+    # All rows at once, in loops that are vectorised; row by row only if something is wrong.
+    first, last = np.uint64(indptr[0]), np.uint64(indptr[indptr.size - 1])
+    low = high = indices.dtype.type(0)
+    for k in range(first, last):
+        low = min(low, indices[k])
+        high = max(high, indices[k])
+    falls = 0
+    for k in range(first + np.uint64(1), last):
+        falls += indices[k] <= indices[k - np.uint64(1)]
+    for i in range(1, indptr.size - 1):  # where a row begins, and is not empty, columns may fall
+        k = np.uint64(indptr[i])
+        if first < k < np.uint64(indptr[i + 1]):
+            falls -= indices[k] <= indices[k - np.uint64(1)]
+    if falls == 0 and low >= 0 and high < n_features:
+        return largest, -1, infinite, -1
+    return largest, *_first_faults(indices, indptr, n_features, infinite)
+
+
+@njit(cache=True, nogil=True)
+def _first_faults(indices, indptr, n_features, infinite):
+    """Return the first row out of bounds, the first that is not finite as given, and the first not ascending."""
+    outside, disorder = -1, -1
+    for i in range(indptr.size - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            if outside < 0 and not 0 <= indices[k] < n_features:
+                outside = i
+            if disorder < 0 and k > indptr[i] and indices[k] <= indices[k - 1]:
                 disorder = i
-        if (low < 0 or high >= n_features) and outside < 0:
-            outside = i
-    return largest, outside, infinite, disorder
+    return outside, infinite, disorder
 
 
 @njit(cache=True, nogil=True)
