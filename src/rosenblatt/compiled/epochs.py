@@ -35,7 +35,7 @@ INLINED = {"forceinline": True}
 ROWS_AHEAD = 4
 CACHE_LINE_BYTES = 64
 # Entries of a sparse row ahead of those in use whose weights are prefetched, and so many lines of each.
-ENTRIES_AHEAD = 8
+ENTRIES_AHEAD = 16
 LINES_AHEAD = 4
 
 # Weight vectors of a sparse row's features lie side by side where there are several. All of them are multiplied at once
