@@ -46,7 +46,7 @@ def test_the_report_is_the_same_each_time_but_for_the_seconds(told):
 
 def test_the_figures_of_the_report_are_those_of_the_model(told):
     data = tumours()
-    model = Perceptron(random_state=0).fit(data.X, data.y)
+    model = Perceptron(tol=None, keep="best", random_state=0).fit(data.X, data.y)
     assert model.stop_reason_ in told
     assert f"{model.score(data.X, data.y):.1%} of {data.y.size} right" in told
     assert f"{model.score(data.X_test, data.y_test):.1%} of {data.y_test.size} right" in told
@@ -57,7 +57,7 @@ def test_the_figures_of_the_report_are_those_of_the_model(told):
 
 def test_the_margin_of_the_report_is_that_of_the_padded_rows_and_its_bound_holds(told):
     data = tumours()
-    model = Perceptron(random_state=0).fit(data.X, data.y)
+    model = Perceptron(tol=None, keep="best", random_state=0).fit(data.X, data.y)
     padded = np.column_stack([data.X, np.ones(data.y.size)]) * np.where(data.y == 1, 1, -1)[:, None]
     vector = np.append(model.coef_[0], model.intercept_)
     margin = (padded @ vector).min() / np.linalg.norm(vector)

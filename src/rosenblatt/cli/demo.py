@@ -133,13 +133,13 @@ def _watched_fit(console: Console, data: Split) -> Any:
             def show(epoch: Epoch) -> None:
                 progress.update(task, description=f"epoch {epoch.number}: {epoch.mistakes} mistakes")
 
-            return Perceptron(random_state=SEED, callback=show).fit(data.X, data.y)
+            return Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
 
     def report(epoch: Epoch) -> None:
         if epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
             _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistakes")
 
-    return Perceptron(random_state=SEED, callback=report).fit(data.X, data.y)
+    return Perceptron(tol=None, keep="best", random_state=SEED, callback=report).fit(data.X, data.y)
 
 
 def _mistakes(run: Run, console: Console) -> str:

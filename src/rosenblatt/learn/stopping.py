@@ -22,7 +22,7 @@ Names = tuple[Any, ...]
 # Work of an epoch beside its rows, in entries of rows: a few microseconds.
 ENTRIES_PER_EPOCH = 1e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
-FREE_WAIT_ENTRIES = 1e7
+FREE_WAIT_ENTRIES = 1e6
 # Weights of which the squares are summed at once.
 WEIGHTS_PER_BLOCK = 1 << 14
 # A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.

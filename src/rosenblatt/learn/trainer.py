@@ -154,6 +154,7 @@ class Trainer:
         self.cycle: int | None = None
         self.best: Any = None
         self.fewest, self.kept = np.inf, 0
+        self.fewest_mistakes = math.inf  # in an epoch
         self.looked = True  # whether the weights of the last epoch could become the best
         self.mistakes: list[int] = []
         self.losses: list[float] = []
@@ -205,8 +206,8 @@ class Trainer:
         if not self.presenter.validates and self.plan.keep != "best":
             return
         self.errors.append(None)
-        before = min(self.mistakes[:-1], default=math.inf)
-        self.looked = self.presenter.validates or self.mistakes[-1] > FAST_FALL * before
+        self.looked = self.presenter.validates or self.mistakes[-1] > FAST_FALL * self.fewest_mistakes
+        self.fewest_mistakes = min(self.fewest_mistakes, self.mistakes[-1])
         if self.looked:
             self._look(number)
         elif self.plan.callback is not None:
