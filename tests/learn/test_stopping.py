@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rosenblatt.data.table import ALL_ROWS, as_table
 from rosenblatt.learn import stopping
-from rosenblatt.learn.stopping import PRECEDENCE, Cycle, Patience, Stop
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
 
 WORDS = {name: getattr(stopping, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
 # What the trainer knows at the end of a run.
@@ -67,3 +69,14 @@ def test_a_cycle_is_found_with_a_length_that_is_a_multiple_of_its_own(before, le
             return
         cycle.advance()
     pytest.fail("no cycle was found")
+
+
+def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
+    table = as_table(np.random.default_rng(0).standard_normal((100, 300)))  # too wide for a search
+    label = np.arange(100, dtype=np.int32) % 2
+    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    ceiling = Ceiling(table, task, ALL_ROWS, np.zeros((1, 300)), np.zeros(1), 1, ())
+    assert ceiling.end([0], 0.0, 30) == {}
+    # In the epochs between, the loss was a little lower than ever.
+    assert ceiling.end([0], 0.0, 59) == {}
+    assert ceiling.end([0], 0.0, 60) == {0: Stop.TRAINING}

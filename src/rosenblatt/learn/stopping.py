@@ -191,7 +191,7 @@ class Ceiling:
         self.lowest = np.full(parts, np.inf)
         self.next_search = np.zeros(parts, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
-        self.stalled: dict[int, int] = {}  # epoch since which each part has made no progress
+        self.stalled: dict[int, int] = {}  # epoch in which each part first had made no progress
 
     def end(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
         """Return which of the stalled parts should end.
@@ -200,10 +200,10 @@ class Ceiling:
         a separation that may never come: as long as they had learned before they stalled.
         """
         self.observe()
-        self.stalled = {part: self.stalled.get(part, epoch) for part in parts}
         free = FREE_WAIT_ENTRIES / (self.table.entries + ENTRIES_PER_EPOCH)
         ends = {}
-        for part, since in self.stalled.items():
+        for part in parts:
+            since = self.stalled.setdefault(part, epoch)
             stop = self.judge(level, part, epoch)
             if stop is None and epoch - since >= max(since, free):
                 stop = Stop.TRAINING
