@@ -71,12 +71,26 @@ def test_a_cycle_is_found_with_a_length_that_is_a_multiple_of_its_own(before, le
     pytest.fail("no cycle was found")
 
 
-def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
+def ceiling_of_wide_rows():
     table = as_table(np.random.default_rng(0).standard_normal((100, 300)))  # too wide for a search
     label = np.arange(100, dtype=np.int32) % 2
     task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
-    ceiling = Ceiling(table, task, ALL_ROWS, np.zeros((1, 300)), np.zeros(1), 1, ())
+    return Ceiling(table, task, ALL_ROWS, np.zeros((1, 300)), np.zeros(1), 1, ())
+
+
+def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
+    ceiling = ceiling_of_wide_rows()
     assert ceiling.end([0], 0.0, 30) == {}
     # In the epochs between, the loss was a little lower than ever.
     assert ceiling.end([0], 0.0, 59) == {}
     assert ceiling.end([0], 0.0, 60) == {0: Stop.TRAINING}
+
+
+@pytest.mark.parametrize(("decay", "last"), [(0.97, 270), (1.0, 45)])
+def test_a_part_whose_updates_become_fewer_waits_longer_but_not_for_ever(decay, last):
+    ceiling = ceiling_of_wide_rows()
+    for epoch in range(1, 500):
+        ceiling.add(np.array([100.0 * decay**epoch]))
+        if epoch >= 20 and ceiling.end([0], -1.0, epoch):  # no bound is so low
+            break
+    assert epoch == last  # 20 and 10,000,000 or 1,000,000 entries, 40,000 an epoch

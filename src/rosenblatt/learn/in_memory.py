@@ -133,7 +133,7 @@ class InMemory(Presenter):
         if self.method.looks_back:
             self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
         if self.ceiling is not None:
-            self.ceiling.steps += self.counts.step
+            self.ceiling.add(self.counts.step)
         if self.planes.W is not self.state.W:  # else it is the state itself, and up to date
             del self.planes  # before the next ones take as much memory
             self.planes = self.method.hyperplanes(self.state)

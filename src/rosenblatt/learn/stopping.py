@@ -23,6 +23,10 @@ Names = tuple[Any, ...]
 ENTRIES_PER_EPOCH = 1e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
 FREE_WAIT_ENTRIES = 1e6
+# The same while its updates become fewer: in the later half of its epochs less than that share of those in the quarter
+# before.
+LONG_WAIT_ENTRIES = 1e7
+STEADY_FALL = 0.8
 # Weights of which the squares are summed at once.
 WEIGHTS_PER_BLOCK = 1 << 14
 # A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
@@ -187,11 +191,17 @@ class Ceiling:
         # One problem, all rows, a bias: the question that a certificate answers. The size of the bias does not matter.
         self.names = names if b.size == 1 and not subset.size and task.bias > 0.0 else ()
         self.certificate: Certificate | None = None
-        self.steps = np.zeros(parts)
+        self.steps = np.zeros(parts)  # summed over the run
+        self.history = [self.steps.copy()]  # the same after each epoch
         self.lowest = np.full(parts, np.inf)
         self.next_search = np.zeros(parts, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
         self.stalled: dict[int, int] = {}  # epoch in which each part first had made no progress
+
+    def add(self, step: Array) -> None:
+        """Add the steps of an epoch, summed for each part."""
+        self.steps += step
+        self.history.append(self.steps.copy())
 
     def end(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
         """Return which of the stalled parts should end.
@@ -200,16 +210,23 @@ class Ceiling:
         a separation that may never come: as long as they had learned before they stalled.
         """
         self.observe()
-        free = FREE_WAIT_ENTRIES / (self.table.entries + ENTRIES_PER_EPOCH)
         ends = {}
         for part in parts:
             since = self.stalled.setdefault(part, epoch)
             stop = self.judge(level, part, epoch)
-            if stop is None and epoch - since >= max(since, free):
+            if stop is None and epoch - since >= max(since, self._free_epochs(part)):
                 stop = Stop.TRAINING
             if stop is not None:
                 ends[part] = stop
         return ends
+
+    def _free_epochs(self, part: int) -> float:
+        """Return how long a part may wait whatever it had done before: longer while its updates become fewer."""
+        now = len(self.history) - 1
+        quarter, half, end = (self.history[epoch][part] for epoch in (now // 4, now // 2, now))
+        earlier, later = (half - quarter) / max(1, now // 2 - now // 4), (end - half) / max(1, now - now // 2)
+        entries = LONG_WAIT_ENTRIES if later < STEADY_FALL * earlier else FREE_WAIT_ENTRIES
+        return entries / (self.table.entries + ENTRIES_PER_EPOCH)
 
     def judge(self, level: float, part: int, epoch: int) -> Stop | None:
         """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`.
