@@ -165,8 +165,10 @@ class DualPresenter(Presenter):
         chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
         return loops.Problems(self.task.sign, self.task.cost, self.task.class_cost, chosen, self.joint)
 
-    def fits(self, part: int) -> bool:
-        """Return whether every row is on its side."""
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Return whether every row is on its side; False where the clock leaves no time to find out."""
+        if clock.overdue:
+            return False
         problems, margin = self._problems([part]), np.empty(self.n_rows)
         scores = np.ascontiguousarray(self.scores()[:, self.subset])
         loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
@@ -252,7 +254,7 @@ class Unbounded(DualPresenter):
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
-    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which of the stalled parts should end: those of which no separator would promise anything."""
         in_vain, ceilings = self._promises_nothing(), self._ceilings()
         ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]

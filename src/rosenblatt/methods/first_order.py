@@ -155,9 +155,10 @@ class FirstOrder(Method):
             lag_b=np.zeros(problems),
         )
 
-    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
+    def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop, or its joint form."""
         self._present(shown, state, into, Average() if self.averaged else NoAverage())
+        return shown.size
 
     def _present(self, shown: Pass, state: Weights, into: Weights, averaging: Any) -> None:
         rate = ConstantRate(shown.eta) if self.rate is None else self.rate
@@ -281,9 +282,9 @@ class Voted(FirstOrder):
         """Return the same as a function of a dense row, as a vector, and of the class."""
         return Method.dense_row_learner(self, trial, state, x)
 
-    def present(self, shown: Pass, state: Weights, into: Weights) -> None:
+    def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop and keep its updates."""
-        capacity = (shown.order.size or shown.task.label.size) * (2 if shown.joint else shown.active.size)
+        capacity = shown.size * (2 if shown.joint else shown.active.size)
         updates = UpdateLog(
             row=np.empty(capacity, np.int32),
             problem=np.empty(capacity, np.int32),
@@ -293,3 +294,4 @@ class Voted(FirstOrder):
         )
         self._present(shown, state, into, updates)
         self.log.append(tuple(column[: updates.size[0]].copy() for column in updates[:-1]))
+        return shown.size
