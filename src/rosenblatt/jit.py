@@ -15,10 +15,11 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, update_wrapper
 from types import CellType, FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -26,8 +27,6 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.config import DISABLE_JIT
 from numba.extending import is_jitted
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Seconds of compiling after which a line says so.
 SILENT_SECONDS = 2.0
@@ -120,7 +119,7 @@ def _cache_of(function: Callable[..., Any]) -> Cache | NoCache:
         return NoCache()
 
 
-def compiled(**options: Any) -> Callable[[Function], Function]:
+def compiled(**options: Any) -> Callable[[Any], Any]:
     """Return a decorator that compiles a function when it is first called, without the interpreter's lock.
 
     Parameters
@@ -129,10 +128,10 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
         Of `numba.njit`.
     """
 
-    def decorate(function: Function) -> Function:
-        loop: Function = njit(nogil=True, **options)(function)
+    def decorate(function: Any) -> Any:
+        loop = njit(nogil=True, **options)(function)
         if is_jitted(loop):  # else the JIT is off
-            loop._cache = _cache_of(function)  # type: ignore[attr-defined]
+            loop._cache = _cache_of(function)
         return loop
 
     return decorate
@@ -252,6 +251,24 @@ def interpreted(loop: Any) -> Callable[..., Any]:
     return plain
 
 
+_eager = threading.local()  # .on: whether patience is suspended
+
+
+@contextmanager
+def compiling_all() -> Iterator[None]:
+    """Compile whatever is called inside, however small the work; and without a word on stderr."""
+    before, _watch.said, _eager.on = _watch.said, True, True
+    try:
+        yield
+    finally:
+        _watch.said, _eager.on = before, False
+
+
+def is_eager() -> bool:
+    """Return whether to compile whatever is called."""
+    return getattr(_eager, "on", False)
+
+
 class Patient:
     """A compiled function that is interpreted until that has cost as much as to compile it.
 
@@ -273,7 +290,7 @@ class Patient:
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""
-        if self.left <= 0.0 or self.loop.overloads:
+        if self.left <= 0.0 or self.loop.overloads or is_eager():
             return self.loop(*args)
         if self.on_disk:
             try:

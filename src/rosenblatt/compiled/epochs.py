@@ -15,7 +15,7 @@ Short names, defined in docs/explanation/notation.md: i row, j feature, p proble
 c class, t trial, W weights (problems, features), b biases (problems,).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -1650,7 +1650,7 @@ def _weigh_winners(rows, task, subset, planes):
     return wrong, total
 
 
-def weigh_errors(rows, task, subset, planes):
+def weigh_errors(rows: Any, task: Any, subset: Any, planes: Any) -> Any:
     """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
 
     For one problem of two classes, or one problem per class.

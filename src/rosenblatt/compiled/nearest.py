@@ -10,11 +10,11 @@ written with loops over numbers, not over arrays, which take Numba ten times as 
 Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, interpreted
+from rosenblatt.jit import compiled, interpreted, is_eager
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 
@@ -436,7 +436,7 @@ def _search(A, size, active, k, zero, iterations, any_separator):
     return k, LIMIT, iterations
 
 
-def nearest_point(A, size, active, k, zero, iterations, any_separator):
+def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iterations: int, any_separator: bool) -> Any:
     """Continue the search over the first `size` rows of A; return the size of the support, the end and the iterations.
 
     Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
@@ -458,6 +458,6 @@ def nearest_point(A, size, active, k, zero, iterations, any_separator):
     any_separator : bool
         Stop at the first separator instead of the nearest point.
     """
-    search = interpreted(_search) if size * A.shape[1] <= INTERPRETED_ENTRIES else _search
+    search = interpreted(_search) if size * A.shape[1] <= INTERPRETED_ENTRIES and not is_eager() else _search
     with np.errstate(all="ignore"):  # compiled code does not warn
         return search(A, size, active, k, zero, iterations, any_separator)

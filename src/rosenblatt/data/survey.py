@@ -34,11 +34,13 @@ class Survey(NamedTuple):
 
 def _survey_dense(X: Array, rows: Array) -> tuple[Array, Array, Array]:
     """Return for each column that has values the sum of their squares, their number, and its own number."""
+    squares: Array
+    counts: Array
     squares, counts = np.zeros((2, X.shape[1]))
     if rows.size * X.shape[1] <= FEW_ENTRIES:
         values, every = X[rows].ravel().astype(float), np.tile(np.arange(X.shape[1]), rows.size)
-        squares = np.bincount(every, values * values, X.shape[1])  # adds up in the order of the compiled loop
-        counts = np.bincount(every, values != 0.0, X.shape[1])
+        squares[:] = np.bincount(every, values * values, X.shape[1])  # adds up in the order of the compiled loop
+        counts[:] = np.bincount(every, values != 0.0, X.shape[1])
     else:
         survey_dense(X, rows, squares, counts)
     columns = np.flatnonzero(counts)
@@ -84,8 +86,10 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     rows = np.arange(0, n_rows, -(-n_rows // SURVEYED_ROWS))
     if subset.size:
         rows = subset[rows].astype(rows.dtype)
-    dense = isinstance(table.rows, Dense)
-    squares, counts, columns = _survey_dense(table.rows.X, rows) if dense else _survey_sparse(table, rows)
+    if isinstance(table.rows, Dense):
+        squares, counts, columns = _survey_dense(table.rows.X, rows)
+    else:
+        squares, counts, columns = _survey_sparse(table, rows)
     if not columns.size:
         return Survey(0.0, 0.0, 0, 0.0, 0.0)
     total, means = float(squares.sum()), squares / counts

@@ -21,7 +21,7 @@ from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.padding import check_padding, choose_padding
 from rosenblatt.estimators.scale import warn_of_scale
@@ -257,8 +257,9 @@ class LinearClassifier(FromStream, LinearPredictor):
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Train; every `fit` calls it itself, so that warnings find the line that called that."""
-        job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        self._finish(run(job, state), job, classes, state)
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+            self._finish(run(job, state), job, classes, state)
         self._warn()
         return self
 
@@ -331,9 +332,10 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
-        job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
-        recorder = Recorder(job, state)
-        self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+            recorder = Recorder(job, state)
+            self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
         return recorder.recording(self.run_, self)
 
     # --------------------------------------------------------------------------------------------------------- streams
@@ -356,6 +358,10 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, classes, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         start = time.perf_counter()
         self._check_parameters()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)

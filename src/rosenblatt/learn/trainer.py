@@ -228,7 +228,7 @@ class Trainer:
         if not self.presenter.validates and self.plan.keep != "best":
             return
         self.errors.append(None)
-        mistakes = self.mistakes[-1] * self.presenter.n_rows / shown.trials  # an epoch may be cut short
+        mistakes = self.mistakes[-1] * self.presenter.n_rows / max(shown.trials, 1)  # an epoch may be cut short
         self.looked = self.presenter.validates or mistakes > FAST_FALL * self.fewest_mistakes
         self.fewest_mistakes = min(self.fewest_mistakes, mistakes)
         if self.looked:

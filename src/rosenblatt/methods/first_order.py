@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import (
     Average,
     ConstantRate,
+    Csr,
+    Dense,
     ElasticNet,
     HarmonicRate,
     HingeRule,
@@ -268,11 +271,11 @@ class Voted(FirstOrder):
 
     Attributes
     ----------
-    log : list of tuples of arrays
-        Rows, problems, factors and trials of the updates, one entry per pass.
+    log : list of tuples
+        Copies of the rows, problems, factors and trials of the updates, one entry per pass.
     """
 
-    log: list[tuple[Array, ...]] = field(default_factory=list, compare=False)
+    log: list[tuple[Any, ...]] = field(default_factory=list, compare=False)
 
     def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial, and keeps its updates."""
@@ -293,5 +296,13 @@ class Voted(FirstOrder):
             size=np.zeros(1, np.int64),
         )
         self._present(shown, state, into, updates)
-        self.log.append(tuple(column[: updates.size[0]].copy() for column in updates[:-1]))
+        row, *others = (column[: updates.size[0]].copy() for column in updates[:-1])
+        # The rows are copied here and not at the end, so that a time limit covers it.
+        self.log.append((_copy_rows(shown.rows, row, state.W.shape[1]), *others))
         return shown.size
+
+
+def _copy_rows(rows: Dense | Csr, row: Array, features: int) -> Any:
+    if isinstance(rows, Dense):
+        return rows.X[row]
+    return sp.csr_matrix(tuple(rows), shape=(rows.indptr.size - 1, features))[row]

@@ -20,7 +20,7 @@ ENTRIES_PER_LOOK = 1 << 24
 
 
 def _rows_per_look(state: Pocket) -> int:
-    return max(1, ENTRIES_PER_LOOK // max(1, state.W.shape[1]))
+    return max(1, ENTRIES_PER_LOOK // max(1, int(state.W.shape[1])))
 
 
 class PocketMethod(Method):
