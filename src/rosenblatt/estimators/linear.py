@@ -33,7 +33,7 @@ from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop
 from rosenblatt.learn.stream import Learned, Settings, Stream
-from rosenblatt.learn.trainer import Trainer
+from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods.first_order import Penalty
 from rosenblatt.methods.method import Method, copy_state, start_state
 
@@ -268,6 +268,7 @@ class LinearClassifier(FromStream, LinearPredictor):
     ) -> tuple[Job, Array, Any]:
         """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
+        clock = Clock(self.max_seconds)
         table, y = self._check_rows(X, y, reset=True)
         classes, label = labels_of(y, table.shape[0])
         sign = code(classes.size, self.multiclass)
@@ -291,7 +292,7 @@ class LinearClassifier(FromStream, LinearPredictor):
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)
-        job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
+        job = Job(method, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
@@ -335,7 +336,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
             recorder = Recorder(job, state)
-            self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
+            self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
         return recorder.recording(self.run_, self)
 
     # --------------------------------------------------------------------------------------------------------- streams

@@ -62,6 +62,8 @@ class Job:
         Rows to measure the error on.
     names : tuple
         Labels of the classes, for a certificate; empty for none.
+    clock : Clock or None
+        Started when the rows came, so that to check them counts against the time limit; None: starts with the run.
     """
 
     method: Method
@@ -72,6 +74,7 @@ class Job:
     subset: Array = field(default_factory=lambda: ALL_ROWS)
     validation: Validation | None = None
     names: tuple[Any, ...] = ()
+    clock: Clock | None = None
 
 
 def run(job: Job, state: Any) -> Run:
@@ -86,9 +89,9 @@ def run(job: Job, state: Any) -> Run:
     if job.plan.batch and not job.method.finite:
         raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
     if job.plan.threads == 1:
-        return Trainer(job.plan, InMemory(job, state)).run()
+        return Trainer(job.plan, InMemory(job, state), job.clock).run()
     with ThreadPoolExecutor(job.plan.threads) as pool:
-        return Trainer(job.plan, InMemory(job, state, pool)).run()
+        return Trainer(job.plan, InMemory(job, state, pool), job.clock).run()
 
 
 def _words(job: Job) -> Words:

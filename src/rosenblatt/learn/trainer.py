@@ -161,8 +161,8 @@ class Presenter:
 class Trainer:
     """A run in progress: present an epoch, decide which parts go on, keep the best, write the record."""
 
-    def __init__(self, plan: Plan, presenter: Presenter) -> None:
-        self.clock = Clock(plan.seconds)
+    def __init__(self, plan: Plan, presenter: Presenter, clock: Clock | None = None) -> None:
+        self.clock = Clock(plan.seconds) if clock is None else clock
         self.plan, self.presenter = plan, presenter
         self.active = list(range(presenter.parts))
         self.stops: dict[int, Stop] = {}

@@ -98,11 +98,7 @@ class VotedStream(Stream):
 
     def take_log(self) -> None:
         """Add the updates that the method has written down to those kept."""
-        method = self._own_method()
-        parts, *columns = zip(*method.log, strict=True)
-        problem, factor, trial = map(np.concatenate, columns)
-        rows = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-        method.log.clear()
+        rows, problem, factor, trial = self._own_method().log.take()
         before = self.updates
         self.updates, self._sums, self._model = [], None, None
         for p in range(self.state.b.size):
