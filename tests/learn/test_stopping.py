@@ -80,10 +80,10 @@ def ceiling_of_wide_rows():
 
 def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
     ceiling = ceiling_of_wide_rows()
-    assert ceiling.end([0], 0.0, 30) == {}
+    assert ceiling.end(0, 0.0, 30) is None
     # In the epochs between, the loss was a little lower than ever.
-    assert ceiling.end([0], 0.0, 59) == {}
-    assert ceiling.end([0], 0.0, 60) == {0: Stop.TRAINING}
+    assert ceiling.end(0, 0.0, 59) is None
+    assert ceiling.end(0, 0.0, 60) is Stop.TRAINING
 
 
 @pytest.mark.parametrize(("decay", "last"), [(0.97, 270), (1.0, 45)])
@@ -91,6 +91,6 @@ def test_a_part_whose_updates_become_fewer_waits_longer_but_not_for_ever(decay, 
     ceiling = ceiling_of_wide_rows()
     for epoch in range(1, 500):
         ceiling.add(np.array([100.0 * decay**epoch]))
-        if epoch >= 20 and ceiling.end([0], -1.0, epoch):  # no bound is so low
+        if epoch >= 20 and ceiling.end(0, -1.0, epoch):  # no bound is so low
             break
     assert epoch == last  # 20 and 10,000,000 or 1,000,000 entries, 40,000 an epoch

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
-from rosenblatt.separability.judge import SEARCH_MAX_WIDTH, Judgement, judge, search_hull
+from rosenblatt.separability.judge import SEARCH_MAX_WIDTH, Judgement, Problem, judge, search_hull
 
 ALL = np.empty(0, np.int32)
 SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
@@ -19,7 +19,8 @@ SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
 
 def ask(X, sign, *, subset=ALL, bias=1.0, work=0.0, names=()):
     table = as_table(X)
-    return judge(table, np.asarray(sign, np.int8), subset, np.zeros(table.shape[1]), 0.0, bias, work, names)
+    problem = Problem(table, np.asarray(sign, np.int8), subset, bias, names)
+    return judge(problem, np.zeros(table.shape[1]), 0.0, work)
 
 
 @given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 999))
@@ -83,7 +84,7 @@ def test_the_hardest_of_many_rows_are_searched():
     sign = np.where(np.arange(1000) < 500, -1, 1)
     X[0], X[-1] = X[-1], X[0]  # one of each class among the others
     table = as_table(X)
-    found = judge(table, sign, ALL, np.array([1.0, 1.0]), -6.5, 1.0, 0.0, ())
+    found = judge(Problem(table, sign, ALL), np.array([1.0, 1.0]), -6.5, 0.0)
     assert found.ceiling < 1e-9
 
 

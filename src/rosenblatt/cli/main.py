@@ -59,5 +59,17 @@ def demo(context: click.Context, output: Path, no_picture: bool) -> None:
     context.exit(run_demo(None if no_picture else output, Console()))
 
 
+@main.command()
+@click.argument("names", nargs=-1)
+def warmup(names: tuple[str, ...]) -> None:
+    """Compile the loops beforehand, so that no first use waits.
+
+    NAMES are perceptron, certify, arow, kernel, ... or all; by default the perceptron and certify.
+    """
+    from rosenblatt.estimators.warm import warmup as compile_named
+
+    click.echo(compile_named(*names))
+
+
 if __name__ == "__main__":
     main()

@@ -4,12 +4,13 @@ Nothing here checks bounds; `rosenblatt.separability.cycles` validates each arra
 limit below which no sum overflows 64 bits.
 """
 
-from numba import njit
+from rosenblatt.jit import compiled, patient
 
 GOING, SEPARATED, RETURNED, OVERFLOW = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda Z, w, mark, counts, state, epochs, limit: 2 * epochs * Z.size)
+@compiled()
 def run_epochs(Z, w, mark, counts, state, epochs, limit):
     """Present the rows of Z in order for more epochs, from where the last call ended.
 

@@ -6,7 +6,8 @@ Nothing here checks bounds. Names: i row of A, j row of B, k feature.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled
 
 # Sums may be reordered and fused, which is what vectorises them; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -21,7 +22,7 @@ class CsrBlock(NamedTuple):
     length: np.ndarray  # (n,) sum of the absolute values of each row
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def city_block(A, B, out):
     """Write |a - b|_1 for each row a of A and each row b of B, both dense, into out (rows of A, rows of B)."""
     for i in range(A.shape[0]):
@@ -32,7 +33,7 @@ def city_block(A, B, out):
             out[i, j] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def city_block_csr(A, B, out):
     """Write the same for two `CsrBlock`: the sum of both lengths, corrected where both rows have an entry."""
     data_a, indices_a, indptr_a, length_a = A

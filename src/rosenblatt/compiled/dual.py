@@ -14,8 +14,9 @@ that a budget keeps.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.core.config import DISABLE_JIT
+
+from rosenblatt.jit import compiled
 
 
 class Block(NamedTuple):
@@ -75,7 +76,7 @@ class BudgetVectors(NamedTuple):
 # ------------------------------------------------------------------------------------------------- without a budget
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_block(block, problems, column, start, progress, updates):
     """Present the rows of a block to the active problems, one by one, from trial `start` on.
 
@@ -113,7 +114,7 @@ def run_block(block, problems, column, start, progress, updates):
     return order.size
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_joint_block(block, problems, column, start, progress, updates):
     """Present the rows to all classes at once: step towards the true class, away from the best wrong one.
 
@@ -141,7 +142,7 @@ def run_joint_block(block, problems, column, start, progress, updates):
     return order.size
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _best_wrong(c, i, scores):
     """Return the class other than c with the highest score of row i, the first of several."""
     best, wrong = -np.inf, -1
@@ -151,7 +152,7 @@ def _best_wrong(c, i, scores):
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _update(i, p, step, k, block, progress, updates):
     """Log an update by row i, and add its effect to the scores: of all rows, or of those that follow in the block."""
     K, scores = block.K, block.scores
@@ -167,7 +168,7 @@ def _update(i, p, step, k, block, progress, updates):
     updates.size[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def margins(label, scores, problems, start, out):
     """Write the smallest margin of each row from `start` on, over the active problems, into out (n,)."""
     sign, active = problems.sign, problems.active
@@ -184,7 +185,7 @@ def margins(label, scores, problems, start, out):
         out[i] = least
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_votes(K, slot, step, survived, first, out):
     """Add the votes of every f that training went through, each weighted by the trials that it survived.
 
@@ -205,7 +206,7 @@ def add_votes(K, slot, step, survived, first, out):
 # ------------------------------------------------------------------------------------------------------ on a budget
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_evicting_block(shrinks, seed, block, columns, problems, vectors, progress):
     """Present a block on a budget: when the budget is full, a mistaken row replaces one of the vectors.
 
@@ -250,7 +251,7 @@ def run_evicting_block(shrinks, seed, block, columns, problems, vectors, progres
         count[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_projecting_block(residual, block, columns, problems, vectors, progress):
     """Present a block on a budget: a mistaken row close to the span of the vectors is projected onto it.
 
@@ -292,7 +293,7 @@ def run_projecting_block(residual, block, columns, problems, vectors, progress):
                         scores[p, j] += step[p] * share[r] * columns[r, j]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _find_mistakes(i, block, problems, progress, step):
     """Write the signed step of each problem on row i, zero without a mistake; return whether there is any mistake."""
     scores, sign, cost = block.scores, problems.sign, problems.cost
@@ -326,7 +327,7 @@ def _find_mistakes(i, block, problems, progress, step):
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _enter(i, s, step, block, columns, vectors):
     """Put row i into slot s with its steps as coefficients, and add its effect to the following scores."""
     K, scores, coef = block.K, block.scores, vectors.coef
@@ -341,7 +342,7 @@ def _enter(i, s, step, block, columns, vectors):
     vectors.member[s] = block.row[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _shrink(p, s, i, step, columns, vectors):
     """Return the factor by which to shrink problem p before vector s is removed, and add the damage.
 
@@ -363,7 +364,7 @@ def _shrink(p, s, i, step, columns, vectors):
     return factor
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _draw(seed, count, size):
     """Return a number below `size`, the same for the same seed and count: splitmix64."""
     z = np.uint64(seed) + np.uint64(count + 1) * np.uint64(0x9E3779B97F4A7C15)

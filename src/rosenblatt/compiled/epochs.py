@@ -15,14 +15,16 @@ Short names, defined in docs/explanation/notation.md: i row, j feature, p proble
 c class, t trial, W weights (problems, features), b biases (problems,).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.config import DISABLE_JIT
 from numba.extending import intrinsic, overload
+
+from rosenblatt.jit import compiled, patient
 
 # Sums may be reordered and fused, which is what vectorises a dot product; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -138,7 +140,7 @@ class Learner(NamedTuple):
 # time of a short row.
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_epoch(learner, rows, task, order, active, weights, into, counts):
     """Present the rows in `order` (empty: all of them as they are stored) to the `active` problems.
 
@@ -167,8 +169,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
             eta = rate_at(rate, seen[p] + 1)
             importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
             step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias))
-            if before_step(penalty, eta, scale, p):
-                _fold(W, scale, scale_sum, lag, p)
+            before_step(penalty, eta, W, scale, scale_sum, lag, p)
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias
                 note_step(averaging, i, factor, bias, lag_b, seen, p)
@@ -374,10 +375,12 @@ def _prefetch(typing_context, array, k):
     return types.void(array, types.intp), emit
 
 
-if DISABLE_JIT:
+def _plain_prefetch(array, k):
+    """Do nothing: interpreted code has no use for the hint."""
 
-    def _prefetch(array, k):
-        """Do nothing: interpreted code has no use for the hint."""
+
+if DISABLE_JIT:
+    _prefetch = _plain_prefetch
 
 
 def _by_type(bodies, kind):
@@ -393,7 +396,7 @@ def _by_type(bodies, kind):
 # for each row, atomically, at a quarter of the time of a short row.
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _dot_dense(X, i, W, p):
     total = W.dtype.type(0)
     for j in range(X.shape[1]):
@@ -407,7 +410,7 @@ def _dot_dense(X, i, W, p):
 # indices.
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _dot_csr(data, indices, indptr, i, W, p):
     total = W.dtype.type(0)
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
@@ -424,7 +427,7 @@ def _dot_csr(data, indices, indptr, i, W, p):
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _request_weights(W, j):
     """Prefetch the weights of feature j, which lie side by side; the hardware finds more than a few lines by itself."""
     line = CACHE_LINE_BYTES // W.itemsize
@@ -432,7 +435,7 @@ def _request_weights(W, j):
         _prefetch(W, j * W.shape[0] + p)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _dots_by_feature(data, indices, indptr, i, W, active, out):
     first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
     if last - first < FEW_VECTORS:
@@ -463,14 +466,14 @@ def _dots_by_feature(data, indices, indptr, i, W, active, out):
         k += np.uint64(1)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _add_dense(X, i, factor, W, p):
     step = W.dtype.type(factor)
     for j in range(X.shape[1]):
         W[p, j] += step * X[i, j]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _add_csr(data, indices, indptr, i, factor, W, p):
     step = W.dtype.type(factor)
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
@@ -479,7 +482,7 @@ def _add_csr(data, indices, indptr, i, factor, W, p):
         k += np.uint64(1)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _request_csr(data, indices, indptr, near, far):
     _prefetch(indptr, far)
     start, end = indptr[near], indptr[near + 1]
@@ -519,7 +522,7 @@ _REQUEST = {
 }
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _square_dense(X, i):
     total = 0.0
     for j in range(X.shape[1]):
@@ -528,7 +531,7 @@ def _square_dense(X, i):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _square_csr(data, indptr, i):
     total = 0.0
     for k in range(indptr[i], indptr[i + 1]):
@@ -591,7 +594,7 @@ _choose_product = _choose_by_layout(lambda rows, i, W, p, out: out[p], lambda ro
 # for the weights and a row for the lag of their average.
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _shift_by_feature(data, indices, indptr, i, W, active, steps, which):
     first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
     moved = 0
@@ -615,7 +618,7 @@ def _shift_by_feature(data, indices, indptr, i, W, active, steps, which):
         steps[which, p] = 0.0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _finish_by_feature(data, indices, indptr, i, W, lag, active, steps):
     _shift_by_feature(data, indices, indptr, i, W, active, steps, 0)
     if lag.shape[1]:
@@ -781,7 +784,7 @@ def _logistic(rule, sign, margin, rows, i, trial):
     return trial.eta * trial.importance * share, np.log1p(small) + max(0.0, -margin)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _repeat(share, times):
     """Share of an error that is gone after so many steps which each take the given share of what is left."""
     if times == 1.0:
@@ -848,7 +851,7 @@ overload(rate_at)(lambda rate, t: _by_type(_RATE, rate))
 # -------------------------------------------------------------------------------- penalties: before and after a step
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fold(W, scale, scale_sum, lag, p):
     """Multiply the scale of vector p into it; the sum over the trials, scale_sum W - lag, stays what it is."""
     if scale[p] > 0.0:
@@ -862,7 +865,7 @@ def _fold(W, scale, scale_sum, lag, p):
     scale[p] = 1.0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _truncate(weights, p, j):
     """Pay what weight j of vector p still owes, but not past zero."""
     scale = weights.scale[p]
@@ -879,10 +882,11 @@ def _truncate(weights, p, j):
         weights.W[p, j] = after / scale
 
 
-def _before_shrink(penalty, eta, scale, p):
-    # In constant time, through the scale, which is to be folded in before it gets too small.
+def _before_shrink(penalty, eta, W, scale, scale_sum, lag, p):
+    # In constant time, through the scale, which is folded in before it gets too small.
     scale[p] *= max(0.0, 1.0 - eta * penalty.l2)
-    return scale[p] < 1e-9
+    if scale[p] < 1e-9:
+        _fold(W, scale, scale_sum, lag, p)
 
 
 def _after_elastic_net(penalty, eta, rows, i, weights, p):
@@ -896,8 +900,8 @@ def _after_elastic_net(penalty, eta, rows, i, weights, p):
                 _truncate(weights, p, j)
 
 
-def _before_none(penalty, eta, scale, p):
-    return False
+def _before_none(penalty, eta, W, scale, scale_sum, lag, p):
+    pass
 
 
 def _after_none(penalty, eta, rows, i, weights, p):
@@ -908,9 +912,9 @@ _BEFORE = {NoPenalty: _before_none, Ridge: _before_shrink, ElasticNet: _before_s
 _AFTER = {NoPenalty: _after_none, Ridge: _after_none, ElasticNet: _after_elastic_net}
 
 
-def before_step(penalty, eta, scale, p):
-    """Shrink weight vector p, once per trial; tell whether its scale must be folded in."""
-    return _by_type(_BEFORE, penalty)(penalty, eta, scale, p)
+def before_step(penalty, eta, W, scale, scale_sum, lag, p):
+    """Shrink weight vector p, once per trial."""
+    return _by_type(_BEFORE, penalty)(penalty, eta, W, scale, scale_sum, lag, p)
 
 
 def after_step(penalty, eta, rows, i, weights, p):
@@ -918,11 +922,11 @@ def after_step(penalty, eta, rows, i, weights, p):
     return _by_type(_AFTER, penalty)(penalty, eta, rows, i, weights, p)
 
 
-overload(before_step)(lambda penalty, eta, scale, p: _by_type(_BEFORE, penalty))
+overload(before_step, jit_options=INLINED)(lambda penalty, eta, W, scale, scale_sum, lag, p: _by_type(_BEFORE, penalty))
 overload(after_step)(lambda penalty, eta, rows, i, weights, p: _by_type(_AFTER, penalty))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle(weights):
     """Pay all truncation and fold the scales into the weights, so that W alone is the model."""
     for p in range(weights.W.shape[0]):
@@ -984,7 +988,7 @@ overload(pass_trial, jit_options=INLINED)(lambda averaging, scale_sum, scale, p:
 # ------------------------------------------------------------------------------------------------------------ epochs
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _best_wrong(rows, i, c, W, b, scale, every, products):
     """Score of class c on row i, and the highest score of another class with that class."""
     own, best, wrong = 0.0, -np.inf, 0
@@ -998,7 +1002,7 @@ def _best_wrong(rows, i, c, W, b, scale, every, products):
     return own, best, wrong
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_joint_epoch(learner, rows, task, order, weights, into, counts):
     """Present the rows to all classes at once: towards the true one, away from the best wrong one.
 
@@ -1021,8 +1025,7 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
         importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
         step, loss = respond(rule, 1, margin, rows, i, RuleInput(eta, importance, 2.0, task.bias))
         for k in range(weights.W.shape[0]):
-            if before_step(penalty, eta, scale, k):
-                _fold(W, scale, scale_sum, lag, k)
+            before_step(penalty, eta, W, scale, scale_sum, lag, k)
         if step != 0.0:
             for sign in (1, -1):
                 k = c if sign > 0 else wrong
@@ -1042,7 +1045,7 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
             pass_trial(averaging, scale_sum, scale, k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def run_gaussian_epoch(noise, rows, task, order, active, state, counts):
     """Adaptive regularisation of weights (AROW), Crammer, Kulesza and Dredze (2009), Figure 1.
 
@@ -1076,7 +1079,7 @@ def run_gaussian_epoch(noise, rows, task, order, active, state, counts):
                 counts.step[p] += importance
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
     """AROW for all classes at once: towards the true one, away from the best wrong one, by a diagonal V.
 
@@ -1132,7 +1135,7 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
 # Division is NumPy's, which does not raise: for a way out of the update Numba would count references for each row.
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _estimate_dense(X, i, W, V, p):
     score, variance = W.dtype.type(0), 0.0
     for j in range(X.shape[1]):
@@ -1141,7 +1144,7 @@ def _estimate_dense(X, i, W, V, p):
     return score, variance
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _estimate_csr(data, indices, indptr, i, W, V, p):
     score, variance = W.dtype.type(0), 0.0  # in the order of `_dot_csr`
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
@@ -1161,7 +1164,7 @@ def _estimate_csr(data, indices, indptr, i, W, V, p):
     return score, variance
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _estimates_by_feature(data, indices, indptr, i, W, V, active, products, variances):
     first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
     for p in range(first, last):
@@ -1185,7 +1188,7 @@ def _estimates_by_feature(data, indices, indptr, i, W, V, active, products, vari
         k += np.uint64(1)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _pull_dense(X, i, alpha, beta, W, V, p):
     for j in range(X.shape[1]):
         gain = V[p, j] * X[i, j]
@@ -1193,7 +1196,7 @@ def _pull_dense(X, i, alpha, beta, W, V, p):
         V[p, j] -= beta * gain * gain
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _pull_csr(data, indices, indptr, i, alpha, beta, W, V, p):
     k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
     while k < end:
@@ -1222,7 +1225,7 @@ def pull_entries(rows, i, alpha, beta, W, V, p):
 overload(pull_entries)(lambda rows, i, alpha, beta, W, V, p: _by_type(_PULL, rows))
 
 
-@njit(cache=True, nogil=True, forceinline=True, error_model="numpy")
+@compiled(forceinline=True, error_model="numpy")
 def _pull_diagonal(rows, i, how, W, b, V, v, p):
     beta = 1.0 / (how.variance + v[p] * how.bias + how.noise)
     alpha = how.error * beta
@@ -1231,7 +1234,7 @@ def _pull_diagonal(rows, i, how, W, b, V, v, p):
     v[p] -= beta * v[p] * v[p] * how.bias
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _pull_full(rows, i, how, W, b, V, p):
     error, noise, bias = how.error, how.noise, how.bias
     start, end = entries(rows, i)
@@ -1343,7 +1346,7 @@ overload(link)(lambda rule, theta: _by_type(_LINK, rule))
 overload(move)(lambda rule, theta, change: _by_type(_MOVE, rule))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run_multiplicative_epoch(rule, rows, task, order, active, state, counts):
     """Winnow: on a mistake multiply the weight of each feature of the row by factor^(y x)."""
     trials = order.size if order.size else task.label.size
@@ -1377,28 +1380,40 @@ def run_multiplicative_epoch(rule, rows, task, order, active, state, counts):
             counts.step[p] += step
 
 
-@njit(cache=True, nogil=True)
-def run_pocket_epoch(rows, task, order, subset, active, state, counts):
+@compiled()
+def run_pocket_epoch(rows, task, order, subset, active, state, counts, place, errors, most):
     """Run the perceptron with the best weights in the pocket, and a ratchet. Gallant (1990).
 
     Weights that were right more often in a row than those in the pocket take their place, if they also make fewer
     errors on all rows. They are looked at when their run ends.
+
+    To look at all rows takes as long as an epoch. The loop ends after `most` rows, of trials and looks together, and
+    goes on when it is called again: `place` holds the trial, the place of the problem among the active ones, and the
+    row of a look, all 0 at first; `errors` what the look has counted. Returns whether all trials are over.
     """
     trials = order.size if order.size else task.label.size
-    for t in range(trials):
-        i = order[t] if order.size else t
+    left = most
+    while place[0] < trials:
+        i = order[place[0]] if order.size else place[0]
         c = task.label[i]
-        for a in range(active.size):
-            p = active[a]
+        while place[1] < active.size:
+            p = active[place[1]]
             sign = task.sign[c, p]
             if sign == 0:
+                place[1] += 1
                 continue
             margin = sign * (dot(rows, i, state.W, p) + state.b[p])
-            state.t[p] += 1
+            left -= 1
             if margin > 0.0:
+                state.t[p] += 1
                 state.run[p] += 1
+                place[1] += 1
                 continue
-            consider(rows, task, subset, p, state)
+            left -= consider(rows, task, subset, p, state, place, errors, left)
+            if place[2] > 0:
+                return False
+            state.t[p] += 1
+            place[1] += 1
             step = task.cost[c, p]
             if task.sample_weight.size:
                 step *= task.sample_weight[i]
@@ -1409,26 +1424,42 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts):
             counts.updates[p] += 1
             counts.loss[p] += max(0.0, -margin)
             counts.step[p] += step
+        place[0] += 1
+        place[1] = 0
+        if left <= 0:
+            return place[0] == trials
+    return True
 
 
-@njit(cache=True, nogil=True)
-def consider(rows, task, subset, p, state):
-    """Put the weights of problem p into the pocket if they belong there."""
-    if state.run[p] > state.best_run[p]:
-        errors = 0.0
-        for t in range(subset.size if subset.size else task.label.size):
-            i = subset[t] if subset.size else t
-            c = task.label[i]
-            sign = task.sign[c, p]
-            if sign != 0 and not sign * (dot(rows, i, state.W, p) + state.b[p]) > 0.0:
-                errors += task.cost[c, p] * (task.sample_weight[i] if task.sample_weight.size else 1.0)
-                if errors >= state.errors[p]:
-                    return
-        state.errors[p] = errors
-        state.best_run[p] = state.run[p]
-        state.best_b[p] = state.b[p]
-        for j in range(state.W.shape[1]):
-            state.best_w[p, j] = state.W[p, j]
+@compiled()
+def consider(rows, task, subset, p, state, place, errors, most):
+    """Put the weights of problem p into the pocket if they belong there; return how many rows that took.
+
+    At most `most` rows at a time, one at least: place[2] is the row to go on with, or 0 when all is done.
+    """
+    if state.run[p] <= state.best_run[p]:
+        return 0
+    first, size = place[2], subset.size if subset.size else task.label.size
+    last = min(size, first + max(most, 1))
+    wrong = errors[0] if first > 0 else 0.0
+    place[2] = 0
+    for t in range(first, last):
+        i = subset[t] if subset.size else t
+        c = task.label[i]
+        sign = task.sign[c, p]
+        if sign != 0 and not sign * (dot(rows, i, state.W, p) + state.b[p]) > 0.0:
+            wrong += task.cost[c, p] * (task.sample_weight[i] if task.sample_weight.size else 1.0)
+            if wrong >= state.errors[p]:
+                return t - first
+    if last < size:
+        place[2], errors[0] = last, wrong
+        return last - first
+    state.errors[p] = wrong
+    state.best_run[p] = state.run[p]
+    state.best_b[p] = state.b[p]
+    for j in range(state.W.shape[1]):
+        state.best_w[p, j] = state.W[p, j]
+    return last - first
 
 
 # --------------------------------------------------------------------------------------------- single rows of a stream
@@ -1438,26 +1469,26 @@ def consider(rows, task, subset, p, state):
 # trial itself takes less than 1 us with a hundred features.
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _one_row(c, label, sign, cost, class_cost, bias, empty):
     """Return the task of a single row of class c, and an empty order; their empty arrays are parts of given ones."""
     label[0] = c
     return Task(label, sign, cost, class_cost, empty[:0], empty[:0], bias), label[:0]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _no_counts(parts):
     whole, real = np.zeros((2, parts), np.int64), np.zeros((2, parts))
     return Counts(whole[0], whole[1], real[0], real[1])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def is_finite_row(rows):
     """Whether the only row is finite, and so short that sums of its products will be."""
     return square(rows, 0) <= longest(rows)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def touched_finite(rows, W, b):
     """Whether the weights are finite that belong to entries of the rows, and all biases."""
     n = row_count(rows)
@@ -1473,13 +1504,13 @@ def touched_finite(rows, W, b):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _outcome(rows, counts, known, W, b):
     """Return the mistakes of the known problems, or -2 if a weight is not finite."""
     return counts.mistakes[:known].sum() if touched_finite(rows, W, b) else -2
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_row(
     learner, known, label, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, rows, c
 ):
@@ -1495,7 +1526,7 @@ def learn_row(
     return _outcome(rows, counts, known, W, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x, c):
     """Run `learn_row` for a dense row and a rule without penalty and average, with half the arguments."""
     rows = Dense(x.reshape(1, x.size))
@@ -1509,7 +1540,7 @@ def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x
     return _outcome(rows, counts, known, W, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_joint_row(
     learner, known, label, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, rows, c
 ):
@@ -1522,7 +1553,7 @@ def learn_joint_row(
     return _outcome(rows, counts, 1, W, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_gaussian_row(noise, known, label, sign, cost, class_cost, bias, W, b, t, V, v, rows, c):
     """Run `run_gaussian_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
@@ -1533,7 +1564,7 @@ def learn_gaussian_row(noise, known, label, sign, cost, class_cost, bias, W, b, 
     return _outcome(rows, counts, known, W, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_joint_gaussian_row(noise, known, label, sign, cost, class_cost, bias, W, b, t, V, v, rows, c):
     """Run `run_joint_gaussian_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
@@ -1544,7 +1575,7 @@ def learn_joint_gaussian_row(noise, known, label, sign, cost, class_cost, bias, 
     return _outcome(rows, counts, 1, W, b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def learn_multiplicative_row(rule, known, label, sign, cost, class_cost, bias, W, b, t, theta, theta_b, rows, c):
     """Run `run_multiplicative_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
@@ -1558,7 +1589,7 @@ def learn_multiplicative_row(rule, known, label, sign, cost, class_cost, bias, W
 # ------------------------------------------------------------------------------------------------------------ errors
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def misfits(rows, task, subset, p, planes):
     """Count the rows with y f(x) <= 0 in problem p; `subset` as the order of an epoch."""
     wrong = 0
@@ -1570,7 +1601,7 @@ def misfits(rows, task, subset, p, planes):
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def all_finite(W, b):
     """Whether every weight and every bias is finite; W may be transposed, to be read as it lies in memory."""
     faults = 0  # counted, not returned at: the loop has no way out and is vectorised
@@ -1582,12 +1613,26 @@ def all_finite(W, b):
     return faults == 0
 
 
-@njit(cache=True, nogil=True)
-def weigh_errors(rows, task, subset, planes):
-    """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
+# Two functions for one problem of two classes and for one problem per class: to compile both takes a second.
 
-    For one problem of two classes, or one problem per class.
-    """
+
+@compiled()
+def _weigh_signs(rows, task, subset, planes):
+    wrong, total = 0.0, 0.0
+    for t in range(subset.size if subset.size else task.label.size):
+        i = subset[t] if subset.size else t
+        c = task.label[i]
+        cost = task.class_cost[c] if c >= 0 else 1.0
+        if task.sample_weight.size:
+            cost *= task.sample_weight[i]
+        total += cost
+        if c < 0 or not task.sign[c, 0] * (dot(rows, i, planes.W, 0) + planes.b[0]) > 0.0:
+            wrong += cost
+    return wrong, total
+
+
+@compiled()
+def _weigh_winners(rows, task, subset, planes):
     wrong, total = 0.0, 0.0
     every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
     for t in range(subset.size if subset.size else task.label.size):
@@ -1599,9 +1644,6 @@ def weigh_errors(rows, task, subset, planes):
         total += cost
         if c < 0:
             wrong += cost
-        elif planes.b.size == 1:
-            if not task.sign[c, 0] * (dot(rows, i, planes.W, 0) + planes.b[0]) > 0.0:
-                wrong += cost
         else:
             own, best, _ = _best_wrong(rows, i, c, planes.W, planes.b, planes.scale, every, products)
             if not own > best:
@@ -1609,7 +1651,15 @@ def weigh_errors(rows, task, subset, planes):
     return wrong, total
 
 
-@njit(cache=True, nogil=True)
+def weigh_errors(rows: Any, task: Any, subset: Any, planes: Any) -> Any:
+    """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
+
+    For one problem of two classes, or one problem per class.
+    """
+    return (_weigh_signs if planes.b.size == 1 else _weigh_winners)(rows, task, subset, planes)
+
+
+@compiled()
 def _score_by_feature(data, indices, indptr, subset, W, b, out):
     # Arrays, not structures: to take an array out of one for each row costs more than a short row.
     every, products = np.arange(b.size), np.empty(b.size, b.dtype)
@@ -1641,14 +1691,24 @@ def score_all(rows, subset, W, b, out):
 overload(score_all)(lambda rows, subset, W, b, out: _choose_score(rows, W))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def score(rows, subset, planes, out):
     """Scores of the rows of `subset` (empty: all) under every problem, into out (rows, problems)."""
     score_all(rows, subset, planes.W, planes.b, out)
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, subset, factor, out: 10 * out.size)
+@compiled()
 def gather(rows, subset, factor, out):
     """Copy the rows of `subset`, each times its `factor`, into the zeroed matrix out."""
     for t in range(subset.size):
         add(rows, subset[t], factor[t], out, t)
+
+
+def _plain_gather(rows, subset, factor, out):
+    if isinstance(rows, Dense):
+        out[:, : rows.X.shape[1]] += factor[:, None].astype(out.dtype) * rows.X[subset]
+        return
+    for t, i in enumerate(subset.tolist()):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        out[t, rows.indices[part]] += out.dtype.type(factor[t]) * rows.data[part]

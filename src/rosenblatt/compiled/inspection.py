@@ -1,13 +1,14 @@
 """What could lead a compiled loop astray: indices out of range, values that are not finite."""
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled
 
 # Sums may be reordered and fused; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def inspect_dense(X):
     """Largest squared row norm, and the first row whose norm is not finite or -1."""
     largest, fault = 0.0, -1
@@ -24,7 +25,7 @@ def inspect_dense(X):
     return largest, fault
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def inspect_csr(data, indices, indptr, n_features):
     """Largest squared row norm, first row out of bounds, first not finite, first not ascending; -1 for none.
 
@@ -59,7 +60,7 @@ def inspect_csr(data, indices, indptr, n_features):
     return largest, *_first_faults(indices, indptr, n_features, infinite)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _first_faults(indices, indptr, n_features, infinite):
     """Return the first row out of bounds, the first that is not finite as given, and the first not ascending."""
     outside, disorder = -1, -1
@@ -72,50 +73,31 @@ def _first_faults(indices, indptr, n_features, infinite):
     return outside, infinite, disorder
 
 
-@njit(cache=True, nogil=True)
-def survey_dense(X, rows):
-    """Look at the sizes of the values of some rows that are not zero.
-
-    Returns the sum of all squares, how many they are, the column whose mean of squares is largest, that mean, and the
-    median of the means of all columns that are not zero.
-    """
-    squares, counts = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+@compiled()
+def survey_dense(X, rows, squares, counts):
+    """Add up, column by column, the squares of the values of some rows, and how many of them are not zero."""
     for t in range(rows.size):
         for j in range(X.shape[1]):
             value = np.float64(X[rows[t], j])
             squares[j] += value * value
             counts[j] += value != 0.0
-    columns = np.flatnonzero(counts)
-    return _summary(squares[columns], counts[columns], columns)
 
 
-@njit(cache=True, nogil=True)
-def survey_csr(data, indices, indptr, rows, squares, counts):
-    """Do the same for sparse rows, in time proportional to their entries.
+@compiled()
+def survey_csr(data, indices, indptr, rows, squares, counts, columns):
+    """Do the same for sparse rows, in time proportional to their entries; return how many columns have values.
 
     `squares` and `counts` have a zero for each column: memory that is all zeros costs nothing until it is written to.
+    `columns`, with room for each entry of the rows, receives the columns that have values.
     """
-    columns, size = np.empty(64, np.int64), 0
+    size = 0
     for t in range(rows.size):
         for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
             j, value = indices[k], np.float64(data[k])
             if value != 0.0:
                 if counts[j] == 0.0:
-                    if size == columns.size:
-                        columns = np.append(columns, columns)
                     columns[size] = j
                     size += 1
                 squares[j] += value * value
                 counts[j] += 1.0
-    columns = columns[:size]
-    return _summary(squares[columns], counts[columns], columns)
-
-
-@njit(cache=True, nogil=True)
-def _summary(squares, counts, columns):
-    if columns.size == 0:
-        return 0.0, 0.0, 0, 0.0, 0.0
-    means = squares / counts
-    largest = means.max()
-    column = columns[means == largest].min()  # the first, in whatever order they were found
-    return squares.sum(), counts.sum(), column, largest, np.median(means)
+    return size

@@ -5,7 +5,8 @@ primes below 2**27 each product stays below 2**53 and is exact, and unlike the i
 """
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled, patient
 
 # Sums may be reordered: every partial sum is an integer below 2**53, so all orders give the same number.
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -17,7 +18,7 @@ LIMB_BITS = 21
 EXACT_TERMS = 1 << 11
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _reciprocal(a, p):
     """Compute the inverse of a modulo p by Fermat's little theorem."""
     base = np.int64(a) % np.int64(p)
@@ -32,12 +33,12 @@ def _reciprocal(a, p):
     return power - modulus if 2 * power > modulus else power
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _residue(t, p, inverse_p):
     return t - np.rint(t * inverse_p) * p
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _subtract(row, factor, other, p, inverse_p):
     """Subtract a multiple of another row. Indices count from 0: only then does the loop vectorise."""
     for j in range(row.size):
@@ -45,7 +46,8 @@ def _subtract(row, factor, other, p, inverse_p):
         row[j] = t - np.rint(t * inverse_p) * p
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda M, p: 4 * M.size * min(M.shape))
+@compiled()
 def find_pivots(M, p):
     """Eliminate column by column, and return the rows and columns of the pivots. M is overwritten.
 
@@ -81,7 +83,8 @@ def find_pivots(M, p):
     return rows[:rank], columns[:rank]
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda M, p: 4 * len(M) ** 3)
+@compiled()
 def invert(M, p):
     """Replace M by its inverse modulo p (Gauss and Jordan, in place); False if M is singular modulo p."""
     n = M.shape[0]
@@ -113,7 +116,7 @@ def invert(M, p):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _dot(M, i, x):
     total = 0.0
     for j in range(x.size):
@@ -121,7 +124,8 @@ def _dot(M, i, x):
     return total
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda limbs, inverse, residual, p, digits: 2 * len(digits) * (limbs.size + inverse.size + 8 * residual.size))
+@compiled()
 def lift_digits(limbs, inverse, residual, p, digits):
     """Continue the p-adic expansion of the solution of A x = b by as many digits as `digits` has rows.
 
@@ -177,7 +181,8 @@ def lift_digits(limbs, inverse, residual, p, digits):
                 remainder[i] = _residue(remainder[i] * base + q, p, inverse_p)
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda digits, factor, p: digits.size * (2 * factor.size + 8))
+@compiled()
 def multiply(digits, factor, p):
     """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero."""
     count, n = digits.shape
@@ -202,7 +207,8 @@ def multiply(digits, factor, p):
     return product
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, v, total: 2 * rows.size * len(v))
+@compiled()
 def add_products(rows, v, total):
     """Add rows . v to total, by places.
 
@@ -221,7 +227,8 @@ def add_products(rows, v, total):
             total[i % m, t + i // m] += np.int64(_dot(rows, i, v[t]))
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda total: 2 * total.size)
+@compiled()
 def all_zero(total):
     """Whether all numbers that `add_products` made are 0. Carries are done in place."""
     for i in range(total.shape[0]):
@@ -234,7 +241,8 @@ def all_zero(total):
     return True
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda x, y: 100)
+@compiled()
 def decided_quotients(x, y):
     """Take the steps of Euclid's algorithm that are the same for all numbers that begin with x and y (Lehmer, 1938).
 

@@ -3,13 +3,18 @@
 If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
 margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
 
+A search over few rows takes less time than to compile it, so it is interpreted, with NumPy in place of the innermost
+loops. Sums are rounded differently there: the number of rows and columns alone decides which way is taken. Code is
+written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
+
 Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled, interpreted, is_eager
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 
@@ -24,6 +29,8 @@ LISTED_ROWS = 64
 MARGIN_ROUNDING = 4e-16
 # A row whose margin is below the support's by a smaller share than this does not improve the point.
 IMPROVEMENT_SHARE = 1e-10
+# Entries of the rows up to which a search is interpreted.
+INTERPRETED_ENTRIES = 2000
 
 
 class Frame(NamedTuple):
@@ -49,11 +56,12 @@ class Candidates(NamedTuple):
 
     within: np.ndarray  # whether it is in the support
     barred: np.ndarray  # whether it was found to depend on the support
-    gain: np.ndarray  # scratch: its product with the residual
+    gain: np.ndarray  # its product with the residual
+    scratch: np.ndarray  # the gains in another order
     listed: np.ndarray  # numbers of the rows that a step looks at first
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def descend_dense(rows, sign, frame, square, tied, order, w, alpha):
     """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
 
@@ -83,7 +91,7 @@ def descend_dense(rows, sign, frame, square, tied, order, w, alpha):
     return wrong
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def descend_csr(rows, sign, frame, square, tied, order, w, alpha):
     """`descend_dense` for rows stored by their nonzeros, which are scaled but not moved."""
     data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
@@ -111,7 +119,7 @@ def descend_csr(rows, sign, frame, square, tied, order, w, alpha):
     return wrong
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def squares_dense(rows, frame, square):
     """Write |((x - centre) * inverse, 1)|^2 of every row."""
     X, centre, inverse = rows.X, frame.centre, frame.inverse
@@ -123,7 +131,7 @@ def squares_dense(rows, frame, square):
         square[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def squares_csr(rows, frame, square):
     """`squares_dense` for rows stored by their nonzeros, which are scaled but not moved."""
     data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
@@ -138,7 +146,7 @@ def squares_csr(rows, frame, square):
 # Products with BLAS would start its threads for matrices that fit a cache; these loops are as fast as memory.
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _times(A, k, v, out):
     """Write the products of the first k rows of A with v."""
     for i in range(k):
@@ -148,7 +156,11 @@ def _times(A, k, v, out):
         out[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _plain_times(A, k, v, out):
+    np.einsum("ij,j->i", A[:k, : v.size], v, out=out[:k])
+
+
+@compiled(fastmath=FASTMATH)
 def _subtract(A, k, shares, v):
     """Subtract the first k rows of A, each times its share, from v."""
     for i in range(k):
@@ -157,7 +169,11 @@ def _subtract(A, k, shares, v):
             v[j] -= share * A[i, j]
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _plain_subtract(A, k, shares, v):
+    v -= np.einsum("i,ij->j", shares[:k], A[:k])
+
+
+@compiled(fastmath=FASTMATH)
 def _norm(v):
     total = 0.0
     for j in range(v.size):
@@ -165,25 +181,33 @@ def _norm(v):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _plain_norm(v):
+    return np.sqrt(np.einsum("j,j->", v, v))
+
+
+@compiled(fastmath=FASTMATH)
 def _append(Q, R, k, column, inside):
     """Append a column to the factors, orthogonalised twice; return the share of it that lies outside the span."""
     rest = Q[k]
-    rest[:] = column
-    R[k, : k + 1] = 0.0
+    for j in range(rest.size):
+        rest[j] = column[j]
+    for i in range(k + 1):
+        R[k, i] = 0.0
     for _ in range(2):
         _times(Q, k, rest, inside)
         _subtract(Q, k, inside, rest)
-        R[k, :k] += inside[:k]
+        for i in range(k):
+            R[k, i] += inside[i]
     length, total = _norm(rest), _norm(column)
     if length <= DEPENDENT_SHARE * total:
         return 0.0
     R[k, k] = length
-    rest /= length
+    for j in range(rest.size):
+        rest[j] /= length
     return length / total
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _remove(Q, R, c, k, at):
     """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
     for j in range(at, k - 1):
@@ -204,16 +228,17 @@ def _remove(Q, R, c, k, at):
         c[j], c[j + 1] = cosine * c[j] + sine * c[j + 1], cosine * c[j + 1] - sine * c[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _back_substitute(R, k, c, out):
-    out[:k] = c[:k]
+    for i in range(k):
+        out[i] = c[i]
     for i in range(k - 1, -1, -1):
         out[i] /= R[i, i]
         for j in range(i):
             out[j] -= R[i, j] * out[i]
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _walk(active, k, goal):
     """Move the shares to those of the least squares solution, dropping rows whose share would become negative.
 
@@ -229,7 +254,8 @@ def _walk(active, k, goal):
                 down = share[a] - goal[a]
                 theta = min(theta, share[a] / down if down > 0.0 else 0.0)
         if theta > 1.0:
-            share[:k] = goal[:k]
+            for a in range(k):
+                share[a] = goal[a]
             break
         for a in range(k):
             share[a] += theta * (goal[a] - share[a])
@@ -237,14 +263,15 @@ def _walk(active, k, goal):
             if goal[a] <= 0.0 and (share[a] <= 1e-14 * abs(goal[a]) or share[a] <= 1e-300):
                 _remove(Q, R, c, k, a)
                 k -= 1
-                r += c[k] * Q[k]
+                for j in range(r.size):
+                    r[j] += c[k] * Q[k, j]
                 returned = max(returned, abs(c[k]))
                 for t in range(a, k):
                     support[t], share[t], goal[t] = support[t + 1], share[t + 1], goal[t + 1]
     return k, returned
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _price(A, r, candidates, count):
     """Return the largest gain among the listed rows outside the support, and the row's number; -1 if there is none."""
     width = A.shape[1]
@@ -261,7 +288,44 @@ def _price(A, r, candidates, count):
     return best, entering
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _plain_price(A, r, candidates, count):
+    listed = candidates.listed[:count]
+    listed = listed[~(candidates.within[listed] | candidates.barred[listed])]
+    if not listed.size:
+        return -np.inf, -1
+    gain = np.einsum("ij,j->i", A[listed], r[: A.shape[1]])
+    best = gain.argmax()
+    return gain[best], listed[best]
+
+
+@compiled()
+def _cut(gain, size, most, scratch):
+    """Return the `most`-th largest of the first `size` gains, by Hoare's selection."""
+    for i in range(size):
+        scratch[i] = gain[i]
+    low, high, wanted = 0, size - 1, size - most
+    while low < high:
+        pivot = scratch[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while scratch[i] < pivot:
+                i += 1
+            while pivot < scratch[j]:
+                j -= 1
+            if i <= j:
+                scratch[i], scratch[j] = scratch[j], scratch[i]
+                i += 1
+                j -= 1
+        if wanted <= j:
+            high = j
+        elif wanted >= i:
+            low = i
+        else:
+            break
+    return scratch[wanted]
+
+
+@compiled(fastmath=FASTMATH)
 def _list(A, size, r, candidates, most):
     """List the `most` rows of largest gain outside the support, and ties; return their number and the highest gain."""
     gain, listed, within, barred = candidates.gain, candidates.listed, candidates.within, candidates.barred
@@ -271,7 +335,7 @@ def _list(A, size, r, candidates, most):
         highest = max(highest, gain[i])
         if within[i] or barred[i]:
             gain[i] = -np.inf
-    cut = np.partition(gain[:size], size - most)[size - most] if most < size else -np.inf
+    cut = _cut(gain, size, most, candidates.scratch) if most < size else -np.inf
     count = 0
     for i in range(size):
         if gain[i] >= cut and gain[i] > -np.inf:
@@ -280,7 +344,17 @@ def _list(A, size, r, candidates, most):
     return count, highest
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+def _plain_list(A, size, r, candidates, most):
+    gain = np.einsum("ij,j->i", A[:size], r[: A.shape[1]])
+    highest = gain.max()
+    gain[candidates.within | candidates.barred] = -np.inf
+    cut = np.partition(gain, size - most)[size - most] if most < size else -np.inf
+    listed = np.flatnonzero((gain >= cut) & (gain > -np.inf))
+    candidates.listed[: listed.size] = listed
+    return listed.size, highest
+
+
+@compiled(fastmath=FASTMATH)
 def _choose(A, size, r, candidates, count, enough, any_separator):
     """Choose the row to enter the support; return it (-1: none), the length of the list, and how the search ends.
 
@@ -297,12 +371,13 @@ def _choose(A, size, r, candidates, count, enough, any_separator):
     return entering, count, LIMIT
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def _enter(A, entering, active, k, column, drift):
     """Take a row into the support; return the share of it outside the span, 0 if it depends on the support."""
     Q, c, r = active.Q, active.c, active.r
     width = A.shape[1]
-    column[:width] = A[entering]
+    for j in range(width):
+        column[j] = A[entering, j]
     column[width] = 1.0
     outside = _append(Q, active.R, k, column, drift)
     _times(Q[k:], 1, r, drift)
@@ -311,41 +386,23 @@ def _enter(A, entering, active, k, column, drift):
         return 0.0
     c[k] = along
     active.support[k], active.share[k] = entering, 0.0
-    r -= along * Q[k]
+    for j in range(r.size):
+        r[j] -= along * Q[k, j]
     _times(Q, k + 1, r, drift)
     _subtract(Q, k + 1, drift, r)
-    c[: k + 1] += drift[: k + 1]
+    for i in range(k + 1):
+        c[i] += drift[i]
     return outside
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
-def nearest_point(A, size, active, k, zero, iterations, any_separator):
-    """Continue the search over the first `size` rows of A; return the size of the support, the end and the iterations.
-
-    Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
-    1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
-    them. The residual is (-A' share, 1 - sum of shares). It is updated and never recomputed, because it may shrink
-    by many orders of magnitude while only its direction counts.
-
-    Parameters
-    ----------
-    A : array (capacity, width)
-    size : int
-    active : ActiveSet
-        The support so far; updated.
-    k : int
-        Its size.
-    zero : float
-        Share of its size to which the residual must drop within one step to count as zero.
-    iterations : int
-    any_separator : bool
-        Stop at the first separator instead of the nearest point.
-    """
+@compiled(fastmath=FASTMATH)
+def _search(A, size, active, k, zero, iterations, any_separator):
+    """Do what `nearest_point` says."""
     width = A.shape[1]
     support, r = active.support, active.r
     within, barred = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    candidates, count = Candidates(within, barred, np.empty(size), np.empty(size, np.int64)), 0
-    any_barred = False
+    candidates = Candidates(within, barred, np.empty(size), np.empty(size), np.empty(size, np.int64))
+    count, any_barred = np.int64(0), False
     column = np.empty(width + 1)
     goal, drift = np.empty(width + 2), np.empty(width + 2)
     k, _ = _walk(active, k, goal)
@@ -377,3 +434,30 @@ def nearest_point(A, size, active, k, zero, iterations, any_separator):
         if _norm(r) <= least or (full and k == width + 1):
             return k, ORIGIN, iteration + 1
     return k, LIMIT, iterations
+
+
+def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iterations: int, any_separator: bool) -> Any:
+    """Continue the search over the first `size` rows of A; return the size of the support, the end and the iterations.
+
+    Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
+    1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
+    them. The residual is (-A' share, 1 - sum of shares). It is updated and never recomputed, because it may shrink
+    by many orders of magnitude while only its direction counts.
+
+    Parameters
+    ----------
+    A : array (capacity, width)
+    size : int
+    active : ActiveSet
+        The support so far; updated.
+    k : int
+        Its size.
+    zero : float
+        Share of its size to which the residual must drop within one step to count as zero.
+    iterations : int
+    any_separator : bool
+        Stop at the first separator instead of the nearest point.
+    """
+    search = interpreted(_search) if size * A.shape[1] <= INTERPRETED_ENTRIES and not is_eager() else _search
+    with np.errstate(all="ignore"):  # compiled code does not warn
+        return search(A, size, active, k, zero, iterations, any_separator)

@@ -1,9 +1,9 @@
 """Permutations of rows and of blocks of rows."""
 
-from numba import njit
+from rosenblatt.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def shuffle(order, uniform):
     """Permute `order` in place by Fisher and Yates; `uniform` holds a number in [0, 1) for each element."""
     for k in range(order.size - 1, 0, -1):
@@ -11,7 +11,7 @@ def shuffle(order, uniform):
         order[k], order[j] = order[j], order[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def interleave(blocks, width, streams, rows, order):
     """Order the n = rows.size positions by walking `streams` blocks of `width` neighbours side by side.
 

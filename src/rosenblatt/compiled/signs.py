@@ -10,7 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled, patient
 
 # Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
 # bit, `sum_dense` and `sum_csr`, are compiled without.
@@ -38,7 +39,7 @@ class LimbWeights(NamedTuple):
 # ------------------------------------------------------------------------------------------------------- margins
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def margins_dense(rows, sign, w, s, a):
     """Two classes: s = sign (x.w + b) and a = sum of |x_j w_j| + |b|, the bias b being the last of w."""
     X = rows.X
@@ -53,7 +54,7 @@ def margins_dense(rows, sign, w, s, a):
         a[i] = mass + abs(w[d])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def margins_csr(rows, sign, w, s, a):
     """`margins_dense` for rows stored by their nonzeros."""
     data, indices, indptr = rows.data, rows.indices, rows.indptr
@@ -79,7 +80,7 @@ def margins_csr(rows, sign, w, s, a):
         a[i] = (a0 + a1) + abs(bias)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _compare(score, mass, own, i, s, a):
     """Write the margins of row i's class over each of its rivals, from the scores of all classes."""
     t = i * (score.size - 1)
@@ -90,7 +91,7 @@ def _compare(score, mass, own, i, s, a):
             t += 1
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@compiled(fastmath=FASTMATH)
 def joint_margins_dense(rows, label, W, s, a):
     """Any number of classes: W (classes - 1, features + 1), the first class scoring zero."""
     X = rows.X
@@ -108,7 +109,7 @@ def joint_margins_dense(rows, label, W, s, a):
         _compare(score, mass, label[i], i, s, a)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def joint_margins_csr(rows, label, W, s, a):
     """`joint_margins_dense` for rows stored by their nonzeros."""
     data, indices, indptr = rows.data, rows.indices, rows.indptr
@@ -129,7 +130,8 @@ def joint_margins_csr(rows, label, W, s, a):
 # --------------------------------------------------------------------------------------------------------- signs
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda s, a, relative, absolute, out: 4 * s.size)
+@compiled()
 def filter_signs(s, a, relative, absolute, out):
     """Write the sign of each margin that is farther from 0 than its error bound, else OPEN; return the open count."""
     count = 0
@@ -143,7 +145,13 @@ def filter_signs(s, a, relative, absolute, out):
     return count
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+def _plain_filter_signs(s, a, relative, absolute, out):
+    unknown = ~(np.abs(s) < np.inf) | ~(np.abs(s) > relative * a + absolute)
+    out[:] = np.where(unknown, OPEN, np.where(s > 0, 1, -1))
+    return np.count_nonzero(unknown)
+
+
+@compiled(forceinline=True)
 def _two_sum(x, y):
     """Return the sum and its rounding error, exactly (Knuth)."""
     total = x + y
@@ -151,7 +159,7 @@ def _two_sum(x, y):
     return total, (x - (total - virtual)) + (y - virtual)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _add_product(x, v, total, rest, lost):
     """Add x v to the unevaluated pair total + rest; `lost` grows by at least what the pair could not hold."""
     if x == 0.0 or v == 0.0:
@@ -173,13 +181,14 @@ def _add_product(x, v, total, rest, lost):
     return total, rest, lost + (abs(lost_sum) + abs(lost_error))
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _plain(x):
     """Whether the shortest decimal that rounds to x is x itself: at most 15 digits suffice for such numbers."""
     return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, index, W, decimal, value, lost: 30 * index.row.size * W.shape[1])
+@compiled()
 def sum_dense(rows, index, W, decimal, value, lost):
     """Write margins of signed rows in doubled precision, and a bound of what was lost of each: 0 means exact.
 
@@ -202,7 +211,8 @@ def sum_dense(rows, index, W, decimal, value, lost):
         value[t], lost[t] = total + rest, loss
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, index, W, decimal, value, lost: 30 * (index.row.size + rows.data.size))
+@compiled()
 def sum_csr(rows, index, W, decimal, value, lost):
     """`sum_dense` for rows stored by their nonzeros."""
     data, indices, indptr = rows.data, rows.indices, rows.indptr
@@ -221,7 +231,7 @@ def sum_csr(rows, index, W, decimal, value, lost):
         value[t], lost[t] = total + rest, loss
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _sign_of(x, columns, count, c, r, weights):
     """Return the sign of x[:count] times (the weights of class c less those of class r), limb by limb.
 
@@ -239,19 +249,20 @@ def _sign_of(x, columns, count, c, r, weights):
     return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _scale_of(top, bits):
     """Return the power of two that gives a row with largest entry `top`, at least 1, integers of so many bits."""
     return math.ldexp(1.0, bits - math.frexp(top)[1])
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@compiled(forceinline=True)
 def _is_integral(x, scaled, decimal):
     """Whether x times a power of two is the integer `scaled`, nothing having underflowed."""
     return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
+@compiled()
 def sign_dense(rows, index, weights, decimal, out):
     """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
     X = rows.X
@@ -274,7 +285,8 @@ def sign_dense(rows, index, weights, decimal, out):
         out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, longest, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
+@compiled()
 def sign_csr(rows, longest, index, weights, decimal, out):
     """`sign_dense` for rows stored by at most `longest` nonzeros each."""
     data, indices, indptr = rows.data, rows.indices, rows.indptr
@@ -300,7 +312,8 @@ def sign_csr(rows, longest, index, weights, decimal, out):
 # ------------------------------------------------------------------------------------------------------ gathering
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, index, columns, out: 5 * out.size)
+@compiled()
 def gather_dense(rows, index, columns, out):
     """Copy signed rows, restricted to `columns` of their width, into the zeroed matrix out."""
     X = rows.X
@@ -315,7 +328,16 @@ def gather_dense(rows, index, columns, out):
                 out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+def _plain_gather_dense(rows, index, columns, out):
+    d = rows.X.shape[1]
+    c, j = columns // (d + 1) + 1, columns % (d + 1)
+    padded = np.ones((index.row.size, d + 1))
+    padded[:, :d] = rows.X[index.row]
+    sign = (index.own[:, None] == c).astype(float) - (index.rival[:, None] == c)
+    out += sign * padded[:, j]
+
+
+@compiled(forceinline=True)
 def _write(columns, column, value, out, t):
     """Write at the place that `column` has among the sorted columns, if it has one; no columns means all."""
     if columns.size == 0:
@@ -332,7 +354,8 @@ def _write(columns, column, value, out, t):
         out[t, low] = value
 
 
-@njit(cache=True, nogil=True)
+@patient(lambda rows, index, d, columns, out: 5 * out.size)
+@compiled()
 def gather_csr(rows, index, d, columns, out):
     """`gather_dense` for rows of d features stored by their nonzeros; columns empty: the entire width."""
     data, indices, indptr = rows.data, rows.indices, rows.indptr

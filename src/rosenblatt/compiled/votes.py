@@ -4,13 +4,14 @@ Nothing here checks bounds; `rosenblatt.learn.voted` brings vectors and rows tha
 """
 
 import numpy as np
-from numba import njit
+
+from rosenblatt.jit import compiled
 
 # Sums of whole numbers, in any order.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _ballots(scores, bias, survived):
     """Sum of the trials survived by vectors with a positive score, less those of the others."""
     total = 0.0
@@ -19,14 +20,14 @@ def _ballots(scores, bias, survived):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def cast_ballots(scores, bias, survived, votes):
     """Add the ballots of each row to its votes, from its scores (rows, vectors) without the bias."""
     for i in range(votes.size):
         votes[i] += _ballots(scores[i], bias, survived)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def cast_sparse_ballots(data, indices, indptr, V, bias, survived, votes):
     """Do the same for sparse rows, from the vectors themselves: V is (features, vectors)."""
     scores = np.empty(bias.size, V.dtype)

@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 
 # Rows that are looked at, evenly spread: a share of an epoch in all but small tables, where it takes microseconds.
 SURVEYED_ROWS = 512
+# Entries that NumPy surveys in less time than it takes to load a compiled loop.
+FEW_ENTRIES = 1 << 14
 # Columns, for each entry of these rows, up to which a sum is kept for every column of sparse rows.
 SURVEYED_COLUMNS_PER_ENTRY = 4
 
@@ -30,21 +32,39 @@ class Survey(NamedTuple):
     median_value: float  # median of the columns
 
 
-def _survey_sparse(table: Table, rows: Array) -> tuple[Any, ...]:
-    """Survey sparse rows in memory proportional to their entries, however many columns there are."""
+def _survey_dense(X: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Return for each column that has values the sum of their squares, their number, and its own number."""
+    squares: Array
+    counts: Array
+    squares, counts = np.zeros((2, X.shape[1]))
+    if rows.size * X.shape[1] <= FEW_ENTRIES:
+        values, every = X[rows].ravel().astype(float), np.tile(np.arange(X.shape[1]), rows.size)
+        squares[:] = np.bincount(every, values * values, X.shape[1])  # adds up in the order of the compiled loop
+        counts[:] = np.bincount(every, values != 0.0, X.shape[1])
+    else:
+        survey_dense(X, rows, squares, counts)
+    columns = np.flatnonzero(counts)
+    return squares[columns], counts[columns], columns
+
+
+def _survey_sparse(table: Table, rows: Array) -> tuple[Array, Array, Array]:
+    """Do the same for sparse rows, in memory proportional to their entries, however many columns there are."""
     assert isinstance(table.rows, Csr)
     data, indices, indptr = table.rows
     start, size = indptr[rows], indptr[rows + 1] - indptr[rows]
-    if table.shape[1] <= SURVEYED_COLUMNS_PER_ENTRY * size.sum():
-        return tuple(survey_csr(data, indices, indptr, rows, *np.zeros((2, table.shape[1]))))
+    found = np.empty(size.sum(), np.int64)
+    if table.shape[1] <= SURVEYED_COLUMNS_PER_ENTRY * found.size:
+        squares, counts = np.zeros((2, table.shape[1]))
+        found = found[: survey_csr(data, indices, indptr, rows, squares, counts, found)]
+        return squares[found], counts[found], found
     ends = np.cumsum(size)
     entries = np.arange(ends[-1]) + np.repeat(start - (ends - size), size)
     columns, place = np.unique(indices[entries], return_inverse=True)
     pointers = np.concatenate([[0], ends]).astype(indptr.dtype)
-    zeros = np.zeros((2, columns.size))
-    found = survey_csr(data[entries], place.astype(indices.dtype), pointers, np.arange(rows.size), *zeros)
-    total, count, column, largest, median = found
-    return total, count, columns[column] if columns.size else column, largest, median
+    squares, counts = np.zeros((2, columns.size))
+    place = place.astype(indices.dtype)
+    found = found[: survey_csr(data[entries], place, pointers, np.arange(rows.size), squares, counts, found)]
+    return squares[found], counts[found], columns[found]
 
 
 def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
@@ -67,8 +87,13 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     if subset.size:
         rows = subset[rows].astype(rows.dtype)
     if isinstance(table.rows, Dense):
-        total, count, column, largest, median = survey_dense(table.rows.X, rows)
+        squares, counts, columns = _survey_dense(table.rows.X, rows)
     else:
-        total, count, column, largest, median = _survey_sparse(table, rows)
-    length, value = math.sqrt(total / rows.size), math.sqrt(total / max(count, 1.0))
-    return Survey(length, value, int(column), math.sqrt(largest), math.sqrt(median))
+        squares, counts, columns = _survey_sparse(table, rows)
+    if not columns.size:
+        return Survey(0.0, 0.0, 0, 0.0, 0.0)
+    total, means = float(squares.sum()), squares / counts
+    largest = means.max()
+    column = columns[means == largest].min()  # the first, in whatever order they were found
+    length, value = math.sqrt(total / rows.size), math.sqrt(total / counts.sum())
+    return Survey(length, value, int(column), math.sqrt(largest), math.sqrt(np.median(means)))

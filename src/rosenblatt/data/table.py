@@ -33,6 +33,22 @@ def row_numbers(rows: Array) -> Array:
     return np.ascontiguousarray(rows, dtype=np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
 
 
+def part_of(subset: Array, first: int, size: int, n_rows: int) -> Array:
+    """Return the numbers of so many rows of a subset, from the `first` on; empty means all, here as there.
+
+    Parameters
+    ----------
+    subset : int array
+        Row numbers; empty for all `n_rows` rows as they are stored.
+    first, size : int
+    n_rows : int
+        How many rows there are in all.
+    """
+    if first == 0 and size >= n_rows:
+        return subset
+    return subset[first : first + size] if subset.size else row_numbers(np.arange(first, min(first + size, n_rows)))
+
+
 @dataclass(frozen=True)
 class Table:
     """Validated rows.

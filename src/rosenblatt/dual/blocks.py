@@ -178,7 +178,8 @@ class Blockwise(Unbounded):
 
         if self.cache is not None:
             self.cache.open(self.member.size)
-        self.threads.share(work, pieces(row.size, ROWS_PER_SHARE))
+        # The first block is always presented, however short the time.
+        self.threads.share(work, pieces(row.size, ROWS_PER_SHARE), self.clock if self.changed.size else None)
         return scores
 
     def _catch_up(self) -> None:
@@ -190,7 +191,7 @@ class Blockwise(Unbounded):
 
         if self.cache is not None:
             self.cache.open(self.member.size)
-        self.threads.share(work, self.behind)
+        self.threads.share(work, self.behind, self.clock)
         self.behind = []
         self.complete = self.member.size
         self.changed.size = self.steps.size = 0

@@ -15,6 +15,7 @@ from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.multiclass import decision, winners
 from rosenblatt.learn.plan import Run
+from rosenblatt.learn.trainer import Clock
 from rosenblatt.storage.checks import check_array, check_record
 from rosenblatt.storage.registry import expect, stored
 
@@ -174,8 +175,10 @@ class Budgeted(DualPresenter):
             shrinks, seed = self.budget.rule == "forgetron", np.uint64(self.budget.seed)
             loops.run_evicting_block(shrinks, seed, block, columns, problems, self.vectors, self.progress)
 
-    def error(self) -> float:
-        """Return the share of wrong rows, by weight."""
+    def error(self, clock: Clock) -> float | None:
+        """Return the share of wrong rows, by weight; None where the clock leaves no time for it."""
+        if clock.overdue:
+            return None
         task, scores = self.task, self.scores()[:, self.subset]
         found = winners(decision(scores.T, task.sign, self.job.multiclass))
         return float(np.average(found != task.label[self.subset], weights=self.sample_weight[self.subset]))

@@ -21,6 +21,7 @@ Array = npt.NDArray[Any]
 GRAM_MAX_BYTES = 50e6
 COLUMNS_AHEAD = 256  # columns that are computed together, for one matrix product
 COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
+ENTRIES_PER_BLOCK = 1 << 26  # scores that are changed between two looks at the clock, if every row is mistaken
 UPDATE_EPOCHS = 4  # epochs of nothing but mistakes whose updates are logged together
 
 
@@ -41,7 +42,7 @@ class WholeGram(Unbounded):
 
     def __init__(self, job: DualJob, threads: Threads) -> None:
         super().__init__(job, threads)
-        self.rows_per_block = self.n_rows
+        self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // (self.n_objects * self.trials.size)))
         self.kept_scores = np.zeros((self.trials.size, self.n_objects))
         if self.pool.offset:
             self.kept_scores = expand(job.kernel, job.start.vectors, job.objects, job.start.coef)

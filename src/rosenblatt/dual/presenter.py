@@ -10,6 +10,7 @@ patience (`n_iter_no_change`) ends the run. Its average has been a good hypothes
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,6 +30,7 @@ from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import KERNEL, UNBOUNDED_KERNEL, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
+from rosenblatt.separability.clock import OutOfTime
 
 Array = npt.NDArray[Any]
 
@@ -113,6 +115,7 @@ class DualPresenter(Presenter):
         self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
         # Drawn with replacement, a row may come twice in an epoch, or never.
         self.each_row_once = job.plan.order != "random"
+        self.clock = Clock(None)  # of the run in progress
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
 
     # --------------------------------------------------------------------------------- what the two kinds of run add
@@ -143,18 +146,21 @@ class DualPresenter(Presenter):
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present every row once to the active parts, or as many as the clock allows."""
-        self._begin()
+        self.clock = clock
         mistakes, loss = self.progress.mistakes, self.progress.loss
         mistakes[:], loss[:] = 0.0, 0.0
         order = self.order.draw()
         order = np.asarray(order if order.size else np.arange(self.n_objects), dtype=np.int64)
         problems, trials = self._problems(active), 0
-        for piece in pieces(order.size, self.rows_per_block):
-            self._learn(order[piece], problems)
-            trials += piece.size
-            if clock.late:
-                self._skip(order[trials:])
-                break
+        with suppress(OutOfTime):  # while scores were brought up to date, with nothing half learned
+            self._begin()
+            for piece in pieces(order.size, self.rows_per_block):
+                self._learn(order[piece], problems)
+                trials += piece.size
+                if clock.late:
+                    break
+        if trials < order.size:
+            self._skip(order[trials:])
         if self.parts == 1:
             mistakes, loss = mistakes.sum(keepdims=True), loss.sum(keepdims=True)
         counts = mistakes.astype(np.int64).tolist()
@@ -165,8 +171,10 @@ class DualPresenter(Presenter):
         chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
         return loops.Problems(self.task.sign, self.task.cost, self.task.class_cost, chosen, self.joint)
 
-    def fits(self, part: int) -> bool:
-        """Return whether every row is on its side."""
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Return whether every row is on its side; False where the clock leaves no time to find out."""
+        if clock.late:
+            return False
         problems, margin = self._problems([part]), np.empty(self.n_rows)
         scores = np.ascontiguousarray(self.scores()[:, self.subset])
         loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
@@ -252,7 +260,7 @@ class Unbounded(DualPresenter):
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
-    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which of the stalled parts should end: those of which no separator would promise anything."""
         in_vain, ceilings = self._promises_nothing(), self._ceilings()
         ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]

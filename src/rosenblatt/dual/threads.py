@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
+
+from rosenblatt.separability.clock import OutOfTime
+
+if TYPE_CHECKING:
+    from rosenblatt.learn.trainer import Clock
 
 Array = npt.NDArray[Any]
 
@@ -45,9 +50,11 @@ class Threads:
         if self.executor is not None:
             self.executor.shutdown()
 
-    def share(self, work: Callable[[Any], None], parts: Iterable[Any]) -> None:
-        """Call `work` for each part, and return when all are done."""
+    def share(self, work: Callable[[Any], None], parts: Iterable[Any], clock: Clock | None = None) -> None:
+        """Call `work` for each part, and return when all are done; raise OutOfTime if a clock says so before."""
         parts = list(parts)
+        if clock is not None:
+            work = partial(_work_in_time, work, clock)
         if self.count == 1 or len(parts) < 2:
             for part in parts:
                 work(part)
@@ -55,6 +62,12 @@ class Threads:
         if self.executor is None:
             self.executor = ThreadPoolExecutor(self.count)
         list(self.executor.map(work, parts))
+
+
+def _work_in_time(work: Callable[[Any], None], clock: Clock, part: Any) -> None:
+    if clock.late:
+        raise OutOfTime
+    work(part)
 
 
 @cache

@@ -16,6 +16,7 @@ from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
+from rosenblatt.estimators.base import all_or_nothing
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, choice, flag, real
@@ -215,10 +216,11 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         -------
         self
         """
-        job, settings, state = self._prepare(X, y, sample_weight)
-        record = run(job, state)
-        self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        self._store(record)
+        with all_or_nothing(self):
+            job, settings, state = self._prepare(X, y, sample_weight)
+            record = run(job, state)
+            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+            self._store(record)
         if record.stop is Stop.DIVERGED:
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
@@ -245,6 +247,10 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, sample_weight: Any) -> Self:
         start = time.perf_counter()
         self._check_parameters()
         first = "_stream" not in self.__dict__

@@ -7,6 +7,8 @@ The classes here have no parameters of their own. A member of the family inherit
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -65,6 +67,18 @@ def same_classes(classes: Array, known: Array) -> None:
             f"warm_start continues with the classes {known.tolist()}, but y has {classes.tolist()}. "
             "Fit a fresh estimator, or use partial_fit, which takes new classes."
         )
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 class EpochLearner(Storable):

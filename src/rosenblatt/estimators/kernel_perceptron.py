@@ -31,7 +31,7 @@ from rosenblatt.dual.kernels import (
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing, choose_aggregate, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, KERNELS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
@@ -248,9 +248,10 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         -------
         self
         """
-        job, classes = self._prepare(X, y, sample_weight)
-        self._learn(job, classes)
-        self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+        with all_or_nothing(self):
+            job, classes = self._prepare(X, y, sample_weight)
+            self._learn(job, classes)
+            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         if self.run_.stop is Stop.EPOCHS and self.tol is not None:
             warnings.warn(
                 f"Not converged: {self.stop_reason_} Consider a larger max_iter.", ConvergenceWarning, stacklevel=2
@@ -286,9 +287,10 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
         if self.budget is not None:
             raise InvalidInput("A budget keeps no log of its updates: there is nothing to record. Use budget=None.")
-        job, classes = self._prepare(X, y, sample_weight)
-        self._learn(job, classes)
-        self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+        with all_or_nothing(self):
+            job, classes = self._prepare(X, y, sample_weight)
+            self._learn(job, classes)
+            self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         return replay(job, self._expansion, self.run_, self)
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
@@ -311,6 +313,10 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, classes, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         self._check_parameters()
         first = "_expansion" not in self.__dict__
         objects, y, _ = self._objects(X, y, reset=first)

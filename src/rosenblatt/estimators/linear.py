@@ -21,7 +21,7 @@ from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.padding import check_padding, choose_padding
 from rosenblatt.estimators.scale import warn_of_scale
@@ -33,7 +33,7 @@ from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop
 from rosenblatt.learn.stream import Learned, Settings, Stream
-from rosenblatt.learn.trainer import Trainer
+from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods.first_order import Penalty
 from rosenblatt.methods.method import Method, copy_state, start_state
 
@@ -257,8 +257,9 @@ class LinearClassifier(FromStream, LinearPredictor):
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Train; every `fit` calls it itself, so that warnings find the line that called that."""
-        job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-        self._finish(run(job, state), job, classes, state)
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+            self._finish(run(job, state), job, classes, state)
         self._warn()
         return self
 
@@ -267,6 +268,7 @@ class LinearClassifier(FromStream, LinearPredictor):
     ) -> tuple[Job, Array, Any]:
         """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
+        clock = Clock(self.max_seconds)
         table, y = self._check_rows(X, y, reset=True)
         classes, label = labels_of(y, table.shape[0])
         sign = code(classes.size, self.multiclass)
@@ -290,7 +292,7 @@ class LinearClassifier(FromStream, LinearPredictor):
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)
-        job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
+        job = Job(method, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
@@ -331,9 +333,10 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
-        job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
-        recorder = Recorder(job, state)
-        self._finish(Trainer(job.plan, recorder).run(), job, classes, state)
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+            recorder = Recorder(job, state)
+            self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
         return recorder.recording(self.run_, self)
 
     # --------------------------------------------------------------------------------------------------------- streams
@@ -356,6 +359,10 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         self
         """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, classes, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         start = time.perf_counter()
         self._check_parameters()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from contextlib import suppress
 from typing import Any, Literal, NoReturn, Self
@@ -14,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import labels_of
+from rosenblatt.estimators.base import all_or_nothing, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
@@ -148,11 +149,12 @@ class MaximumMargin(Declared, _Fitted):
         self
         """
         self._check_parameters()
-        table, y = self._check_rows(X, y, reset=True)
-        classes, label = labels_of(y, table.shape[0])
-        sign = code(classes.size, self.multiclass)
-        clock = Clock(self.max_seconds)
-        found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
+        with all_or_nothing(self):
+            table, y = self._check_rows(X, y, reset=True)
+            classes, label = labels_of(y, table.shape[0])
+            sign = code(classes.size, self.multiclass)
+            clock = Clock(self.max_seconds)
+            found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
         self.classes_ = classes
         self.coef_ = np.array([plane.w for plane in found])
         self.intercept_ = np.array([plane.b for plane in found])
@@ -208,7 +210,8 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperpla
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     method = FirstOrder(PerceptronRule(0.0, 0.0))
     state = method.start(1, table.shape[1], table.dtype)
-    run(Job(method, table, task, Plan(epochs=100, keep="best"), subset=subset), state)
+    seconds = None if clock.left == math.inf else max(clock.left, 1e-3)  # a part of an epoch at least
+    run(Job(method, table, task, Plan(epochs=100, keep="best", seconds=seconds), subset=subset), state)
     planes = method.hyperplanes(state)
     w, b = planes.W[0].astype(float), float(planes.b[0])
     margins = sign[label[subset], 0] * scores(table, planes, subset)[:, 0]

@@ -102,7 +102,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
         stream = VotedStream(Settings(job.method, self.multiclass, bias=self._bias()), learned)
-        stream.take_log(job.table)
+        stream.take_log()
         self._stream = stream
         self._store(record)
 

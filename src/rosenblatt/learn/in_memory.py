@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +14,9 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Task
-from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
+from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
 from rosenblatt.errors import InvalidInput
+from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, decision, winners
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
@@ -24,8 +26,13 @@ from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_
 
 Array = npt.NDArray[Any]
 
-# Trials between two looks at the clock, where a time limit was set.
-TRIALS_PER_LOOK = 1 << 15
+# Compiled code sees neither the clock nor an interrupt: rows are presented in pieces of so many seconds. The first one
+# has so many entries, a millisecond or so.
+PIECE_SECONDS, FIRST_PIECE_ENTRIES = 0.05, 1 << 20
+# A piece is at most so many times as long as the one before.
+PIECE_GROWTH = 4
+# Entries of rows that are measured between two looks at the clock.
+MEASURED_ENTRIES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class Job:
         Rows to measure the error on.
     names : tuple
         Labels of the classes, for a certificate; empty for none.
+    clock : Clock or None
+        Started when the rows came, so that to check them counts against the time limit; None: starts with the run.
     """
 
     method: Method
@@ -65,6 +74,7 @@ class Job:
     subset: Array = field(default_factory=lambda: ALL_ROWS)
     validation: Validation | None = None
     names: tuple[Any, ...] = ()
+    clock: Clock | None = None
 
 
 def run(job: Job, state: Any) -> Run:
@@ -79,9 +89,9 @@ def run(job: Job, state: Any) -> Run:
     if job.plan.batch and not job.method.finite:
         raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch=True, or the penalty.")
     if job.plan.threads == 1:
-        return Trainer(job.plan, InMemory(job, state)).run()
+        return Trainer(job.plan, InMemory(job, state), job.clock).run()
     with ThreadPoolExecutor(job.plan.threads) as pool:
-        return Trainer(job.plan, InMemory(job, state, pool)).run()
+        return Trainer(job.plan, InMemory(job, state, pool), job.clock).run()
 
 
 def _words(job: Job) -> Words:
@@ -109,6 +119,8 @@ class InMemory(Presenter):
         self.remedy = job.method.remedy
         self.counts = new_counts(self.parts)
         self.copied: Any = None
+        cost = job.method.trial_cost(max(1, job.table.entries // job.table.shape[0]), *state.W.shape[::-1])
+        self.piece = max(1, FIRST_PIECE_ENTRIES // cost)  # rows
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
@@ -124,13 +136,13 @@ class InMemory(Presenter):
     # ------------------------------------------------------------------------------------------------- presentation
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
-        """Run the method's loop over the rows of an epoch, in pieces where the clock matters."""
+        """Run the method's loop over the rows of an epoch, piece by piece: the result does not depend on the pieces."""
         for column in self.counts:
             column[:] = 0
         rate = self.plan.rate(epoch) / self.rate_scale
         order = self.order.draw()
-        trials = self._batch(order, active, rate) if self.plan.batch else self._pieces(order, active, rate, clock)
-        if self.method.looks_back:
+        trials = (self._batch if self.plan.batch else self._pieces)(order, active, rate, clock)
+        if self.method.looks_back and not clock.overdue:
             self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
         if self.ceiling is not None:
             self.ceiling.add(self.counts.step)
@@ -148,38 +160,45 @@ class InMemory(Presenter):
         return Shown(mistakes, updates, loss, trials, trials == self.n_rows and self.plan.order != "random")
 
     def _pieces(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
-        pieces = [order]
-        if clock.limit is not None:
-            numbers = order if order.size else row_numbers(np.arange(self.n_rows))
-            pieces = np.split(numbers, range(TRIALS_PER_LOOK, self.n_rows, TRIALS_PER_LOOK))
+        return self._in_pieces(order, active, rate, clock, self.state)
+
+    def _in_pieces(self, order: Array, active: list[int], rate: float, clock: Clock, into: Any) -> int:
+        """Present the rows until they or the time are over; return how many were presented."""
         trials = 0
-        for piece in pieces:
-            self._share(piece, active, rate, self.state)
-            trials += piece.size or self.n_rows
-            if clock.late:
-                break
+        while trials < self.n_rows and not (trials and clock.late):
+            piece = part_of(order, trials, self.piece, self.n_rows)
+            before, compiled = clock.seconds, compile_seconds()
+            done = self._share(piece, active, rate, into, clock)
+            trials += done
+            if done == self.piece:
+                seconds = clock.seconds - before - (compile_seconds() - compiled)
+                longer = min(PIECE_GROWTH, PIECE_SECONDS / max(seconds, 1e-9))
+                self.piece = max(1, int(self.piece * longer))
         return trials
 
-    def _batch(self, order: Array, active: list[int], rate: float) -> int:
+    def _batch(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
         """Present all rows to the weights as they are, and add the sum of the corrections."""
         problems, features = self.state.W.shape
         into = self.method.start(problems, features, self.state.W.dtype, order_of(self.state.W))
-        self._share(order, active, rate, into)
+        trials = self._in_pieces(order, active, rate, clock, into)
         self.state.W[:] += into.W
         self.state.b[:] += into.b
-        return order.size or self.n_rows
+        return trials
 
-    def _share(self, order: Array, active: list[int], rate: float, into: Any) -> None:
-        """Share the active problems among the threads; each belongs to one, so the result is the same."""
+    def _share(self, order: Array, active: list[int], rate: float, into: Any, clock: Clock) -> int:
+        """Share the active problems among the threads; each belongs to one, so the result is the same.
 
-        def work(problems: Array) -> None:
-            self.method.present(self._pass(order, problems, rate), self.state, into)
+        Return how many rows were presented.
+        """
+
+        def work(problems: Array) -> int:
+            shown = self._pass(order, problems, rate)._replace(late=lambda: clock.late)
+            return self.method.present(shown, self.state, into)
 
         problems = np.array(active)
         if self.pool is None or self.joint or problems.size == 1:
-            work(problems)
-        else:
-            list(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
+            return work(problems)
+        return max(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
 
     def _pass(self, order: Array, problems: Array, rate: float) -> Pass:
         rows, subset = self.job.table.rows, self.job.subset
@@ -194,24 +213,50 @@ class InMemory(Presenter):
         rows = job.validation or Validation(job.table, job.subset, job.task.label, job.task.sample_weight)
         return rows, self.task._replace(label=rows.label, sample_weight=rows.weight)
 
-    def error(self) -> float:
-        """Return the share of wrong rows, by weight."""
+    def _looks(self, table: Table, subset: Array, problems: int, clock: Clock) -> Iterator[Array]:
+        """Yield the rows to measure, as many at a time as take a moment, until the clock is overdue."""
+        n_rows = subset.size or table.shape[0]
+        size = max(1, MEASURED_ENTRIES // (problems * max(1, table.entries // table.shape[0])))
+        for first in range(0, n_rows, size):
+            if clock.overdue:
+                return
+            yield part_of(subset, first, size, n_rows)
+
+    def error(self, clock: Clock) -> float | None:
+        """Return the share of wrong rows, by weight; None where the clock leaves no time for all of them."""
         rows, task = self._measured
-        if not by_pairs(self.job.multiclass) or self.parts == 1:
-            wrong, total = epochs.weigh_errors(rows.table.rows, task, rows.subset, self.planes)
-            return float(wrong / total)
-        subset = rows.subset if rows.subset.size else row_numbers(np.arange(rows.table.shape[0]))
+        n_rows = rows.subset.size or rows.table.shape[0]
+        wrong, total, seen = 0.0, 0.0, 0
+        for block in self._looks(rows.table, rows.subset, self.state.b.size, clock):
+            if not by_pairs(self.job.multiclass) or self.parts == 1:
+                found = epochs.weigh_errors(rows.table.rows, task, block, self.planes)
+            else:
+                found = self._weigh_pairs(rows, block)
+            wrong, total, seen = wrong + found[0], total + found[1], seen + (block.size or n_rows)
+        return float(wrong / total) if seen == n_rows else None
+
+    def _weigh_pairs(self, rows: Validation, block: Array) -> tuple[float, float]:
+        """Return the weight of the rows whose class does not win against the others, and of all rows."""
+        task = self.task
+        subset = block if block.size else row_numbers(np.arange(rows.table.shape[0]))
         label = rows.label[subset]
         cost = np.append(task.class_cost, 1.0)[label] * (rows.weight[subset] if rows.weight.size else 1.0)
         elected = winners(decision(scores(rows.table, self.planes, subset), task.sign, self.job.multiclass))
-        return float(cost[elected != label].sum() / cost.sum())
+        return float(cost[elected != label].sum()), float(cost.sum())
 
-    def fits(self, part: int) -> bool:
-        """Look at every row of a part; return whether each is on its side."""
-        rows, subset = self.job.table.rows, self.job.subset
-        if self.joint:
-            return bool(epochs.weigh_errors(rows, self.task, subset, self.planes)[0] == 0.0)
-        return bool(epochs.misfits(rows, self.task, subset, part, self.planes) == 0)
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Look at every row of a part; return whether each is on its side, as far as the clock leaves time to see."""
+        table, subset = self.job.table, self.job.subset
+        seen = 0
+        for block in self._looks(table, subset, self.state.b.size if self.joint else 1, clock):
+            if self.joint:
+                wrong = epochs.weigh_errors(table.rows, self.task, block, self.planes)[0]
+            else:
+                wrong = epochs.misfits(table.rows, self.task, block, part, self.planes)
+            if wrong:
+                return False
+            seen += block.size or self.n_rows
+        return seen == self.n_rows
 
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part, with its penalty."""
@@ -223,11 +268,19 @@ class InMemory(Presenter):
         values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
         return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
 
-    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which parts nothing separates, or nothing with a margin above a share of the radius."""
         if self.ceiling is None or not self.method.finite:
-            return super().hopeless(parts, level, epoch)
-        return self.ceiling.end(parts, level * self.ceiling.radius, epoch)
+            return super().hopeless(parts, level, epoch, clock)
+        ends = {}
+        self.ceiling.observe()
+        for part in parts:
+            stop = self.ceiling.end(part, level * self.ceiling.radius, epoch, clock.left)
+            if stop is not None:
+                ends[part] = stop
+            if clock.late:
+                break
+        return ends
 
     def returned(self, active: list[int]) -> dict[int, int]:
         """Return parts whose weights are back where they were so many epochs ago."""

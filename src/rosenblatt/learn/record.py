@@ -182,16 +182,16 @@ class Recorder(InMemory):
             row = np.array([i], numbers.dtype)
             score = self._scores(row)
             before = [float(column.sum()) for column in self.counts[:3]]
-            self._share(row, active, rate, self.state)
+            self._share(row, active, rate, self.state, clock)
             self._note(int(i), score, before)
             trials += 1
             if clock.late:
                 break
         return trials
 
-    def _batch(self, order: Array, active: list[int], rate: float) -> int:
+    def _batch(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
         before = [0.0] * 3
-        trials = super()._batch(order, active, rate)
+        trials = super()._batch(order, active, rate, clock)
         self._note(-1, np.full(self.state.b.size, np.nan), before)
         return trials
 

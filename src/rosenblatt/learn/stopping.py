@@ -203,22 +203,15 @@ class Ceiling:
         self.steps += step
         self.history.append(self.steps.copy())
 
-    def end(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
-        """Return which of the stalled parts should end.
+    def end(self, part: int, level: float, epoch: int, seconds: float = math.inf) -> Stop | None:
+        """Return whether a stalled part should end. Call `observe` before.
 
-        Those that nothing separates, or nothing with a margin above `level`; and those that have waited long enough for
-        a separation that may never come: as long as they had learned before they stalled.
+        One that nothing separates, or nothing with a margin above `level`; and one that has waited long enough for
+        a separation that may never come: as long as it had learned before it stalled. `seconds` are left for it.
         """
-        self.observe()
-        ends = {}
-        for part in parts:
-            since = self.stalled.setdefault(part, epoch)
-            stop = self.judge(level, part, epoch)
-            if stop is None and epoch - since >= max(since, self._free_epochs(part)):
-                stop = Stop.TRAINING
-            if stop is not None:
-                ends[part] = stop
-        return ends
+        since = self.stalled.setdefault(part, epoch)
+        stop = self.judge(level, part, epoch, seconds)
+        return Stop.TRAINING if stop is None and epoch - since >= max(since, self._free_epochs(part)) else stop
 
     def _free_epochs(self, part: int) -> float:
         """Return how long a part may wait whatever it had done before: longer while its updates become fewer."""
@@ -228,14 +221,14 @@ class Ceiling:
         entries = LONG_WAIT_ENTRIES if later < STEADY_FALL * earlier else FREE_WAIT_ENTRIES
         return entries / (self.table.entries + ENTRIES_PER_EPOCH)
 
-    def judge(self, level: float, part: int, epoch: int) -> Stop | None:
+    def judge(self, level: float, part: int, epoch: int, seconds: float = math.inf) -> Stop | None:
         """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`.
 
         Call `observe` before.
         """
         if not self.joint and epoch >= self.next_search[part] and (self.names or self.lowest[part] > level):
             self.next_search[part] = 2 * epoch
-            self._search(part, epoch)
+            self._search(part, epoch, seconds)
         if self.certificate is not None:
             return Stop.INSEPARABLE
         return Stop.TRAINING if self.lowest[part] <= level else None
@@ -254,15 +247,16 @@ class Ceiling:
         self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
         return float(self.lowest.min())
 
-    def _search(self, part: int, epoch: int) -> None:
+    def _search(self, part: int, epoch: int, seconds: float) -> None:
         """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""
         # Imported here, because most runs end without it: training then loads neither the search nor the proofs.
-        from rosenblatt.separability.judge import judge
+        from rosenblatt.separability.judge import Problem, judge
 
         sign = self.task.sign[self.task.label, part]
         # A share of the work that the run has done, counted and not timed: the result must not depend on a clock.
         work = epoch * (self.table.entries + ENTRIES_PER_EPOCH)
         W, b = np.ascontiguousarray(self.W[part]), float(self.b[part])
-        found = judge(self.table, sign, self.subset, W, b, self.task.bias, work, self.names)
+        problem = Problem(self.table, sign, self.subset, self.task.bias, self.names)
+        found = judge(problem, W, b, work, seconds)
         self.lowest[part] = min(self.lowest[part], found.ceiling)
         self.certificate = found.certificate

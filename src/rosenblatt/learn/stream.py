@@ -34,6 +34,7 @@ from rosenblatt.methods.method import (
     copy_state,
     new_counts,
     order_of,
+    present_in_pieces,
     scores,
     start_state,
 )
@@ -360,7 +361,7 @@ class Stream:
         task = make_task(label, sign, multiclass, class_cost=costs, weight=weight, bias=self.settings.bias)
         try:
             return self._present(table, task)
-        except InvalidInput:
+        except BaseException:  # an interrupt, too
             if self.classes is not before[0]:  # the classes that the rows brought go with them
                 self.classes, self.state = before
                 self._forget()
@@ -380,7 +381,11 @@ class Stream:
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
         undo = Undo(self.state, table)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
-        method.present(shown, self.state, self.state)
+        try:
+            present_in_pieces(method, shown, self.state, table.entries)
+        except BaseException:
+            undo.restore()
+            raise
         W, b = self.state.W, self.state.b
         dense = isinstance(table.rows, Dense)
         if not (all_finite(self.state) if dense else epochs.touched_finite(table.rows, W, b)):

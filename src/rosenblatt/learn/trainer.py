@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop, Words
 
@@ -23,13 +24,16 @@ Array = npt.NDArray[Any]
 
 # Mistakes fall fast in an epoch with at most this share of the fewest so far.
 FAST_FALL = 0.8
+# Seconds after the limit in which the weights that there are may still be measured.
+GRACE_SECONDS = 0.1
 
 
 class Clock:
-    """Time since the start, and whether a limit is over."""
+    """Time since the start, and whether a limit is over. To compile does not count against the limit."""
 
     def __init__(self, limit: float | None) -> None:
         self.start, self.limit = time.perf_counter(), limit
+        self.compiled = compile_seconds()
 
     @property
     def seconds(self) -> float:
@@ -37,9 +41,21 @@ class Clock:
         return time.perf_counter() - self.start
 
     @property
+    def left(self) -> float:
+        """Seconds up to the limit; negative afterwards, infinite without one."""
+        if self.limit is None:
+            return math.inf
+        return self.limit - (self.seconds - (compile_seconds() - self.compiled))
+
+    @property
     def late(self) -> bool:
         """Whether the limit is over."""
-        return self.limit is not None and self.seconds > self.limit
+        return self.limit is not None and self.left < 0.0
+
+    @property
+    def overdue(self) -> bool:
+        """Whether even the grace after the limit is over."""
+        return self.limit is not None and self.left < -GRACE_SECONDS
 
 
 class Shown(NamedTuple):
@@ -94,18 +110,18 @@ class Presenter:
         """Present every row once to the active parts, or as many as the clock allows."""
         raise NotImplementedError
 
-    def fits(self, part: int) -> bool:
-        """Return whether every row is on its side."""
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Return whether every row is on its side; False where the clock leaves no time to find out."""
         raise NotImplementedError
 
     def objective(self, shown: Shown) -> list[float]:
         """Return for each part the figure that must fall: the mean loss."""
         return [loss / self.n_rows for loss in shown.loss]
 
-    def hopeless(self, parts: list[int], level: float, epoch: int) -> dict[int, Stop]:
+    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which of the stalled parts should end: those that nothing separates with a margin above `level`.
 
-        `level` is a share of the radius.
+        `level` is a share of the radius. What the clock leaves no time to find out is not found out.
         """
         return dict.fromkeys(parts, Stop.TRAINING)
 
@@ -113,8 +129,11 @@ class Presenter:
         """Return parts whose weights are back where they were so many epochs ago; called once per epoch."""
         return {}
 
-    def error(self) -> float:
-        """Return the share of wrong rows, by weight, on the validation rows if there are any."""
+    def error(self, clock: Clock) -> float | None:
+        """Return the share of wrong rows, by weight, on the validation rows if there are any.
+
+        None where the clock leaves no time to measure it.
+        """
         raise NotImplementedError
 
     def snapshot(self) -> Any:
@@ -142,8 +161,8 @@ class Presenter:
 class Trainer:
     """A run in progress: present an epoch, decide which parts go on, keep the best, write the record."""
 
-    def __init__(self, plan: Plan, presenter: Presenter) -> None:
-        self.clock = Clock(plan.seconds)
+    def __init__(self, plan: Plan, presenter: Presenter, clock: Clock | None = None) -> None:
+        self.clock = Clock(plan.seconds) if clock is None else clock
         self.plan, self.presenter = plan, presenter
         self.active = list(range(presenter.parts))
         self.stops: dict[int, Stop] = {}
@@ -167,6 +186,8 @@ class Trainer:
             self._epoch(len(self.mistakes) + 1)
         if self.best is not None and not self.looked:
             self._look(len(self.mistakes))
+            if self.errors[-1] is None:
+                self.best = None  # out of time, while mistakes became fewer fast: the last weights are the better ones
         return self._record()
 
     def run_chunk(self) -> Run:
@@ -185,11 +206,12 @@ class Trainer:
 
     def _epoch(self, number: int) -> None:
         shown = self._present(number)
-        self._measure(number)
+        self._measure(number, shown)
         self._end_clean(shown)
         self._end_cycles(number)
         self._end_diverged(shown, number)
-        self._end_stalled(shown, number)
+        if not self.clock.late:
+            self._end_stalled(shown, number)
         if self.plan.callback is not None and self.plan.callback(self._report(number, shown)):
             self._end(self.active, Stop.CALLBACK)
         if self.clock.late:
@@ -197,7 +219,7 @@ class Trainer:
         if number == self.plan.epochs:
             self._end(self.active, Stop.EPOCHS)
 
-    def _measure(self, number: int) -> None:
+    def _measure(self, number: int, shown: Shown) -> None:
         """Measure the error at the end of the epoch, where something depends on it, and keep the best weights.
 
         It takes about as long as an epoch. While mistakes become fewer fast, the next weights will be better: those in
@@ -206,17 +228,18 @@ class Trainer:
         if not self.presenter.validates and self.plan.keep != "best":
             return
         self.errors.append(None)
-        self.looked = self.presenter.validates or self.mistakes[-1] > FAST_FALL * self.fewest_mistakes
-        self.fewest_mistakes = min(self.fewest_mistakes, self.mistakes[-1])
+        mistakes = self.mistakes[-1] * self.presenter.n_rows / max(shown.trials, 1)  # an epoch may be cut short
+        self.looked = self.presenter.validates or mistakes > FAST_FALL * self.fewest_mistakes
+        self.fewest_mistakes = min(self.fewest_mistakes, mistakes)
         if self.looked:
             self._look(number)
         elif self.plan.callback is not None:
-            self.errors[-1] = self.presenter.error()
+            self.errors[-1] = self.presenter.error(self.clock)
 
     def _look(self, number: int) -> None:
         """Measure the error, and keep the weights if they are the best so far."""
-        self.errors[-1] = error = self.presenter.error()
-        if self.plan.keep == "best" and error <= self.fewest:
+        self.errors[-1] = error = self.presenter.error(self.clock)
+        if error is not None and self.plan.keep == "best" and error <= self.fewest:
             self.fewest, self.kept = error, number
             self.best = self.presenter.snapshot()
 
@@ -230,7 +253,7 @@ class Trainer:
             return
         clean = [part for part in self.active if not shown.updates[part]]
         if not shown.complete:
-            clean = [part for part in clean if self.presenter.fits(part)]
+            clean = [part for part in clean if self.presenter.fits(part, self.clock)]
         self._end(clean, Stop.SEPARATED)
 
     def _end_cycles(self, number: int) -> None:
@@ -253,14 +276,15 @@ class Trainer:
             return
         if self.presenter.validates:
             error = self.errors[-1]
-            assert error is not None
+            if error is None:
+                return
             stalled = self.patience.stalled([error] * self.presenter.parts)
             self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
             return
         stalled = self.patience.stalled(self.presenter.objective(shown))
         parts = [part for part in self.active if stalled[part]]
         if parts:
-            for part, stop in self.presenter.hopeless(parts, self.patience.tol, number).items():
+            for part, stop in self.presenter.hopeless(parts, self.patience.tol, number, self.clock).items():
                 self._end([part], stop)
 
     def _report(self, number: int, shown: Shown) -> Epoch:

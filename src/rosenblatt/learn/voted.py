@@ -77,9 +77,18 @@ class VotedStream(Stream):
             check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)
 
     def _present(self, table: Table, task: Task) -> Counts:
-        counts = super()._present(table, task)
-        self.take_log(table)
+        try:
+            counts = super()._present(table, task)
+        except BaseException:
+            self._own_method().log.clear()  # nothing of a refused or interrupted chunk is kept
+            raise
+        self.take_log()
         return counts
+
+    def _own_method(self) -> Voted:
+        method = self.settings.method
+        assert isinstance(method, Voted)
+        return method
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk: its row is kept."""
@@ -87,17 +96,14 @@ class VotedStream(Stream):
             raise InvalidInput("The vote keeps rows of a fixed width, which dicts do not have. Pass arrays.")
         return self._learn_first(x, y)
 
-    def take_log(self, table: Table) -> None:
-        """Add the updates that the method has written down, of rows of a table, to those kept."""
-        method = self.settings.method
-        assert isinstance(method, Voted)
-        row, problem, factor, trial = (np.concatenate(column) for column in zip(*method.log, strict=True))
-        method.log.clear()
-        matrix, before = table.matrix(), self.updates
+    def take_log(self) -> None:
+        """Add the updates that the method has written down to those kept."""
+        rows, problem, factor, trial = self._own_method().log.take()
+        before = self.updates
         self.updates, self._sums, self._model = [], None, None
         for p in range(self.state.b.size):
-            mine = problem == p
-            new = Updates(matrix[row[mine]], factor[mine], trial[mine])
+            mine = slice(None) if self.state.b.size == 1 else problem == p
+            new = Updates(rows[mine], factor[mine], trial[mine])
             self.updates.append(before[p].join(new) if p < len(before) else new)
 
     def _grow(self, change: Array) -> None:

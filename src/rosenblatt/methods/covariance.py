@@ -70,13 +70,18 @@ class Arow(Method):
             v=np.ones(problems),
         )
 
-    def present(self, shown: Pass, state: GaussianWeights, into: GaussianWeights) -> None:
+    def trial_cost(self, entries: int, features: int, problems: int) -> int:
+        """Return about how many numbers a trial reads: with a full covariance, all of it."""
+        return problems * (3 * (features + 1) ** 2 if self.full else 2 * entries)
+
+    def present(self, shown: Pass, state: GaussianWeights, into: GaussianWeights) -> int:
         """Run the covariance loop, or its joint form."""
         arguments = (self.noise, shown.rows, shown.task, shown.order)
         if shown.joint:
             epochs.run_joint_gaussian_epoch(*arguments, state, shown.counts)
         else:
             epochs.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
+        return shown.size
 
     def row_learner(self, trial: RowTask, state: GaussianWeights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the covariance loop, in a single compiled call."""

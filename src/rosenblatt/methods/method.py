@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task, score
-from rosenblatt.data.table import ALL_ROWS, Table
+from rosenblatt.data.table import ALL_ROWS, Table, part_of
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
 
@@ -26,6 +26,15 @@ Order = Literal["C", "F"]
 
 # Entries of rows, as a share of the weights, from which it pays to lay the weights out for them.
 ENTRIES_PER_WEIGHT = 0.25
+# Weights that NumPy looks through in less time than it takes to load a compiled loop.
+FEW_WEIGHTS = 1 << 12
+# Entries of rows, for each problem, that are presented between two pauses: a fraction of a second.
+PIECE_ENTRIES = 1 << 27
+
+
+def never() -> bool:
+    """Return False: there is no time limit."""
+    return False
 
 
 class Pass(NamedTuple):
@@ -39,6 +48,12 @@ class Pass(NamedTuple):
     eta: float
     counts: Counts
     joint: bool
+    late: Callable[[], bool] = never  # whether to end before all rows are presented, where the loop can
+
+    @property
+    def size(self) -> int:
+        """How many rows are presented."""
+        return int(self.order.size or self.task.label.size)
 
 
 def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
@@ -85,6 +100,8 @@ def best_order(method: Method, problems: int, table: Table, *, by_pairs: bool) -
 
 def all_finite(planes: Any) -> bool:
     """Return whether all weights and biases are finite."""
+    if planes.W.size <= FEW_WEIGHTS:
+        return bool(np.isfinite(planes.W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
     return bool(epochs.all_finite(W, planes.b))
 
@@ -157,9 +174,13 @@ class Method:
         check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
         expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
 
-    def present(self, shown: Pass, state: Any, into: Any) -> None:
-        """Present rows; read from `state`, write `into` (the same unless updates are batched)."""
+    def present(self, shown: Pass, state: Any, into: Any) -> int:
+        """Present rows; read from `state`, write `into` (the same unless updates are batched); return how many."""
         raise NotImplementedError
+
+    def trial_cost(self, entries: int, features: int, problems: int) -> int:
+        """Return about how many numbers a trial reads, of a row of so many entries."""
+        return entries * problems
 
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
@@ -240,6 +261,14 @@ class Method:
         for name in self.signed:
             array = getattr(state, name)
             array *= array.dtype.type(factor)
+
+
+def present_in_pieces(method: Method, shown: Pass, state: Any, entries: int) -> None:
+    """Present rows of so many entries, with pauses in which an interrupt is heard; the result is the same."""
+    n_rows, (problems, features) = shown.size, state.W.shape
+    size = max(1, PIECE_ENTRIES // method.trial_cost(max(1, entries // max(1, n_rows)), features, problems))
+    for first in range(0, n_rows, size):
+        method.present(shown._replace(order=part_of(shown.order, first, size, n_rows)), state, state)
 
 
 def start_state(

@@ -55,11 +55,12 @@ class Multiplicative(Method):
             theta_b=np.zeros(problems),
         )
 
-    def present(self, shown: Pass, state: Exponents, into: Exponents) -> None:
+    def present(self, shown: Pass, state: Exponents, into: Exponents) -> int:
         """Run the multiplicative loop."""
         epochs.run_multiplicative_epoch(
             self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts
         )
+        return shown.size
 
     def row_learner(self, trial: RowTask, state: Exponents, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the multiplicative loop, in a single compiled call."""

@@ -15,6 +15,13 @@ from rosenblatt.storage.registry import stored
 
 stored("Pocket")(Pocket)
 
+# Entries of rows that are looked at between two pauses: some milliseconds.
+ENTRIES_PER_LOOK = 1 << 24
+
+
+def _rows_per_look(state: Pocket) -> int:
+    return max(1, ENTRIES_PER_LOOK // max(1, int(state.W.shape[1])))
+
 
 class PocketMethod(Method):
     """The pocket algorithm with ratchet."""
@@ -46,16 +53,25 @@ class PocketMethod(Method):
             errors=np.full(problems, np.inf),
         )
 
-    def present(self, shown: Pass, state: Pocket, into: Pocket) -> None:
-        """Run the pocket loop."""
-        epochs.run_pocket_epoch(shown.rows, shown.task, shown.order, shown.subset, shown.active, state, shown.counts)
+    def present(self, shown: Pass, state: Pocket, into: Pocket) -> int:
+        """Run the pocket loop, with pauses in which an interrupt is heard."""
+        rows, task, order, subset, active = shown[:5]
+        place, errors, most = np.zeros(3, np.int64), np.zeros(1), _rows_per_look(state)
+        while not epochs.run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, place, errors, most):
+            if shown.late():
+                break
+        return int(place[0])
 
     def end_epoch(self, shown: Pass, state: Pocket) -> None:
         """Look at the weights that the epoch ended with."""
+        place, errors, most = np.zeros(3, np.int64), np.zeros(1), _rows_per_look(state)
         for p in shown.active:
             if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
-            epochs.consider(shown.rows, shown.task, shown.subset, p, state)
+            epochs.consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
+            while place[2] and not shown.late():
+                epochs.consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
+            place[2] = 0
 
     def hyperplanes(self, state: Pocket) -> Hyperplanes:
         """Return what is in the pocket."""

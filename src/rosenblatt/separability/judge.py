@@ -5,6 +5,7 @@ Training imports this module only when a run stalls, so that a run that converge
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Hyperplanes, gather, score
-from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.compiled.nearest import LIMIT, ORIGIN
 from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue
-from rosenblatt.separability.clock import Clock
+from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.search import WorkingSet
 from rosenblatt.separability.views import MatrixView, standardised
@@ -36,6 +37,9 @@ FREE_SEARCH_ENTRIES, MIN_ITERATIONS = 1e6, 10
 PROOF_ENTRIES, PROOF_ENTRIES_PER_CUBE, PROOF_PASSES = 2e6, 66.0, 10.0
 # Work that a proof may always do.
 FREE_PROOF_ENTRIES = 4e6
+# Iterations of a search between two looks at the clock.
+ITERATIONS_PER_LOOK = 1000
+NO_LIMIT = Clock(None)
 
 
 class Judgement(NamedTuple):
@@ -53,32 +57,49 @@ class HullSearch(NamedTuple):
     is_origin: bool  # whether it seems to be the origin
 
 
-def judge(
-    table: Table, sign: Array, subset: Array, W: Array, b: float, bias: float, work: float, names: tuple[Any, ...]
-) -> Judgement:
-    """Look for a short point in the hull of the signed rows that are hardest for the weights.
+class Problem(NamedTuple):
+    """The rows of one problem.
 
-    Parameters
+    Attributes
     ----------
     table : Table
     sign : array of shape (n_samples,)
         +1 and -1 for positive and negative rows, 0 for rows that do not belong to the problem.
     subset : int array
         The rows that are trained on; empty means all.
-    W : array of shape (n_features,)
-    b : float
     bias : float
         Square of the constant that pads each row; 0 without a bias.
+    names : tuple
+        The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
+    """
+
+    table: Table
+    sign: Array
+    subset: Array
+    bias: float = 1.0
+    names: tuple[Any, ...] = ()
+
+
+def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = math.inf) -> Judgement:
+    """Look for a short point in the hull of the signed rows that are hardest for the weights.
+
+    Parameters
+    ----------
+    problem : Problem
+    W : array of shape (n_features,)
+    b : float
     work : float
         Entries of rows that the run has processed. It is the budget of the search, counted and not timed, because the
         result must not depend on a clock.
-    names : tuple
-        The two labels if a certificate may be issued: all rows belong to the problem, with a bias. Else empty.
+    seconds : float
+        What a time limit leaves, where one was asked for.
 
     Returns
     -------
     Judgement
     """
+    table, sign, subset, bias, names = problem
+    clock = Clock(None if seconds == math.inf else seconds)
     width = table.shape[1] + 1
     if width > SEARCH_MAX_WIDTH:
         return Judgement(np.inf, None)
@@ -88,14 +109,14 @@ def judge(
     gather(table.rows, index, signs / radius, Z)
     Z[:, -1] = signs * np.sqrt(bias) / radius
     iterations = MIN_ITERATIONS + int((FREE_SEARCH_ENTRIES + work) / (Z.size + 4 * width**2))
-    found = search_hull(Z, iterations)
+    found = search_hull(Z, iterations, clock)
     ceiling = radius * max(found.norm, NORM_ROUNDING)
     entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
     cost = PROOF_ENTRIES + PROOF_ENTRIES_PER_CUBE * found.support.size**3 + PROOF_PASSES * entries
     if not (found.is_origin and names and cost <= max(FREE_PROOF_ENTRIES, work / 2)):
         return Judgement(ceiling, None)
     signed = SignedRows(table, sign > 0, 2)
-    return Judgement(ceiling, certify_support(signed, names, index[found.support].tolist()))
+    return Judgement(ceiling, certify_support(signed, names, index[found.support].tolist(), clock))
 
 
 def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tuple[Array, Array]:
@@ -115,21 +136,27 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     return index, signs
 
 
-def search_hull(Z: Array, iterations: int) -> HullSearch:
+def search_hull(Z: Array, iterations: int, clock: Clock = NO_LIMIT) -> HullSearch:
     """Look for a short point in the hull of rows, within limits."""
-    working = WorkingSet(MatrixView(Z), np.arange(len(Z)))
-    end = working.search(iterations, to_optimum=True)
+    working, end = WorkingSet(MatrixView(Z), np.arange(len(Z))), LIMIT
+    while end == LIMIT and iterations > 0 and clock.left > 0:
+        end = working.search(min(iterations, ITERATIONS_PER_LOOK), to_optimum=True)
+        iterations -= ITERATIONS_PER_LOOK
     total = float(working.shares.sum())
     norm = float(np.linalg.norm(working.point)) / total if total else np.inf
     return HullSearch(norm, working.support, end == ORIGIN)
 
 
-def certify_support(signed: SignedRows, classes: tuple[Any, ...], ids: Sequence[int]) -> Certificate | None:
+def certify_support(
+    signed: SignedRows, classes: tuple[Any, ...], ids: Sequence[int], clock: Clock = NO_LIMIT
+) -> Certificate | None:
     """Certify that rows are not separable, from a support that a search has found; None if it proves nothing."""
-    clock = Clock(None)
-    with np.errstate(all="ignore"):
-        witness = vanishing_sum(signed, list(ids), clock)
-        if witness is None:
-            return None
-        claims = inseparable_claims(signed, standardised(signed), witness, clock)
+    try:
+        with np.errstate(all="ignore"):
+            witness = vanishing_sum(signed, list(ids), clock)
+            if witness is None:
+                return None
+            claims = inseparable_claims(signed, standardised(signed), witness, clock)
+    except OutOfTime:
+        return None
     return None if claims["verdict"] == "undecided" else issue(signed, classes, **claims)
