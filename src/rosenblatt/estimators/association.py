@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from rosenblatt.dual.kernels import is_sparse, width
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import check_before_sklearn
 from rosenblatt.estimators.contract import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from rosenblatt.estimators.parameters import Declared, RandomState, choice, custom, integer, real
+from rosenblatt.estimators.parameters import Declared, RandomState, choice, integer, real, seed
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.storage.checks import check_array, is_integer
 from rosenblatt.storage.registry import expect
@@ -100,12 +99,7 @@ class AssociationUnits(Declared, _Fitted):
         wanted='a positive number or "scale"',
         words=("scale",),
     )
-    random_state: RandomState = custom(
-        default=0,
-        text="For weights and thresholds.",
-        kind="int, RandomState or None",
-        stores=lambda value: value is None or isinstance(value, Integral | np.random.RandomState),
-    )
+    random_state: RandomState = seed(text="For weights and thresholds.")
 
     stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
 

@@ -33,7 +33,7 @@ from rosenblatt.dual.replay import replay
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, choose_aggregate, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, KERNELS, ForKernels
+from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
@@ -162,9 +162,6 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     # ------------------------------------------------------------------------------------------------------- parameters
 
     def _check_own(self) -> None:
-        if not callable(self.kernel) and self.kernel not in KERNELS:
-            listed = ", ".join(map(repr, KERNELS))
-            raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
         if self.budget is not None and self.aggregate not in (None, "last"):
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
