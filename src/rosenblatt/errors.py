@@ -29,4 +29,4 @@ class ScaleWarning(UserWarning):
 
 
 class TooLarge(InvalidInput):
-    """A system of more unknowns than exact arithmetic is set up for."""
+    """More than the memory holds, or than exact arithmetic is set up for."""

@@ -43,12 +43,14 @@ def shown(value: Any) -> str:
         return f"{type(value).__name__}(...)"
     if type(value) in (tuple, list, set, frozenset, dict) and value:
         return _shown_items(value)
+    if isinstance(value, str) and len(value) > SHOWN_CHARACTERS:
+        value = f"{value[: SHOWN_CHARACTERS - 6]} ..."
     return _cut(" ".join(repr(value).split()) if not isinstance(value, str) else repr(value))
 
 
 def _shown_items(values: Any) -> str:
     """Return the first items of a collection, and how many more there are."""
-    left, right = {tuple: "()", list: "[]"}.get(type(values), "{}")
+    left, right = "()" if isinstance(values, tuple) else "[]" if isinstance(values, list) else "{}"
     few = islice(values.items() if isinstance(values, Mapping) else values, SHOWN_ITEMS)
     items = [f"{shown(one[0])}: {shown(one[1])}" if isinstance(values, Mapping) else shown(one) for one in few]
     while len(items) > 1 and sum(map(len, items)) > SHOWN_CHARACTERS:
@@ -92,15 +94,15 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     return f" Did you mean {words[close[0]]!r}?" if close else ""
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun, in the plural where it belongs.
 
     Examples
     --------
-    >>> count(1, "epoch"), count(2, "epoch")
-    ('1 epoch', '2 epochs')
+    >>> count(1, "epoch"), count(2, "epoch"), count(3, "class", "classes")
+    ('1 epoch', '2 epochs', '3 classes')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def brief(record: Any, leading: Sequence[str] = ()) -> str:
@@ -118,7 +120,7 @@ def brief(record: Any, leading: Sequence[str] = ()) -> str:
     """
     names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
     values = ((name, getattr(record, name)) for name in names)
-    items = [f"{name}={shown(value)}" for name, value in values if not _is_empty(value)]
+    items = [f"{name}={_rounded(value)}" for name, value in values if not _is_empty(value)]
     line = f"{type(record).__name__}({', '.join(items)})"
     if len(line) <= LINE_CHARACTERS:
         return line
@@ -130,6 +132,12 @@ def brief(record: Any, leading: Sequence[str] = ()) -> str:
         filled += f"{item}, "
     body = "\n".join(part.rstrip() for part in [*lines, filled])
     return f"{type(record).__name__}(\n{textwrap.indent(body, '    ')}\n)"
+
+
+def _rounded(value: Any) -> str:
+    if isinstance(value, tuple) and value and all(type(one) is float for one in value):
+        value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
+    return f"{value:.6g}" if isinstance(value, float) else shown(value)
 
 
 def _is_empty(value: Any) -> bool:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rosenblatt.data.numbers import is_truth
 from rosenblatt.dual.budget import BUDGET_RULES
-from rosenblatt.estimators.parameters import InEpochs, choice, custom, integer, is_truth, real
+from rosenblatt.estimators.parameters import InEpochs, choice, custom, integer, real
 
 KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
 AGGREGATES = ("last", "average", "vote")

@@ -323,11 +323,9 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._store(record)
 
     def _warn(self) -> None:
-        if self.run_.stop is Stop.DIVERGED:
+        stop = self.run_.stop
+        if stop in (Stop.DIVERGED, Stop.CYCLE) or (stop is Stop.EPOCHS and self.tol is not None):
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
-        remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
-        if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""

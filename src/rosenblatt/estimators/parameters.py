@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 
-from rosenblatt.data.numbers import is_real, is_whole
+from rosenblatt.data.numbers import is_real, is_truth, is_whole
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
@@ -140,11 +140,6 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     return Parameter(default, kind, text, accepts, f"known: choose one of {known}", _is_word, None, choices)
 
 
-def is_truth(value: Any) -> bool:
-    """Return whether a value says yes or no: True or False, of NumPy's too, or the number 1 or 0."""
-    return isinstance(value, bool | np.bool_) or (is_whole(value) and value in (0, 1))
-
-
 def flag(*, default: bool, text: str, absent: bool | None = None) -> Any:
     """Declare something that is or is not. A word such as "no" would count as true, and is refused."""
     return Parameter(default, "bool", text, is_truth, "possible: it must be True or False", _is_number, absent)
@@ -164,7 +159,7 @@ def custom(
     return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, None, words)
 
 
-def seed(*, text: str) -> Any:
+def seed(*, default: int | None, text: str) -> Any:
     """Declare the source of random numbers."""
 
     def accepts(value: Any) -> bool:
@@ -177,10 +172,10 @@ def seed(*, text: str) -> Any:
 
     wanted = f"a whole number from 0 to {LARGEST_SEED}, a numpy.random.RandomState or None"
     kind = "int, RandomState or None"
-    return custom(default=0, text=text, kind=kind, accepts=accepts, wanted=wanted, stores=stores)
+    return custom(default=default, text=text, kind=kind, accepts=accepts, wanted=wanted, stores=stores)
 
 
-def margins(*, text: str) -> Any:
+def margins(*, default: float, text: str) -> Any:
     """Declare a margin, or one for each of two classes."""
 
     def accepts(value: Any) -> bool:
@@ -188,7 +183,7 @@ def margins(*, text: str) -> Any:
         return all(is_real(one) and 0 <= one < np.inf for one in both)
 
     wanted = "a number from 0, or a pair of them for the positive and the negative class"
-    return custom(default=0.0, text=text, kind="float or (float, float)", accepts=accepts, wanted=wanted)
+    return custom(default=default, text=text, kind="float or (float, float)", accepts=accepts, wanted=wanted)
 
 
 def schedule_of(*, default: str, text: str, words: tuple[str, ...]) -> Any:
@@ -202,7 +197,9 @@ def schedule_of(*, default: str, text: str, words: tuple[str, ...]) -> Any:
     return custom(default=default, text=text, kind="str or callable", accepts=accepts, wanted=wanted, words=words)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(real, integer, choice, flag, custom, seed, margins, schedule_of))
+@dataclass_transform(
+    kw_only_default=True, field_specifiers=(real, integer, choice, flag, custom, seed, margins, schedule_of)
+)
 class Declared:
     """A class whose constructor takes its declared fields by keyword, and only stores them."""
 
@@ -319,7 +316,7 @@ class InEpochs(Declared):
         accepts=lambda value: is_truth(value) or (is_whole(value) and value >= 0),
         wanted="True, False or a whole number from 0",
     )
-    random_state: RandomState = seed(text="For the shuffling.")
+    random_state: RandomState = seed(default=0, text="For the shuffling.")
     n_iter_no_change: int = integer(
         default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1"
     )

@@ -66,7 +66,8 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
 
     batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
     margin: float | tuple[float, float] = margins(
-        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins)."
+        default=0.0,
+        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
     )
 
     def _method(self) -> Method:
@@ -103,7 +104,7 @@ class AveragedPerceptron(WithRate, FullTraining, LinearClassifier):
     ([[1.5]], [0.5])
     """
 
-    margin: float | tuple[float, float] = margins(text="Update as long as y f(x) <= margin.")
+    margin: float | tuple[float, float] = margins(default=0.0, text="Update as long as y f(x) <= margin.")
 
     def _method(self) -> Method:
         return FirstOrder(margin_rule(self), averaged=True)
