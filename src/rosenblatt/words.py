@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -45,7 +46,7 @@ def shown(value: Any) -> str:
         return _shown_items(value)
     if isinstance(value, str) and len(value) > SHOWN_CHARACTERS:
         value = f"{value[: SHOWN_CHARACTERS - 6]} ..."
-    return _cut(" ".join(repr(value).split()) if not isinstance(value, str) else repr(value))
+    return _cut(repr(value) if isinstance(value, str) else re.sub(r" at 0x\w+", "", " ".join(repr(value).split())))
 
 
 def _shown_items(values: Any) -> str:

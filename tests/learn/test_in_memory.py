@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import AROW, AveragedPerceptron, Perceptron, SoftMargin, Winnow, train

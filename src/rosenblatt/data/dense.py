@@ -90,7 +90,8 @@ def _read(values: Array, names: Any = None) -> Array:
     except (TypeError, ValueError) as error:
         where, value = _first_fault(values, names)
         kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
-        raise kind(f"{where} cannot be read as numbers: it has {shown(value)} ({error}). {TEXT_REMEDY}") from None
+        detail = f" ({error})" if isinstance(error, TypeError) else ""
+        raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
 
 
 def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
@@ -116,13 +117,12 @@ def check_shape(shape: tuple[int, ...]) -> None:
     for size, kind in zip(shape, ("sample", "feature"), strict=True):
         if size == 0:
             raise InvalidInput(
-                f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required. Pass rows that have "
-                "features."
+                f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required. Pass rows and columns."
             )
 
 
-def refuse_infinite(values: Array, row: int) -> None:
-    """Raise an error that names what is not finite in a row."""
+def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> None:
+    """Raise an error that names what is not finite in a row, whose values are those of all columns or of some."""
     faulty = np.flatnonzero(~np.isfinite(values))
     if faulty.size == 0:
         raise InvalidInput(
@@ -131,7 +131,7 @@ def refuse_infinite(values: Array, row: int) -> None:
         )
     name = "NaN" if np.isnan(values[faulty[0]]) else "infinity"
     raise InvalidInput(
-        f"Input X contains {name} (row {row}, stored value {faulty[0]}). "
+        f"Input X contains {name} (row {row}, column {faulty[0] if columns is None else columns[faulty[0]]}). "
         "Remove such rows or fill them in, for example with SimpleImputer."
     )
 

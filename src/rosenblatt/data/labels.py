@@ -143,7 +143,7 @@ def as_targets(y: Any) -> Array:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"y cannot be read as numbers ({error}). A regression needs numbers: use Adaline for classes."
+                f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
             ) from None
     target = np.ascontiguousarray(values, dtype=np.float64)
     if not np.isfinite(target).all():

@@ -7,7 +7,9 @@ The classes here have no parameters of their own. A member of the family inherit
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
+from types import MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,6 +98,32 @@ def same_classes(classes: Array, known: Array) -> None:
             f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
             "Fit a fresh estimator, or use partial_fit, which takes new classes."
         )
+
+
+class available_when:  # noqa: N801 (a decorator)
+    """Return a method that is there only if a check passes, which raises `NotAvailable` with a reason and a remedy.
+
+    As scikit-learn's `available_if`, whose own sentence gives neither.
+    """
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        """Return the method, guarded by the check."""
+        return _Guarded(method, self.check)
+
+
+class _Guarded:
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
+        self.method, self.check = method, check
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self.method
+        self.check(estimator)
+        return MethodType(self.method, estimator)
 
 
 class EpochLearner(Storable):

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Task
@@ -30,8 +29,16 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import replay
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import UNCHECKED, EpochLearner, choose_aggregate, labels_of, same_classes, validated
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import (
+    UNCHECKED,
+    EpochLearner,
+    available_when,
+    choose_aggregate,
+    labels_of,
+    same_classes,
+    validated,
+)
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
@@ -54,7 +61,7 @@ def _looks_up(estimator: Any) -> bool:
 
 def _streams(estimator: Any) -> bool:
     if _looks_up(estimator):
-        raise AttributeError(
+        raise NotAvailable(
             "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
             "Pass the kernel as a function, or fit on all rows."
         )
@@ -287,7 +294,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         return replay(job, self._expansion, self.run_, self)
 
-    @available_if(_streams)  # type: ignore[untyped-decorator]
+    @available_when(_streams)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come.
 
@@ -336,7 +343,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
         return self
 
-    @available_if(_streams)  # type: ignore[untyped-decorator]
+    @available_when(_streams)
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row of a stream: the same as `partial_fit` with one row.
 

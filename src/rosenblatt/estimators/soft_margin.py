@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, SquaredHingeRule
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import available_when
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
 from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, real, schedule_of
 from rosenblatt.learn.multiclass import MULTICLASS
@@ -25,7 +25,7 @@ RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": Logi
 
 def _is_logistic(estimator: Any) -> bool:
     if estimator.loss != "logistic":
-        raise AttributeError("predict_proba is only there with loss='logistic'.")
+        raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True
 
 
@@ -112,7 +112,7 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
             return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
         return None
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_when(_is_logistic)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, from the logistic scores; several classes are scaled to add up to one.
 
