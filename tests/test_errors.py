@@ -6,7 +6,13 @@ import pytest
 
 from rosenblatt import errors
 
-KINDS = {"InvalidInput": ValueError, "MissingExtra": ImportError, "TooLarge": ValueError}
+KINDS = {
+    "InvalidInput": ValueError,
+    "InvalidArgument": TypeError,
+    "NotAvailable": AttributeError,
+    "MissingExtra": ImportError,
+    "TooLarge": ValueError,
+}
 
 
 def test_every_exception_is_in_the_tree_and_documented():

@@ -74,7 +74,12 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("rosenblatt")
     if name not in _HOME:
-        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+        # Imported here: `import rosenblatt` costs next to nothing.
+        from rosenblatt.errors import NotAvailable
+        from rosenblatt.words import did_you_mean
+
+        meant = did_you_mean(name, _HOME) or " Its names are in rosenblatt.__all__."
+        raise NotAvailable(f"module 'rosenblatt' has no attribute {name!r}.{meant}")
     return getattr(import_module(f"rosenblatt.{_HOME[name]}"), name)
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.idx import MNIST_FILES, load_idx, load_mnist
 from rosenblatt.files.svmlight import load_svmlight
+from rosenblatt.words import brief
 
 __all__ = [
     "MNIST_FILES",
@@ -63,6 +64,10 @@ class Planted:
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))
+
+    def __repr__(self) -> str:
+        """Return the data in a few lines: of the rows their number."""
+        return brief(self)
 
 
 def _number(name: str, value: Any, fits: Callable[[float], bool], wanted: str) -> float:

@@ -12,6 +12,14 @@ class InvalidInput(RosenblattError, ValueError):
     """The data or a parameter cannot be used as it is."""
 
 
+class InvalidArgument(InvalidInput, TypeError):
+    """An argument does not exist, stands without its name, or is not the kind of thing that is asked for."""
+
+
+class NotAvailable(RosenblattError, AttributeError):
+    """A method does not exist here, or not with these parameters; the message names what does."""
+
+
 class MissingExtra(RosenblattError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
@@ -21,4 +29,4 @@ class ScaleWarning(UserWarning):
 
 
 class TooLarge(InvalidInput):
-    """A system of more unknowns than exact arithmetic is set up for."""
+    """More than the memory holds, or than exact arithmetic is set up for."""

@@ -33,8 +33,15 @@ def test_the_report_is_short_and_has_both_tasks(told):
     assert len(lines) <= 42
     assert "1. Benign or malignant?" in told
     assert "2. Which digit?" in told
-    for mode in ("ovr", "ovo", "joint"):
+    for mode in ("ovr", "ovo", "ovo-vote", "joint"):
         assert len([line for line in lines if line.strip().startswith(f"{mode}:")]) == 1
+
+
+def test_the_report_says_why_the_last_way_is_last(told):
+    rights = {mode: float(share) for mode, share in re.findall(r"^\s*([a-z-]+): .*?(\d+\.\d)%", told, re.MULTILINE)}
+    assert len(rights) == 4
+    assert (min(rights, key=rights.get) == "ovo") == ("Why is ovo last? It adds up the scores of 45 boundaries" in told)
+    assert rights["ovo-vote"] > rights["ovo"]
 
 
 def test_the_report_is_the_same_each_time_but_for_the_seconds(told):

@@ -39,7 +39,7 @@ def test_good_values_are_not_copied(dtype):
         (np.empty((0, 2)), "0 sample"),
         ([[1.0], [np.nan]], "NaN .row 1"),
         ([[1.0], [2.0], [-np.inf]], "infinity .row 2"),
-        ([["a"]], "cannot be read as numbers"),
+        ([["a"]], "Column 0 of X has 'a', which is not a number"),
         ([[1j]], "Complex data"),
     ],
     ids=["one dimension", "no rows", "NaN", "infinity", "text", "complex"],

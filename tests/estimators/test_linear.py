@@ -66,9 +66,9 @@ def test_defaults_tell_the_truth_on_a9a(real_data):
 
 def test_a_fit_that_ends_short_warns_with_the_remedy():
     X, y = IRIS
-    with pytest.warns(ConvergenceWarning, match="larger max_iter"):
+    with pytest.warns(ConvergenceWarning, match="allow more epochs"):
         Perceptron(max_iter=2).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="shuffle=True"):
+    with pytest.warns(ConvergenceWarning, match="no hyperplane separates the rows"):
         Perceptron(shuffle=False).fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

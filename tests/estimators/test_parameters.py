@@ -82,7 +82,7 @@ def test_copies_and_reprs_have_the_parameters(cls):
 @classes
 def test_an_unknown_parameter_is_refused_with_those_there_are(cls):
     with pytest.raises(
-        TypeError, match=rf"{cls.__name__} has no parameter nonsense\. It has .*{next(iter(cls.declared))}"
+        TypeError, match=rf"{cls.__name__} has no parameter 'nonsense'\. It has .*{next(iter(cls.declared))}"
     ):
         cls(nonsense=1)
     with pytest.raises(ValueError, match="nonsense"):

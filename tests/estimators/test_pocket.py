@@ -42,5 +42,5 @@ def test_it_looks_back_at_all_rows_and_says_so(name):
 
 
 def test_there_is_no_joint_pocket():
-    with pytest.raises(InvalidInput, match="does not exist for PocketPerceptron: choose 'ovr' or 'ovo'"):
+    with pytest.raises(InvalidInput, match="does not exist for PocketPerceptron: choose one of 'ovr', 'ovo'"):
         PocketPerceptron(multiclass="joint").fit(np.eye(3), [0, 1, 2])

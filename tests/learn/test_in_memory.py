@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import AROW, Perceptron, SoftMargin, Winnow, train
+from rosenblatt import AROW, AveragedPerceptron, Perceptron, SoftMargin, Winnow, train
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import in_memory
 from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, Stop
@@ -98,7 +99,41 @@ def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
 def test_the_words_are_those_of_what_is_learned(model, words):
     model.set_params(max_iter=2, tol=None, keep="last").fit(*noisy())
     figures = {"mistakes": model.run_.mistakes[-1], "epochs": 2, "loss": model.run_.losses[-1]}
+    figures |= {"fewer_mistakes": ": allow more epochs", "less_loss": ": allow more epochs"}
     assert model.stop_reason_ == words[Stop.EPOCHS].format(**figures) + "."
+
+
+XOR = [[0, 0], [1, 0], [0, 1], [1, 1]], [-1, 1, 1, -1]
+
+
+def test_a_cycle_on_whole_numbers_proves_that_no_hyperplane_separates():
+    run = train(*XOR, order="cyclic")
+    assert run.stop is Stop.CYCLE
+    assert run.reason.startswith("no hyperplane separates the rows: the weights came back")
+    assert "AveragedPerceptron" in run.reason
+    alone = train(*XOR, order="cyclic", fit_intercept=False)
+    assert alone.reason.startswith("no hyperplane through the origin separates")
+    assert "a bias (fit_intercept=True)" in alone.reason
+
+
+@pytest.mark.parametrize(
+    "change", [lambda X: X * 0.1, lambda X: X + 0.5, lambda X: (X * 2.0**23).astype(np.float32)], ids=range(3)
+)
+def test_a_cycle_of_rounded_sums_is_a_cycle_as_computed(change):
+    X, y = np.array(XOR[0], float), XOR[1]
+    run = train(change(X), y, order="cyclic", tol=None, epochs=10**6)
+    assert run.stop is Stop.CYCLE
+    assert "as computed, no hyperplane separates the rows, and certify decides it" in run.reason
+
+
+def test_what_a_run_does_already_is_not_advised():
+    with pytest.warns(ConvergenceWarning, match="Not converged: no hyperplane separates the rows"):
+        model = AveragedPerceptron(shuffle=False).fit(*XOR)
+    assert "Averaged" not in model.stop_reason_
+    assert "shuffle" not in model.stop_reason_
+    long = train(*XOR, epochs=300, tol=None)
+    assert "more epochs will hardly help; a kernel" in long.reason
+    assert "allow more" not in long.reason
 
 
 def test_the_radius_counts_the_bias():

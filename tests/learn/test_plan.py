@@ -20,10 +20,10 @@ from rosenblatt.learn.plan import Plan
         ({"epochs": True}, "epochs=True"),
         ({"patience": 1.5}, "patience=1.5"),
         ({"threads": -1}, "threads=-1"),
-        ({"eta": float("inf")}, "learning rate inf"),
-        ({"eta": "1"}, "learning rate '1'"),
+        ({"eta": float("inf")}, "eta=inf is not possible: pass a positive number"),
+        ({"eta": "1"}, "eta='1' is not possible"),
         ({"tol": float("nan")}, "tol=nan"),
-        ({"seconds": 0}, "time limit of 0"),
+        ({"seconds": 0}, "seconds=0 is not possible"),
     ],
     ids=str,
 )

@@ -67,7 +67,7 @@ def test_without_a_proof_it_says_how_small_a_margin_must_be():
     assert run.stop.name == "TRAINING"
     assert run.certificate is None
     assert run.ceiling <= 1e-3 * run.radius
-    assert "no hyperplane separates the rows with a margin above" in run.reason
+    assert "no hyperplane through the origin separates the rows with a margin above" in run.reason
 
 
 def test_it_does_not_give_up_while_the_data_may_be_separable():
@@ -174,4 +174,5 @@ def test_a_cycle_in_several_problems_is_found_in_each():
     corners = [[0, 0], [1, 0], [0, 1], [1, 1]]
     run = train(corners, [0, 1, 2, 0], order="cyclic", tol=None, epochs=1000)
     assert {stop.name for stop in run.stops} <= {"CYCLE", "SEPARATED"}
-    assert "of 3 problems" in run.reason
+    assert run.reason.startswith("1 of 3 classes (0): no hyperplane separates the rows: the weights came back")
+    assert "; 2 of 3 classes (1 and 2): every row is on its side" in run.reason

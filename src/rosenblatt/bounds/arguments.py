@@ -1,27 +1,43 @@
 """Checks of the arguments of the bounds: value, fault and remedy."""
 
 import math
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import shown
+
+
+def check_number(name: str, value: Any) -> None:
+    """Raise `InvalidInput` unless a value is a single real number."""
+    if isinstance(value, bool | str | bytes) or not (isinstance(value, Real) or np.shape(value) == ()):
+        raise InvalidInput(f"{name}={shown(value)} is not a number. Pass one number.")
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name}={shown(value)} is not a number that a float can hold. Pass one number.") from None
 
 
 def check_positive(name: str, value: float) -> None:
     """Raise `InvalidInput` unless a value is finite and above zero."""
+    check_number(name, value)
     if not (0 < value < math.inf):
         raise InvalidInput(f"{name}={value} is not a positive number. Pass a finite number above 0.")
 
 
 def check_not_negative(name: str, value: float) -> None:
     """Raise `InvalidInput` unless a value is finite and at least zero."""
+    check_number(name, value)
     if not (0 <= value < math.inf):
         raise InvalidInput(f"{name}={value} is not a finite number from 0. Pass a sum or a count, 0 or more.")
 
 
 def check_count(name: str, value: int, *, least: int) -> None:
     """Raise `InvalidInput` unless a value is an integer from `least` on."""
+    check_number(name, value)
     if not (least <= value < math.inf) or value != int(value):
         raise InvalidInput(f"{name}={value} is not a whole number from {least}. Pass such a count.")
 
@@ -44,7 +60,10 @@ def check_radius_and_margin(radius: float, margin: float) -> None:
 
 def as_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return values as a vector of finite floats; raise `InvalidInput` if they are not one."""
-    vector = np.asarray(values, np.float64)
+    try:
+        vector = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} cannot be read as numbers ({error}). Pass one row of numbers.") from None
     if vector.ndim != 1 or not np.isfinite(vector).all():
         raise InvalidInput(f"{name} has shape {vector.shape} or values that are not finite. Pass one row of numbers.")
     return vector

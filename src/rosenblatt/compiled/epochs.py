@@ -36,8 +36,8 @@ INLINED = {"forceinline": True}
 # Rows ahead of the one in use that are prefetched when the order jumps.
 ROWS_AHEAD = 4
 CACHE_LINE_BYTES = 64
-# Lines of weights that are prefetched for each entry of a sparse row, before the row is multiplied. Weights of fewer bytes
-# are in the caches of most machines, where asking for them takes a quarter of an epoch.
+# Lines of weights that are prefetched for each entry of a sparse row, before the row is multiplied. Weights of fewer
+# bytes are in the caches of most machines, where asking for them takes a quarter of an epoch.
 LINES_AHEAD = 4
 CACHED_WEIGHT_BYTES = 1 << 24
 

@@ -7,52 +7,122 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 
 
+# What to do about values that are not numbers.
+TEXT_REMEDY = "Turn text and categories into numbers first, for example with a vectorizer or one-hot encoding."
+DATE_REMEDY = "Turn dates into numbers that mean something, such as days since the first."
+
+
 def real_values(values: Array, what: str) -> Array:
     """Return values as native float32 or float64."""
-    if values.dtype.kind == "c":
-        raise InvalidInput(f"Complex data not supported: {what} has dtype {values.dtype}. Pass its real part.")
+    refuse_kind(values.dtype, what)
     if values.dtype.kind not in "fiub":
-        raise InvalidInput(
-            f"{what} has dtype {values.dtype}, which is not numeric. Turn text and categories into numbers "
-            "first, for example with a vectorizer or one-hot encoding."
-        )
+        raise InvalidInput(f"{what} has dtype {values.dtype}, which is not numeric. {TEXT_REMEDY}")
     # float16 fits float32; every integer up to 2**53 fits float64.
     kept = np.float32 if values.dtype in (np.float16, np.float32) else np.float64
     return np.ascontiguousarray(values, dtype=kept)
 
 
-def _numeric(X: Any) -> Array:
-    values = np.asarray(X)
+def refuse_kind(dtype: Any, what: str) -> None:
+    """Raise an error for complex numbers and dates, which would be read as other numbers than they are."""
+    kind = getattr(dtype, "kind", "")
+    if kind == "c":
+        raise InvalidInput(f"Complex data not supported: {what} has dtype {dtype}. Pass its real part.")
+    if kind and kind in "mM":
+        raise InvalidInput(f"{what} has dtype {dtype}. {DATE_REMEDY}")
+
+
+def readable(X: Any) -> Any:
+    """Return dense rows that can be read as numbers: frames and arrays as they are, anything else as an array.
+
+    Raises
+    ------
+    InvalidInput
+        If X is not rows, or has values that are not numbers; a column is named where it has a name.
+    """
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _check_frame(X)
+        return X
+    values = _as_array(X)
+    if values.ndim == 0:
+        raise InvalidArgument(
+            f"Expected 2D array, got scalar array instead: X is {shown(X)}, which has no rows. Pass an array, a data "
+            "frame or a sparse matrix with one row for each sample."
+        )
     if values.dtype.kind in "OUS":
-        try:
-            return values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"X cannot be read as numbers ({error}). Turn text and categories into numbers first, for "
-                "example with a vectorizer or one-hot encoding."
-            ) from None
+        return _read(values)
+    check_shape(values.shape)
+    refuse_kind(values.dtype, "X")
     return values
+
+
+def _as_array(X: Any) -> Array:
+    try:
+        return np.asarray(X)
+    except (TypeError, ValueError) as error:
+        lengths = sorted({len(row) for row in X if hasattr(row, "__len__")}) if hasattr(X, "__iter__") else []
+        fault = f"its rows have from {lengths[0]} to {lengths[-1]} values" if len(lengths) > 1 else str(error)
+        raise InvalidInput(
+            f"X cannot be read as a matrix: {fault}. Pass rows of the same length, with a number for each feature."
+        ) from None
+
+
+def _check_frame(X: Any) -> None:
+    """Raise an error for the first column of a data frame that is not one of numbers."""
+    for number, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        if getattr(dtype, "kind", "O") not in "fiub":
+            column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]
+            values = np.asarray(column)
+            refuse_kind(values.dtype, f"The column {shown(name)} of X")
+            if values.dtype.kind in "OUS":
+                _read(values[:, None], [name])
+
+
+def _read(values: Array, names: Any = None) -> Array:
+    """Return texts and objects as numbers, or raise an error that names the first that is none."""
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        where, value = _first_fault(values, names)
+        kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
+        detail = f" ({error})" if isinstance(error, TypeError) else ""
+        raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
+
+
+def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
+    """Return which column of X has a value that is not a number, and that value."""
+    columns = values.reshape(values.shape[0], -1) if values.ndim > 1 else values[:, None]
+    for number in range(columns.shape[1]):
+        for value in columns[:, number].tolist():
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                name = "X" if values.ndim == 1 else f"Column {number} of X"
+                return name if names is None else f"The column {shown(names[number])} of X", value
+    return "X", values.ravel()[0]
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
     """Raise an error unless a shape is that of a matrix with rows and features."""
     if len(shape) != 2:
         raise InvalidInput(
-            f"Expected 2D array, got {len(shape)}D array instead: X has shape {shape}. "
-            "Reshape your data so that each row is one sample: X.reshape(n_samples, -1)."
+            f"Expected 2D array, got {len(shape)}D array instead: X has shape {shape}. Reshape your data so that each "
+            "row is one sample: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample."
         )
     for size, kind in zip(shape, ("sample", "feature"), strict=True):
         if size == 0:
-            raise InvalidInput(f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required.")
+            raise InvalidInput(
+                f"Found array with 0 {kind}(s) (shape={shape}) while a minimum of 1 is required. Pass rows and columns."
+            )
 
 
-def refuse_infinite(values: Array, row: int) -> None:
-    """Raise an error that names what is not finite in a row."""
+def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> None:
+    """Raise an error that names what is not finite in a row, whose values are those of all columns or of some."""
     faulty = np.flatnonzero(~np.isfinite(values))
     if faulty.size == 0:
         raise InvalidInput(
@@ -61,16 +131,18 @@ def refuse_infinite(values: Array, row: int) -> None:
         )
     name = "NaN" if np.isnan(values[faulty[0]]) else "infinity"
     raise InvalidInput(
-        f"Input X contains {name} (row {row}, stored value {faulty[0]}). "
+        f"Input X contains {name} (row {row}, column {faulty[0] if columns is None else columns[faulty[0]]}). "
         "Remove such rows or fill them in, for example with SimpleImputer."
     )
 
 
 def dense_values(X: Any) -> Array:
     """Return X as a matrix of native float32 or float64 in C order, without a copy where possible."""
-    numbers = _numeric(X)
-    check_shape(numbers.shape)
-    return real_values(numbers, "X")
+    values = np.asarray(readable(X))
+    if values.dtype.kind in "OUS":  # of a frame that mixes numbers and objects which can be read as numbers
+        values = _read(values)
+    check_shape(values.shape)
+    return real_values(values, "X")
 
 
 def finite_values(X: Any) -> Array:

@@ -9,8 +9,74 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
+
+
+def check_column(y: Any, n_samples: int) -> Array:
+    """Return labels or targets as an array of one value for each row, none of them missing.
+
+    A matrix of one column is read as that column.
+
+    Raises
+    ------
+    InvalidInput
+        If there is not one value for each row, or one is missing, or texts are mixed with numbers.
+    """
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise InvalidInput(
+            f"y cannot be read as one label for each row: {error}. Pass a flat list of labels."
+        ) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise InvalidInput(
+            f"y should be a 1d array, got an array of shape {values.shape} instead. Pass one label for each row."
+        )
+    if values.size != n_samples:
+        raise InvalidInput(
+            f"y has {values.size} values, X has {n_samples} rows: found input variables with inconsistent numbers of "
+            "samples. Pass one label for each row."
+        )
+    if isinstance(y, list | tuple) and values.dtype.kind in "US" and not all(isinstance(v, str | bytes) for v in y):
+        raise _of_mixed_types(y)  # NumPy would turn all of them into text
+    _refuse_missing(values)
+    return values
+
+
+def _refuse_missing(values: Array) -> None:
+    """Raise an error if a label is missing: NaN, None, or the like of pandas."""
+    kind = values.dtype.kind
+    if kind == "O":
+        missing = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
+    else:
+        missing = ~np.isfinite(values) if kind in "fcmM" else np.empty(0, bool)
+    if missing.any():
+        row = int(missing.argmax())
+        found = "NaN" if values[row] != values[row] and kind in "fcO" else shown(values[row])
+        raise InvalidInput(
+            f"Input y contains {'infinity' if found.endswith('inf') else found} (row {row}). Remove the rows whose "
+            "label is not known."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    # The missing values of pandas are told by the names of their types: pandas need not be there.
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def _of_mixed_types(labels: Any) -> InvalidInput:
+    first = labels[0]
+    other = next((label for label in labels if type(label) is not type(first)), None)
+    if other is None:
+        return InvalidInput(f"y has labels such as {shown(first)}, which cannot be sorted. Use numbers or texts.")
+    both = " and ".join(f"{shown(one)} ({type(one).__name__})" for one in (first, other))
+    return InvalidInput(f"y has labels of different types, {both}. Use one type for all, such as str(label).")
 
 
 def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
@@ -27,14 +93,7 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
     classes : array of shape (n_classes,)
     label : int32 array of shape (n_samples,)
     """
-    values = np.asarray(y)
-    if values.ndim != 1 or values.size != n_samples:
-        raise InvalidInput(
-            f"y has shape {values.shape}, X has {n_samples} rows: found input variables with inconsistent numbers of "
-            "samples. Pass one label for each row."
-        )
-    if values.dtype.kind in "fc" and not np.isfinite(values).all():
-        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose label is not known.")
+    values = check_column(y, n_samples)
     if values.dtype.kind == "c" or (values.dtype.kind == "f" and np.any(values != np.floor(values))):
         raise InvalidInput(
             "Unknown label type: continuous. y has values between whole numbers, such as those of a regression. "
@@ -46,7 +105,10 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
         upper = values == high
         if low != high and (upper | (values == low)).all():
             return np.array([low, high], values.dtype), upper.astype(np.int32)
-    classes, label = np.unique(values, return_inverse=True)
+    try:
+        classes, label = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise _of_mixed_types(values.tolist()) from None
     return classes, label.reshape(-1).astype(np.int32)
 
 
@@ -54,17 +116,22 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     """Return sample weights as a checked array, empty where all are one."""
     if sample_weight is None:
         return np.empty(0)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"sample_weight cannot be read as numbers ({error}). Pass one number for each row."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
         raise InvalidInput(
-            f"sample_weight has shape {weight.shape}; it must be one number for each of {n_samples} rows."
+            f"sample_weight has shape {weight.shape}, X has {n_samples} rows. Pass one number for each row."
         )
     if not np.isfinite(weight).all() or weight.min() < 0:
         raise InvalidInput("sample_weight has values that are negative or not finite. Weights are numbers from 0.")
     if not weight.any():
-        raise InvalidInput("sample_weight is zero everywhere: there is nothing to learn from.")
+        raise InvalidInput("sample_weight is zero everywhere: nothing is left to learn from. Weight some row above 0.")
     return np.ascontiguousarray(weight)
 
 
@@ -75,7 +142,9 @@ def as_targets(y: Any) -> Array:
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"y cannot be read as numbers ({error}). A regression needs numbers.") from None
+            raise InvalidInput(
+                f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
+            ) from None
     target = np.ascontiguousarray(values, dtype=np.float64)
     if not np.isfinite(target).all():
         raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")

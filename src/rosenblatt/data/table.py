@@ -232,7 +232,8 @@ def _sparse_table(X: Any) -> Table:
     if outside >= 0:
         raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
     if infinite >= 0:
-        refuse_infinite(values[indptr[infinite] : indptr[infinite + 1]], infinite)
+        stored = slice(indptr[infinite], indptr[infinite + 1])
+        refuse_infinite(values[stored], infinite, indices[stored])
     if disorder >= 0:
         # Repeated entries add up in scipy's eyes; a sum of their squares would not be the row's norm.
         tidy = sp.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=True)

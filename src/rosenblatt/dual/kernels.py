@@ -326,6 +326,8 @@ def _as_numbers(answer: Any, what: str) -> Array:
     answer = _dense(answer) if is_sparse(answer) else answer
     try:
         K = np.asarray(answer)
+        if K.dtype.kind == "c":
+            raise InvalidInput(f"The kernel gave {what} in complex numbers. A similarity is a real number.")
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"The kernel must give {what}, but what it gave is not a number ({error}).") from None

@@ -26,6 +26,7 @@ from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import KERNEL, UNBOUNDED_KERNEL, Stop
@@ -62,6 +63,8 @@ class DualJob:
         How many objects of a stream came earlier.
     streams : bool
         Whether the objects are a chunk of a stream, to be presented once.
+    names : tuple
+        Labels of the classes; empty for none.
     """
 
     kernel: Similarity
@@ -75,6 +78,7 @@ class DualJob:
     n_reserve: int = 0
     n_before: int = 0
     streams: bool = False
+    names: tuple[Any, ...] = ()
 
 
 def run_presenter(job: DualJob, presenter: DualPresenter) -> Run:
@@ -98,7 +102,8 @@ class DualPresenter(Presenter):
     rows_per_block: int
     shares_vectors = False
     words = KERNEL
-    proof = ", and no hyperplane of the kernel's space separates the rows with a margin above {share} of their radius"
+    beyond = "another kernel, or another gamma, may help"
+    plane = "hyperplane of the kernel's space"
 
     def __init__(self, job: DualJob, threads: Threads) -> None:
         self.job, self.task, self.threads = job, job.task, threads
@@ -109,6 +114,8 @@ class DualPresenter(Presenter):
         self.joint = job.multiclass == "joint" and problems > 1
         self.parts = 1 if self.joint or self.shares_vectors else problems
         self.counted = self.parts - job.n_reserve
+        if self.parts > 1 and job.names:
+            self.names, self.noun = part_names(job.names, job.multiclass)
         self.trials = job.start.trials.copy()
         self.progress = loops.Progress(self.trials, *np.zeros((4, problems)))
         self.sample_weight = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.n_objects)

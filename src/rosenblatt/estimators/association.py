@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
 from rosenblatt.dual.kernels import is_sparse, width
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import check_before_sklearn
+from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.estimators.base import validated
 from rosenblatt.estimators.contract import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from rosenblatt.estimators.parameters import Declared, RandomState, choice, custom, integer, real
+from rosenblatt.estimators.parameters import Declared, RandomState, choice, integer, real, seed
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.storage.checks import check_array, is_integer
 from rosenblatt.storage.registry import expect
@@ -100,12 +99,7 @@ class AssociationUnits(Declared, _Fitted):
         wanted='a positive number or "scale"',
         words=("scale",),
     )
-    random_state: RandomState = custom(
-        default=0,
-        text="For weights and thresholds.",
-        kind="int, RandomState or None",
-        stores=lambda value: value is None or isinstance(value, Integral | np.random.RandomState),
-    )
+    random_state: RandomState = seed(default=0, text="For weights and thresholds.")
 
     stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
 
@@ -130,10 +124,7 @@ class AssociationUnits(Declared, _Fitted):
         return tags
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        check_before_sklearn(X)
-        kinds = [np.float64, np.float32]
-        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
-        return as_table(checked).matrix()
+        return as_table(validated(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)).matrix()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the weights.
@@ -171,11 +162,12 @@ class AssociationUnits(Declared, _Fitted):
 
     def _connect(self, random: np.random.Generator, features: int, units: int) -> Any:
         """Draw the weights of all units."""
+        deviation = np.sqrt(2.0) * np.sqrt(self.gamma_)  # the square of a large one may be infinite
         if self.fan_in is None:
-            return np.sqrt(2.0 * self.gamma_) * random.standard_normal((features, units))
+            return deviation * _normal(random, features, units)
         each = int(self.fan_in)
         chosen = np.concatenate([np.sort(random.choice(features, each, replace=False)) for _ in range(units)])
-        values = np.sqrt(2.0 * self.gamma_ * features / each) * random.standard_normal(units * each)
+        values = deviation * np.sqrt(features / each) * random.standard_normal(units * each)
         return sp.csc_matrix((values, chosen, each * np.arange(units + 1)), shape=(features, units))
 
     def transform(self, X: Any) -> Array:
@@ -194,6 +186,10 @@ class AssociationUnits(Declared, _Fitted):
         product = rows @ self.weights_.astype(rows.dtype)
         Z = np.asarray(product.toarray() if is_sparse(product) else product)
         Z += self.bias_.astype(rows.dtype)
+        if not np.isfinite(Z).all():
+            raise InvalidInput(
+                f"The sums of the units overflowed {rows.dtype}: gamma={self.gamma_:.3g} is too large for X. Lower it."
+            )
         if self.units == "step":
             return np.asarray(Z > 0, dtype=rows.dtype)
         if self.units == "relu":
@@ -208,6 +204,16 @@ class AssociationUnits(Declared, _Fitted):
         Z += 1
         Z *= 0.5
         return Z
+
+
+def _normal(random: np.random.Generator, features: int, units: int) -> Array:
+    """Return a matrix of normal numbers, or raise an error if the memory does not hold it."""
+    try:
+        return random.standard_normal((features, units))
+    except (MemoryError, ValueError, OverflowError):
+        raise TooLarge(
+            f"n_units={units} for {features} features needs {8 * features * units:.3g} bytes. Choose fewer units."
+        ) from None
 
 
 def _paired(rows: Any, weights: Any) -> Array:

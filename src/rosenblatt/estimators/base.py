@@ -7,9 +7,10 @@ The classes here have no parameters of their own. A member of the family inherit
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
+from types import MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,23 +20,53 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.data.labels import as_labels
+from rosenblatt.data.dense import readable
+from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.table import Table, as_table, check_sparse, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.plan import Epoch, Plan, Run
+from rosenblatt.words import did_you_mean, listed, shown
 
 Array = npt.NDArray[Any]
 
+UNCHECKED: Any = object()  # in the place of labels that there are not
 _ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
 
 
-def check_before_sklearn(X: Any) -> None:
-    """Raise an error for what would lead scipy or scikit-learn astray: broken pointers, and dates."""
-    if sp.issparse(X):
-        check_sparse(X)
-    elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-        raise InvalidInput(f"X has dtype {X.dtype}. Turn dates into numbers that mean something, such as days since.")
+def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
+    """Return rows, and labels if there are any, as scikit-learn checks them.
+
+    What would lead scipy or scikit-learn astray, and what they refuse without a remedy, is refused before: broken
+    pointers, dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose features they are.
+    X : array-like, data frame or sparse matrix
+    y : array-like, optional
+    reset : bool
+        Whether the features are those of X from now on.
+    **options
+        For scikit-learn.
+
+    Returns
+    -------
+    array or sparse matrix; with y a pair
+    """
+    X = check_sparse(X) if sp.issparse(X) else readable(X)
+    width = None if reset else getattr(estimator, "n_features_in_", None)
+    if width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width:
+        raise InvalidInput(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input. Pass "
+            "the columns that it was fitted on."
+        )
+    if y is not UNCHECKED and y is not None:  # of None scikit-learn's checks want to hear in its own words
+        check_column(y, X.shape[0])
+    kinds = [np.float64, np.float32]
+    y = "no_validation" if y is UNCHECKED else y
+    return validate_data(estimator, X, y, reset=reset, dtype=kinds, **options)
 
 
 def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
@@ -43,7 +74,7 @@ def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
     classes, label = as_labels(y, n_rows)
     if classes.size < 2:
         raise InvalidInput(
-            f"The number of classes has to be greater than one; got 1 class: {classes[0]!r}. "
+            f"The number of classes has to be greater than one; got 1 class: {shown(classes[0])}. "
             "Add examples of another class."
         )
     return classes, label
@@ -55,8 +86,9 @@ def choose_aggregate(aggregate: str | None, method: str | None, default: str, po
         warnings.warn("method= has been renamed: use aggregate=.", FutureWarning, stacklevel=4)
     chosen = aggregate or method or default
     if chosen not in possible:
-        listed = ", ".join(map(repr, possible))
-        raise InvalidInput(f"aggregate={chosen!r} is not known: choose one of {listed}.")
+        known = ", ".join(map(repr, possible))
+        hint = did_you_mean(chosen, possible)
+        raise InvalidInput(f"aggregate={shown(chosen)} is not known: choose one of {known}.{hint}")
     return chosen
 
 
@@ -64,7 +96,7 @@ def same_classes(classes: Array, known: Array) -> None:
     """Raise an error if a warm start would have to tell other classes apart."""
     if not np.array_equal(classes, known):
         raise InvalidInput(
-            f"warm_start continues with the classes {known.tolist()}, but y has {classes.tolist()}. "
+            f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
             "Fit a fresh estimator, or use partial_fit, which takes new classes."
         )
 
@@ -79,6 +111,32 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+class available_when:  # noqa: N801 (a decorator)
+    """Return a method that is there only if a check passes, which raises `NotAvailable` with a reason and a remedy.
+
+    As scikit-learn's `available_if`, whose own sentence gives neither.
+    """
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        """Return the method, guarded by the check."""
+        return _Guarded(method, self.check)
+
+
+class _Guarded:
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
+        self.method, self.check = method, check
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self.method
+        self.check(estimator)
+        return MethodType(self.method, estimator)
 
 
 class EpochLearner(Storable):
@@ -155,20 +213,10 @@ class EpochLearner(Storable):
             )
         return None if self.callback is None else self.callback(epoch)
 
-    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
-        check_before_sklearn(X)
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=True,
-            ensure_all_finite=False,
-        )
-        if isinstance(y, str) and y == "no_validation":
+    def _check_rows(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Table, Any]:
+        options = {"accept_sparse": "csr", "order": "C", "accept_large_sparse": True, "ensure_all_finite": False}
+        checked = validated(self, X, y, reset=reset, **options)
+        if y is UNCHECKED:
             table = as_table(checked)
             return widened(table) if too_long(table.largest, table.dtype) else table, None
         return learnable(as_table(checked[0])), checked[1]

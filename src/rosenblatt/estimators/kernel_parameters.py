@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rosenblatt.data.numbers import is_truth
 from rosenblatt.dual.budget import BUDGET_RULES
 from rosenblatt.estimators.parameters import InEpochs, choice, custom, integer, real
 
@@ -28,6 +29,9 @@ class ForKernels(InEpochs):
         "the same for (x, z) as for (z, x). Blocks of two and three rows are tried, to find out which of "
         "the two it is. With a function, X may be a list of anything: strings, graphs, sets.",
         kind="str or callable",
+        accepts=lambda value: callable(value) or (isinstance(value, str) and value in KERNELS),
+        wanted=f"one of {', '.join(map(repr, KERNELS))}, or a function of two rows or two blocks of rows",
+        words=KERNELS,
     )
     degree: int = integer(default=3, text='Of "poly".', least=0, wanted="a whole number from 0")
     gamma: float | Literal["scale", "auto"] | None = real(
@@ -91,6 +95,8 @@ class ForKernels(InEpochs):
         ' "rbf": with less, two classes of noisy rows are told apart worse, with more, ten classes of few rows. On a'
         " budget None adds nothing, as each vector that is dropped would move the bias.",
         kind="bool or None",
+        accepts=lambda value: value is None or is_truth(value),
+        wanted="True, False or None",
         stores=lambda value: value is None or isinstance(value, Real | np.bool_),
     )
     max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")

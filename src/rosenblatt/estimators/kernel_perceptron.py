@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Task
-from rosenblatt.data.labels import as_labels, as_weights, used_rows
+from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.dual.blocks import run_dual
 from rosenblatt.dual.budget import Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
@@ -30,10 +29,19 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import replay
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, all_or_nothing, choose_aggregate, labels_of, same_classes
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import (
+    UNCHECKED,
+    EpochLearner,
+    all_or_nothing,
+    available_when,
+    choose_aggregate,
+    labels_of,
+    same_classes,
+    validated,
+)
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, KERNELS, ForKernels
+from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
@@ -54,7 +62,7 @@ def _looks_up(estimator: Any) -> bool:
 
 def _streams(estimator: Any) -> bool:
     if _looks_up(estimator):
-        raise AttributeError(
+        raise NotAvailable(
             "kernel='precomputed' has no stream: the similarities of later rows with earlier ones are not known. "
             "Pass the kernel as a function, or fit on all rows."
         )
@@ -162,9 +170,6 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     # ------------------------------------------------------------------------------------------------------- parameters
 
     def _check_own(self) -> None:
-        if not callable(self.kernel) and self.kernel not in KERNELS:
-            listed = ", ".join(map(repr, KERNELS))
-            raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
         if self.budget is not None and self.aggregate not in (None, "last"):
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
@@ -196,7 +201,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
-    def _objects(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Objects, Any, Array | None]:
+    def _objects(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Objects, Any, Array | None]:
         """Return checked objects, labels, and the matrix of similarities if that is what X is."""
         if callable(self.kernel) and not (are_vectors(X) if reset else hasattr(self, "n_features_in_")):
             if not reset and are_vectors(X):
@@ -217,8 +222,8 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         return table.matrix(), y, None
 
     def _look_up(self, X: Any, y: Any, reset: bool) -> tuple[Objects, Any, Array]:
-        checked = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32], order="C")
-        matrix, y = (checked, y) if isinstance(y, str) and y == "no_validation" else checked
+        checked = validated(self, X, y, reset=reset, order="C")
+        matrix, y = (checked, y) if y is UNCHECKED else checked
         if reset and matrix.shape[0] != matrix.shape[1]:
             raise InvalidInput(
                 f"X should be a square matrix of similarities: kernel='precomputed', but its shape is {matrix.shape}. "
@@ -253,9 +258,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             self._learn(job, classes)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-            warnings.warn(
-                f"Not converged: {self.stop_reason_} Consider a larger max_iter.", ConvergenceWarning, stacklevel=2
-            )
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:
@@ -280,6 +283,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
             subset=used_rows(weight),
             cache_bytes=1e6 * float(self.cache_size),
+            names=as_names(classes),
         )
         return job, classes
 
@@ -293,7 +297,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
         return replay(job, self._expansion, self.run_, self)
 
-    @available_if(_streams)  # type: ignore[untyped-decorator]
+    @available_when(_streams)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows once, in the order in which they come.
 
@@ -346,7 +350,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
         return self
 
-    @available_if(_streams)  # type: ignore[untyped-decorator]
+    @available_when(_streams)
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row of a stream: the same as `partial_fit` with one row.
 

@@ -5,10 +5,11 @@ A member of the family inherits its parameters from `rosenblatt.estimators.param
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,8 @@ from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, all_or_nothing, labels_of, same_classes
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.padding import check_padding, choose_padding
 from rosenblatt.estimators.scale import warn_of_scale
@@ -36,6 +37,7 @@ from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods.first_order import Penalty
 from rosenblatt.methods.method import Method, copy_state, start_state
+from rosenblatt.words import count, listed, shown
 
 Array = npt.NDArray[Any]
 
@@ -73,6 +75,13 @@ def penalty_of(estimator: Any) -> Penalty:
     return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
 
 
+def _has_no_probabilities(estimator: Any) -> NoReturn:
+    raise NotAvailable(
+        f"{type(estimator).__name__} has no probabilities. Use decision_function, SoftMargin(loss='logistic'), or "
+        "scikit-learn's CalibratedClassifierCV around it."
+    )
+
+
 class LinearPredictor(ClassifierMixin, EpochLearner):
     """Prediction by hyperplanes."""
 
@@ -87,8 +96,8 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         self._check_declared()
         if self.multiclass not in self.modes:
             raise InvalidInput(
-                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose "
-                f"{' or '.join(repr(mode) for mode in self.modes)}."
+                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose one of "
+                f"{', '.join(map(repr, self.modes))}."
             )
         self._check_own()
 
@@ -140,6 +149,16 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         array of shape (n_samples,)
         """
         return self._elect(self._class_scores(X))
+
+    @available_when(_has_no_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        """
+        raise NotImplementedError
 
     def distance(self, X: Any) -> Array:
         """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
@@ -291,7 +310,7 @@ class LinearClassifier(FromStream, LinearPredictor):
                 init = (w0, 0.0 if intercept_init is None else intercept_init)
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
-        subset, validation = self._split(table, label, weight)
+        subset, validation = self._split(table, label, weight, classes)
         job = Job(method, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
         return job, classes, state
 
@@ -308,15 +327,33 @@ class LinearClassifier(FromStream, LinearPredictor):
             chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
             self.intercept_scaling_ = chosen
 
-    def _split(self, table: Table, label: Array, weight: Array) -> tuple[Array, Validation | None]:
+    def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
         used = used_rows(weight)
         if not self.early_stopping:
             return used, None
         rows = used if used.size else row_numbers(np.arange(table.shape[0]))
+        self._check_split(label[rows], classes)
         splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
         inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
         return np.sort(rows[inside]), Validation(table, np.sort(rows[outside]), label, weight)
+
+    def _check_split(self, label: Array, classes: Array) -> None:
+        """Raise an error if there are too few rows of a class to hold some of them out."""
+        per_class = np.bincount(label, minlength=classes.size)
+        if 1 in per_class:
+            alone = shown(classes[per_class == 1][0])
+            raise InvalidInput(
+                f"early_stopping holds out rows of each class, but class {alone} has only one. Add examples of it, or "
+                "use early_stopping=False."
+            )
+        held = math.ceil(self.validation_fraction * label.size)
+        present = int(np.count_nonzero(per_class))
+        if min(held, label.size - held) < present:
+            raise InvalidInput(
+                f"validation_fraction={self.validation_fraction} holds out {held} of {label.size} rows, too few on one "
+                f"side for {count(present, 'class', 'classes')}. Choose another share, or early_stopping=False."
+            )
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         """Keep what was learned, and the record."""
@@ -325,11 +362,9 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._store(record)
 
     def _warn(self) -> None:
-        if self.run_.stop is Stop.DIVERGED:
+        stop = self.run_.stop
+        if stop in (Stop.DIVERGED, Stop.CYCLE) or (stop is Stop.EPOCHS and self.tol is not None):
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
-        remedy = {Stop.CYCLE: "shuffle=True", Stop.EPOCHS: "a larger max_iter"}.get(self.run_.stop)
-        if remedy is not None and (self.tol is not None or self.run_.stop is Stop.CYCLE):
-            warnings.warn(f"Not converged: {self.stop_reason_} Consider {remedy}.", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
@@ -428,7 +463,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         unknown = x.keys() - set(names)
         if unknown:
             raise InvalidInput(
-                f"x has features that the model does not have: {sorted(map(str, unknown))!r:.200}. Leave them out, or "
+                f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
                 "start a stream with dicts, which takes new features."
             )
         return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)

@@ -10,12 +10,11 @@ from typing import Any, Literal, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import all_or_nothing, labels_of
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.exact.signed_rows import SignedRows
@@ -35,7 +34,7 @@ Array = npt.NDArray[Any]
 
 
 def _no_stream(estimator: Any) -> NoReturn:
-    raise AttributeError("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
+    raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
 class _Fitted(LinearPredictor):
@@ -172,12 +171,12 @@ class MaximumMargin(Declared, _Fitted):
             warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
         return self
 
-    @available_if(_no_stream)  # type: ignore[untyped-decorator]
+    @available_when(_no_stream)
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Is not there: the largest margin is a property of all rows together."""
         raise NotImplementedError
 
-    @available_if(_no_stream)  # type: ignore[untyped-decorator]
+    @available_when(_no_stream)
     def learn_one(self, x: Any, y: Any) -> bool:
         """Is not there, for the same reason."""
         raise NotImplementedError

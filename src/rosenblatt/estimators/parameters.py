@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 
-from rosenblatt.data.numbers import is_real, is_whole
-from rosenblatt.errors import InvalidInput
+from rosenblatt.data.numbers import is_real, is_truth, is_whole
+from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS
-from rosenblatt.learn.order import Schedule
+from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.plan import Epoch
+from rosenblatt.words import did_you_mean, shown
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 Multiclass = Literal["ovr", "ovo", "ovo-vote", "joint"]
 Penalty = Literal["l2", "l1", "elasticnet"] | None
 RandomState = int | np.random.RandomState | None
+LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Parameter:
         Whether a file may hold a value. Whether the value has a meaning is for `fit` to say.
     absent : object
         What it is in a file from before there was this parameter; None if all files have it.
+    words : tuple
+        Values that are words, of which a misspelt one may have been meant.
     """
 
     default: Any
@@ -56,11 +60,12 @@ class Parameter:
     wanted: str
     stores: Callable[[Any], bool]
     absent: Any = None
+    words: tuple[Any, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error if a value is not possible."""
         if not self.accepts(value):
-            raise InvalidInput(f"{name}={value!r} is not {self.wanted}.")
+            raise InvalidInput(f"{name}={shown(value)} is not {self.wanted}.{did_you_mean(value, self.words)}")
 
     def document(self, name: str) -> str:
         """Return the entry of the parameter in a docstring."""
@@ -107,7 +112,7 @@ def real(
 
     kind = ", ".join(["float", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent, words)
 
 
 def integer(*, default: int | None, text: str, least: int, wanted: str, optional: bool = False) -> Any:
@@ -126,25 +131,75 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     """Declare one of several values."""
 
     def accepts(value: Any) -> bool:
+        value = bool(value) if isinstance(value, np.bool_) else value
         return any(value is one or (type(value) is type(one) and value == one) for one in choices)
 
     words = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in choices if one is not None)
     kind = "{" + words + "}" + (" or None" if None in choices else "")
-    listed = ", ".join(repr(one) for one in choices)
-    return Parameter(default, kind, text, accepts, f"known: choose one of {listed}", _is_word)
+    known = ", ".join(repr(one) for one in choices)
+    return Parameter(default, kind, text, accepts, f"known: choose one of {known}", _is_word, None, choices)
 
 
 def flag(*, default: bool, text: str, absent: bool | None = None) -> Any:
-    """Declare something that is or is not; any truth value does, as in scikit-learn."""
-    return Parameter(default, "bool", text, lambda value: True, "", _is_number, absent)
+    """Declare something that is or is not. A word such as "no" would count as true, and is refused."""
+    return Parameter(default, "bool", text, is_truth, "possible: it must be True or False", _is_number, absent)
 
 
-def custom(*, default: Any, text: str, kind: str, stores: Callable[[Any], bool] = _is_compound) -> Any:
-    """Declare a parameter that the class checks itself."""
-    return Parameter(default, kind, text, lambda value: True, "", stores)
+def custom(
+    *,
+    default: Any,
+    text: str,
+    kind: str,
+    accepts: Callable[[Any], bool] = lambda value: True,
+    wanted: str = "",
+    words: tuple[str, ...] = (),
+    stores: Callable[[Any], bool] = _is_compound,
+) -> Any:
+    """Declare a parameter with a check of its own; without one, the class checks it where it knows the data."""
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, None, words)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(real, integer, choice, flag, custom))
+def seed(*, default: int | None, text: str) -> Any:
+    """Declare the source of random numbers."""
+
+    def accepts(value: Any) -> bool:
+        if value is None or value is np.random or isinstance(value, np.random.RandomState):
+            return True
+        return is_whole(value) and 0 <= value <= LARGEST_SEED
+
+    def stores(value: Any) -> bool:
+        return _is_number(value) or isinstance(value, np.random.RandomState)
+
+    wanted = f"a whole number from 0 to {LARGEST_SEED}, a numpy.random.RandomState or None"
+    kind = "int, RandomState or None"
+    return custom(default=default, text=text, kind=kind, accepts=accepts, wanted=wanted, stores=stores)
+
+
+def margins(*, default: float, text: str) -> Any:
+    """Declare a margin, or one for each of two classes."""
+
+    def accepts(value: Any) -> bool:
+        both = value if isinstance(value, tuple | list | np.ndarray) and len(value) == 2 else (value,)
+        return all(is_real(one) and 0 <= one < np.inf for one in both)
+
+    wanted = "a number from 0, or a pair of them for the positive and the negative class"
+    return custom(default=default, text=text, kind="float or (float, float)", accepts=accepts, wanted=wanted)
+
+
+def schedule_of(*, default: str, text: str, words: tuple[str, ...]) -> Any:
+    """Declare a schedule of the learning rate: one of some words, or a function."""
+
+    def accepts(value: Any) -> bool:
+        return callable(value) or (isinstance(value, str) and value in words)
+
+    known = ", ".join(map(repr, words))
+    wanted = f"one of {known}, or a function of the epoch's number"
+    return custom(default=default, text=text, kind="str or callable", accepts=accepts, wanted=wanted, words=words)
+
+
+@dataclass_transform(
+    kw_only_default=True, field_specifiers=(real, integer, choice, flag, custom, seed, margins, schedule_of)
+)
 class Declared:
     """A class whose constructor takes its declared fields by keyword, and only stores them."""
 
@@ -170,10 +225,45 @@ class Declared:
             text = cls.__doc__.replace("    {parameters}", listed)
             cls.__doc__ = text.replace("    {attributes}", cls.attributes_text.strip("\n"))
 
+    @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        """Raise an error for the first name that is not a parameter's."""
+        for name in names:
+            if name not in cls.declared:
+                remedy = did_you_mean(name, cls.declared) or f" It has {', '.join(cls.declared)}."
+                raise InvalidArgument(f"{cls.__name__} has no parameter {name!r}.{remedy}")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params
+            Values, checked when the estimator is fitted.
+
+        Returns
+        -------
+        self
+        """
+        self._check_names(params)
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
     def _check_declared(self) -> None:
         """Raise an error for the first parameter with an impossible value."""
         for name, parameter in self.declared.items():
             parameter.check(name, getattr(self, name))
+
+
+def _without_name(cls: type[Declared], value: Any) -> InvalidArgument:
+    """Return an error for a value without a name: the parameters that such a word belongs to, or all."""
+    named = [name for name, parameter in cls.declared.items() if isinstance(value, str) and value in parameter.words]
+    example = f"{cls.__name__}({named[0]}={value!r})" if named else f"{cls.__name__}(name=value)"
+    return InvalidArgument(
+        f"{cls.__name__} takes its parameters by name, not by position: {shown(value)} stands without one. "
+        f"Write {example}."
+    )
 
 
 def _constructor(cls: type[Declared]) -> Callable[..., None]:
@@ -181,14 +271,8 @@ def _constructor(cls: type[Declared]) -> Callable[..., None]:
 
     def __init__(self: Any, *positional: Any, **chosen: Any) -> None:  # noqa: N807
         if positional:
-            name = next(iter(parameters), "name")
-            raise TypeError(
-                f"{cls.__name__} takes its parameters by name, such as {cls.__name__}({name}=...), not by position: "
-                f"{positional[0]!r:.60} stands without one."
-            )
-        unknown = sorted(chosen.keys() - parameters.keys())
-        if unknown:
-            raise TypeError(f"{cls.__name__} has no parameter {', '.join(unknown)}. It has {', '.join(parameters)}.")
+            raise _without_name(cls, positional[0])
+        cls._check_names(chosen)
         for name, parameter in parameters.items():
             setattr(self, name, chosen.get(name, parameter.default))
 
@@ -225,13 +309,14 @@ class InEpochs(Declared):
         "still if the labels come sorted.",
         choices=(True, False, "random"),
     )
-    verbose: int = custom(default=0, text="Print a line per epoch.", kind="int")
-    random_state: RandomState = custom(
+    verbose: int = custom(
         default=0,
-        text="For the shuffling.",
-        kind="int, RandomState or None",
-        stores=lambda value: _is_number(value) or isinstance(value, np.random.RandomState),
+        text="Print a line per epoch.",
+        kind="int",
+        accepts=lambda value: is_truth(value) or (is_whole(value) and value >= 0),
+        wanted="True, False or a whole number from 0",
     )
+    random_state: RandomState = seed(default=0, text="For the shuffling.")
     n_iter_no_change: int = integer(
         default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1"
     )
@@ -246,6 +331,8 @@ class InEpochs(Declared):
         default=None,
         text="Called with an `Epoch` after each; a true answer ends the fit.",
         kind="callable or None",
+        accepts=lambda value: value is None or callable(value),
+        wanted="a function of an Epoch, or None",
         stores=lambda value: value is None,
     )
 
@@ -290,6 +377,8 @@ class OnThreads(Declared):
         default=None,
         text="Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.",
         kind="int or None",
+        accepts=lambda value: value is None or (is_whole(value) and value != 0),
+        wanted="a number of threads from 1, -1 for all processors, or None for one",
         stores=lambda value: value is None or isinstance(value, Integral),
     )
 
@@ -334,11 +423,11 @@ class WithRate(Declared):
     """A learning rate and its schedule."""
 
     eta0: float = real(default=1.0, text="Learning rate.", above=0, wanted="a positive number")
-    schedule: str | Schedule = custom(
+    schedule: str | Schedule = schedule_of(
         default="constant",
         text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
         "epochs), or a function of the epoch's number from 1.",
-        kind="str or callable",
+        words=tuple(SCHEDULES),
     )
 
 

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.compiled.epochs import PerceptronRule
-from rosenblatt.errors import InvalidInput
+from rosenblatt.data.numbers import is_real
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
-from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, custom, flag
+from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, flag, margins
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method
 
 
 def margin_rule(estimator: Any) -> PerceptronRule:
     """Return the perceptron's rule; margins are in units of the learning rate, as the weights are."""
-    if type(estimator.margin) is float and 0 <= estimator.margin < np.inf:  # the common case, many times as fast
-        margin = estimator.margin / estimator.eta0
-        return PerceptronRule(margin, margin)
-    try:
-        positive, negative = np.broadcast_to(np.asarray(estimator.margin, dtype=float), 2)
-    except (TypeError, ValueError):
-        positive = negative = -1.0
-    if not (0 <= positive < np.inf and 0 <= negative < np.inf):
-        raise InvalidInput(
-            f"margin={estimator.margin!r} is not possible: it must be a number from 0, or a pair of them for the "
-            "positive and the negative class."
-        )
+    positive, negative = (estimator.margin,) * 2 if is_real(estimator.margin) else estimator.margin
     return PerceptronRule(float(positive / estimator.eta0), float(negative / estimator.eta0))
 
 
@@ -78,14 +65,10 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
     """
 
     batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
-    margin: float | tuple[float, float] = custom(
+    margin: float | tuple[float, float] = margins(
         default=0.0,
         text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
-        kind="float or (float, float)",
     )
-
-    def _check_own(self) -> None:
-        margin_rule(self)
 
     def _method(self) -> Method:
         return FirstOrder(margin_rule(self), penalty_of(self))
@@ -121,12 +104,7 @@ class AveragedPerceptron(WithRate, FullTraining, LinearClassifier):
     ([[1.5]], [0.5])
     """
 
-    margin: float | tuple[float, float] = custom(
-        default=0.0, text="Update as long as y f(x) <= margin.", kind="float or (float, float)"
-    )
-
-    def _check_own(self) -> None:
-        margin_rule(self)
+    margin: float | tuple[float, float] = margins(default=0.0, text="Update as long as y f(x) <= margin.")
 
     def _method(self) -> Method:
         return FirstOrder(margin_rule(self), averaged=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NoReturn
 
-from sklearn.utils.metaestimators import available_if
-
+from rosenblatt.errors import NotAvailable
+from rosenblatt.estimators.base import available_when
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs, OnThreads, WithPadding, WithValidation, choice
 from rosenblatt.methods.method import Method
@@ -13,7 +13,7 @@ from rosenblatt.methods.pocket import PocketMethod
 
 
 def _no_stream(estimator: Any) -> NoReturn:
-    raise AttributeError(
+    raise NotAvailable(
         "PocketPerceptron looks back at all rows, which a stream does not keep. Use AveragedPerceptron for streams."
     )
 
@@ -59,8 +59,8 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
 
-    partial_fit = available_if(_no_stream)(LinearClassifier.partial_fit)
-    learn_one = available_if(_no_stream)(LinearClassifier.learn_one)
+    partial_fit = available_when(_no_stream)(LinearClassifier.partial_fit)
+    learn_one = available_when(_no_stream)(LinearClassifier.learn_one)
 
     def _method(self) -> Method:
         return PocketMethod()

@@ -71,7 +71,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     name = type(model).__name__
     if _class(name) is not type(model):
         raise InvalidInput(
-            f"A {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last step."
+            f"An object of type {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last "
+            "step."
         )
     target = target_of(path)
     try:

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import HarmonicRate, HingeRule, LogisticRule, SquaredHingeRule
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.estimators.base import available_when
 from rosenblatt.estimators.linear import LinearClassifier, penalty_of
-from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, custom, real
+from rosenblatt.estimators.parameters import FullTraining, Penalty, WithPenalty, choice, real, schedule_of
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.plan import Plan
@@ -25,7 +25,7 @@ RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": Logi
 
 def _is_logistic(estimator: Any) -> bool:
     if estimator.loss != "logistic":
-        raise AttributeError("predict_proba is only there with loss='logistic'.")
+        raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True
 
 
@@ -66,11 +66,11 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
     eta0: float = real(
         default=0.01, text="Learning rate of the schedules by epoch.", above=0, wanted="a positive number"
     )
-    schedule: str | Schedule = custom(
+    schedule: str | Schedule = schedule_of(
         default="optimal",
         text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
         "as for `Perceptron`.",
-        kind="str or callable",
+        words=("optimal", "pegasos", *SCHEDULES),
     )
     average: bool | None = choice(
         default=None,
@@ -87,9 +87,6 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
         return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
 
     def _check_own(self) -> None:
-        known = ("optimal", "pegasos", *SCHEDULES)
-        if not callable(self.schedule) and self.schedule not in known:
-            raise InvalidInput(f"schedule={self.schedule!r} is not known: choose one of {', '.join(map(repr, known))}.")
         if self._by_trial() and not self.alpha > 0:
             raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
 
@@ -115,7 +112,7 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
             return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
         return None
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_when(_is_logistic)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, from the logistic scores; several classes are scaled to add up to one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,10 @@ def _fit(*names: str, **parameters: Any) -> Callable[[], None]:
     """Return a function that fits members of the family to dense and sparse rows of two and of three classes."""
 
     def compile_members() -> None:
-        import rosenblatt
-
+        public = import_module("rosenblatt")
         X, two, three = _rows()
         for name in names:
-            member = getattr(rosenblatt, name)
+            member = getattr(public, name)
             for rows in (X, X.astype(np.float32), sp.csr_matrix(X)):
                 for y in (two, three):
                     model = member(**parameters).fit(rows, y)
@@ -47,7 +47,8 @@ def _fit(*names: str, **parameters: Any) -> Callable[[], None]:
 
 
 def _certify() -> None:
-    from rosenblatt import certify, verify
+    from rosenblatt.proof.verify import verify
+    from rosenblatt.separability.certify import certify
 
     X, two, three = _rows()
     for rows in (X, sp.csr_matrix(X)):

@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.compiled.epochs import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.base import UNCHECKED
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import (
     ForClasses,
@@ -87,7 +88,7 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
         """Whether a class may lend its weights, with their signs changed, to one that appears."""
         return bool(self.balanced)
 
-    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool) -> tuple[Table, Any]:
+    def _check_rows(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Table, Any]:
         table, labels = super()._check_rows(X, y, reset=reset)
         if not self.balanced and table.entries and table.values.min() < 0:
             raise InvalidInput(

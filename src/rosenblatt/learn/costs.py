@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import did_you_mean, listed, shown
 
 Array = npt.NDArray[Any]
 
@@ -29,20 +30,23 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
     if isinstance(class_weight, str):
         return _balanced(class_weight, classes, label)
     if not isinstance(class_weight, Mapping):
-        raise InvalidInput(f"class_weight={class_weight!r} is not possible. Pass a dict, 'balanced' or None.")
+        raise InvalidInput(f"class_weight={shown(class_weight)} is not possible. Pass a dict, 'balanced' or None.")
     unknown = [key for key in class_weight if key not in classes.tolist()]
     if unknown and label is not None and len(class_weight) - len(unknown) < classes.size:
         raise InvalidInput(
-            f"class_weight names {unknown!r:.200}, which y does not have: its classes are {classes.tolist()!r:.200}. "
+            f"class_weight names {listed(unknown)}, which y does not have: its classes are {listed(classes)}. "
             "Use the labels as they are in y."
         )
     try:
         costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"class_weight has a weight that is not a number ({error}).") from None
+        raise InvalidInput(
+            f"class_weight has a weight that is not a number ({error}). Weights are numbers from 0."
+        ) from None
     if not (np.isfinite(costs).all() and costs.min() >= 0.0 and costs.any()):
         raise InvalidInput(
-            f"class_weight={class_weight!r:.200} has weights that are negative, not finite, or all zero."
+            f"class_weight={shown(class_weight)} has weights that are negative, not finite, or all zero. Weights are "
+            "numbers from 0, one of them above it."
         )
     return costs
 
@@ -50,7 +54,8 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
 def _balanced(class_weight: str, classes: Array, label: Array | None) -> Array:
     """Return factors under which each class has the same share of the rows."""
     if class_weight != "balanced":
-        raise InvalidInput(f"class_weight={class_weight!r} is not known. Pass a dict, 'balanced' or None.")
+        meant = did_you_mean(class_weight, ["balanced"])
+        raise InvalidInput(f"class_weight={shown(class_weight)} is not known. Pass a dict, 'balanced' or None.{meant}")
     if label is None:
         raise InvalidInput(
             "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "

@@ -17,10 +17,21 @@ from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
-from rosenblatt.learn.multiclass import by_pairs, decision, winners
+from rosenblatt.learn.multiclass import by_pairs, decision, part_names, winners
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Ceiling, Cycle, Stop, Words
+from rosenblatt.learn.stopping import (
+    BATCH,
+    CYCLE_COMPUTED,
+    CYCLE_PROVED,
+    LOSS,
+    PERCEPTRON,
+    REGRESSION,
+    Ceiling,
+    Cycle,
+    Stop,
+    Words,
+)
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_counts, order_of, scores
 
@@ -102,6 +113,16 @@ def _words(job: Job) -> Words:
     return BATCH if job.plan.batch else PERCEPTRON
 
 
+def _beyond(job: Job) -> str:
+    """Return what to try where no hyperplane separates the rows, beside what the job does already."""
+    remedies = ["a kernel (KernelPerceptron)", "a soft margin (SoftMargin)"]
+    if not job.method.derived:
+        remedies.append("an average (AveragedPerceptron)")
+    if job.task.bias == 0.0:
+        remedies.insert(0, "a bias (fit_intercept=True)")
+    return f"{', '.join(remedies[:-1])} or {remedies[-1]} may help"
+
+
 class InMemory(Presenter):
     """Rows of a table. A part is one problem, or all classes of a joint task."""
 
@@ -117,6 +138,11 @@ class InMemory(Presenter):
         target = job.task.target
         self.zero_loss = job.method.zero_loss * (float(target @ target) / target.size if target.size else 1.0)
         self.remedy = job.method.remedy
+        self.beyond = _beyond(job)
+        origin = " through the origin" if job.task.bias == 0.0 else ""
+        self.plane = f"{'set of hyperplanes' if self.joint else 'hyperplane'}{origin}"
+        if self.parts > 1 and job.names:
+            self.names, self.noun = part_names(job.names, job.multiclass)
         self.counts = new_counts(self.parts)
         self.copied: Any = None
         cost = job.method.trial_cost(max(1, job.table.entries // job.table.shape[0]), *state.W.shape[::-1])
@@ -290,6 +316,18 @@ class InMemory(Presenter):
         back = {part: length for part in active if self.cycle.returned(self._rows_of(part))}
         self.cycle.advance()
         return back
+
+    def cycle_words(self) -> str:
+        """Return what a return of the weights means: a proof, where all sums are exact."""
+        task, table = self.task, self.job.table
+        steps = [task.sample_weight, task.cost, task.class_cost]
+        whole = all(np.array_equal(part, np.rint(part)) for part in [table.values, self.state.W, self.state.b, *steps])
+        largest = max(float(np.abs(part).max(initial=0.0)) for part in (table.values, self.state.W, self.state.b))
+        weight = math.prod(float(np.max(part, initial=1.0)) for part in steps)
+        rate = self.plan.eta / self.rate_scale
+        most = largest * (1.0 + self.n_rows * weight * rate)
+        exact = whole and task.bias in (0.0, 1.0) and rate == round(rate) and most < 2.0 / np.finfo(table.dtype).eps
+        return CYCLE_PROVED if exact else CYCLE_COMPUTED
 
     def _rows_of(self, part: int) -> slice:
         """Return the weight vectors of a part."""

@@ -14,6 +14,7 @@ from rosenblatt.data.dense import finite_values
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, winners
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.words import brief, did_you_mean, shown
 
 Array = npt.NDArray[Any]
 
@@ -59,6 +60,10 @@ class LinearModel:
     multiclass: str = "ovr"
     feature_names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return the model in a few lines: of many weights the size."""
+        return brief(self)
+
     def __post_init__(self) -> None:
         """Raise an error for weights that do not fit the classes."""
         arrays = all(isinstance(part, np.ndarray) for part in (self.W, self.b, self.classes))
@@ -66,7 +71,8 @@ class LinearModel:
             raise InvalidInput("W, b and classes must be arrays, classes one-dimensional, and feature_names a tuple.")
         if not isinstance(self.multiclass, str) or self.multiclass not in MULTICLASS:
             raise InvalidInput(
-                f"multiclass={self.multiclass!r:.60} is not known. Choose one of {', '.join(MULTICLASS)}."
+                f"multiclass={shown(self.multiclass)} is not known. Choose one of {', '.join(MULTICLASS)}."
+                + did_you_mean(self.multiclass, MULTICLASS)
             )
         problems = count_problems(self.classes.size, self.multiclass) if self.classes.size else 1
         if self.W.ndim != 2 or self.W.shape[0] != problems or self.b.shape != (problems,):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import did_you_mean, shown
 
 if TYPE_CHECKING:
     from rosenblatt.compiled.epochs import Task
@@ -44,8 +46,11 @@ def code(n_classes: int, multiclass: str) -> Array:
     -------
     int8 array of shape (n_classes, n_problems)
     """
-    if multiclass not in MULTICLASS:
-        raise InvalidInput(f"multiclass={multiclass!r} is not known. Choose one of {', '.join(MULTICLASS)}.")
+    if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
+        meant = did_you_mean(multiclass, MULTICLASS)
+        raise InvalidInput(
+            f"multiclass={shown(multiclass)} is not known. Choose one of {', '.join(MULTICLASS)}.{meant}"
+        )
     if n_classes == 1:
         return np.ones((1, 1), np.int8)
     if n_classes == 2:
@@ -57,6 +62,13 @@ def code(n_classes: int, multiclass: str) -> Array:
     sign[first, np.arange(first.size)] = 1
     sign[second, np.arange(first.size)] = -1
     return sign
+
+
+def part_names(names: tuple[Any, ...], multiclass: str) -> tuple[tuple[Any, ...], tuple[str, str]]:
+    """Return what the problems of several classes are called, and what a problem and several of them are."""
+    if by_pairs(multiclass):
+        return tuple(combinations(names, 2)), ("pair", "pairs")
+    return names, ("class", "classes")
 
 
 def is_joint(sign: Array, multiclass: str) -> bool:

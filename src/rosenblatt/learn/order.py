@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.shuffles import interleave, shuffle
+from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 Schedule = Callable[[int], float]
@@ -39,8 +41,11 @@ def inverse_sqrt(epoch: int) -> float:
 
 def step_decay(factor: float = 0.5, every: int = 10) -> Schedule:
     """Learning rate that is multiplied by `factor` after each `every` epochs."""
-    if not 0.0 < factor <= 1.0 or every < 1:
-        raise InvalidInput(f"step_decay needs 0 < factor <= 1 and every >= 1, not factor={factor}, every={every}.")
+    if not is_real(factor) or not is_whole(every) or not 0.0 < factor <= 1.0 or every < 1:
+        raise InvalidInput(
+            f"factor={shown(factor)} or every={shown(every)} is not possible: pass a factor above 0 and at most 1, and "
+            "a whole number of epochs from 1."
+        )
     return lambda epoch: float(factor ** ((epoch - 1) // every))
 
 

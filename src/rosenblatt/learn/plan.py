@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.numbers import is_real, is_whole
-from rosenblatt.errors import InvalidInput
+from rosenblatt.data.numbers import is_real, is_truth, is_whole
+from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.words import brief, count, did_you_mean, shown
 
 if TYPE_CHECKING:
     from rosenblatt.learn.guarantees import Guarantee
@@ -51,6 +52,53 @@ class Epoch:
     seconds: float
     coef: Array
     intercept: Array
+
+    def __repr__(self) -> str:
+        """Return the epoch in a few lines, without its weights where they are many."""
+        return brief(self)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and bool(value >= 1)
+
+
+# What the fields of a plan may be: words, or values that fit, with what an impossible one should have been.
+_CHOICES = {"order": ORDERS, "schedule": tuple(SCHEDULES), "keep": ("last", "best")}
+_NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "epochs": (_is_count, "a whole number from 1"),
+    "patience": (_is_count, "a whole number of epochs from 1"),
+    "threads": (_is_count, "a whole number from 1"),
+    "seed": (lambda value: is_whole(value) and bool(value >= 0), "a whole number from 0"),
+    "batch": (is_truth, "True or False"),
+    "eta": (lambda value: is_real(value) and 0 < value < np.inf, "a positive number"),
+    "tol": (lambda value: value is None or (is_real(value) and value == value), "a number, or None for all epochs"),
+    "seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
+    "callback": (lambda value: value is None or callable(value), "a function of an Epoch, or None"),
+}
+# What the same is called elsewhere: in the estimators, and in other packages.
+SYNONYMS = {
+    "max_iter": "epochs",
+    "n_epochs": "epochs",
+    "shuffle": "order",
+    "eta0": "eta",
+    "learning_rate": "eta",
+    "max_seconds": "seconds",
+    "time_limit": "seconds",
+    "n_iter_no_change": "patience",
+    "random_state": "seed",
+    "n_jobs": "threads",
+}
+
+
+def check_names(function: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Raise an error for the first name that is not a parameter of a function, with the one that was meant."""
+    for name in names:
+        if name not in known:
+            synonym = SYNONYMS.get(name)
+            meant = f" Did you mean {synonym!r}?" if synonym in known else did_you_mean(name, known)
+            raise InvalidArgument(
+                f"{function} has no parameter {name!r}.{meant or ' It has ' + ', '.join(known) + '.'}"
+            )
 
 
 @dataclass(frozen=True)
@@ -102,28 +150,17 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Raise an error for values without a meaning."""
-        if self.order not in ORDERS:
-            raise InvalidInput(f"order={self.order!r} is not known. Choose one of {', '.join(ORDERS)}.")
-        if not callable(self.schedule) and self.schedule not in SCHEDULES:
-            raise InvalidInput(
-                f"schedule={self.schedule!r} is not known. Choose one of {', '.join(SCHEDULES)}, or pass a "
-                "function of the epoch's number."
-            )
-        if self.keep not in ("last", "best"):
-            raise InvalidInput(f"keep={self.keep!r} is not known. Choose 'last' or 'best'.")
-        for name in ("epochs", "patience", "threads"):
+        for name, words in _CHOICES.items():
             value = getattr(self, name)
-            if not is_whole(value) or value < 1:
-                raise InvalidInput(f"{name}={value!r} is not possible: pass a whole number from 1.")
-        if not is_real(self.eta) or not 0 < self.eta < np.inf:
-            raise InvalidInput(f"The learning rate {self.eta!r} is not a positive number.")
-        self._check_limits()
-
-    def _check_limits(self) -> None:
-        if self.tol is not None and (not is_real(self.tol) or self.tol != self.tol):
-            raise InvalidInput(f"tol={self.tol!r} is not possible: pass a number, or None for all epochs.")
-        if self.seconds is not None and (not is_real(self.seconds) or not self.seconds > 0):
-            raise InvalidInput(f"The time limit of {self.seconds!r} seconds is not positive.")
+            if not (isinstance(value, str) and value in words) and not (name == "schedule" and callable(value)):
+                choices = f"one of {', '.join(words)}" + (
+                    ", or a function of the epoch's number" * (name == "schedule")
+                )
+                raise InvalidInput(f"{name}={shown(value)} is not known: choose {choices}.{did_you_mean(value, words)}")
+        for name, (fits, wanted) in _NUMBERS.items():
+            value = getattr(self, name)
+            if not fits(value):
+                raise InvalidInput(f"{name}={shown(value)} is not possible: pass {wanted}.")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch."""
@@ -131,7 +168,8 @@ class Plan:
         factor = schedule(epoch)
         if not (type(factor) is float or is_real(factor)) or not 0 < factor < np.inf:
             raise InvalidInput(
-                f"The schedule returned {factor!r} for epoch {epoch}. A learning rate is a positive number."
+                f"The schedule returned {shown(factor)} for epoch {epoch}, which is no learning rate. It must return a "
+                "positive number."
             )
         return float(factor) * self.eta
 
@@ -200,6 +238,15 @@ class Run:
     ceiling: float | None
     certificate: Any = None
     model: Any = None
+
+    def __repr__(self) -> str:
+        """Return the record in a few lines: of long columns the first epochs."""
+        return brief(self, ("stop", "reason", "epochs"))
+
+    def __str__(self) -> str:
+        """Report the run in a few lines."""
+        size = f"{count(self.epochs, 'epoch')}, {count(self.trials, 'trial')}, {count(self.updates, 'update')}"
+        return f"{size} in {self.seconds:.3g} s. Mistakes by epoch: {shown(self.mistakes)}.\nIt stopped: {self.reason}"
 
     @property
     def coef(self) -> Array:

@@ -15,6 +15,7 @@ from rosenblatt.learn.in_memory import InMemory
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.trainer import Clock
 from rosenblatt.methods.method import as_hyperplanes, scores
+from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 
@@ -68,6 +69,10 @@ class Trial:
     update: bool = False
     cycle: int | None = None
 
+    def __repr__(self) -> str:
+        """Return the trial in a few lines, without its weights where they are many."""
+        return brief(self)
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -106,6 +111,10 @@ class Recording:
     b: Array
     run: Run
     estimator: Any
+
+    def __repr__(self) -> str:
+        """Return the recording in a few lines: of long columns the size."""
+        return brief(self)
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials one by one."""

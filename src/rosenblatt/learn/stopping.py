@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import Table
 from rosenblatt.storage.registry import stored
+from rosenblatt.words import count, listed
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
@@ -66,47 +68,108 @@ PRECEDENCE = (
 )
 
 # What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
-# there for a single problem only, `proof` where the run has proved something about margins.
+# there for a single problem only, `proof` where the run has proved something about margins. `beyond` says what to try
+# where no hyperplane will do; a remedy that the run has tried already is left out.
 Words = dict[Stop, str]
 
 _SHARED: Words = {
-    Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs})",
-    Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} epochs in a row did not lower it by {tol}",
+    Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs}): allow more of it, or take fewer rows",
+    Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} in a row did not lower it{by}",
     Stop.DIVERGED: Stop.DIVERGED.value + " ({loss:.3g} in epoch {epochs}, against {zero_loss:.3g}): {remedy}",
     Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
-    Stop.CYCLE: Stop.CYCLE.value + ", {every}",
-    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {epochs} epochs)",
+    Stop.CYCLE: "{cycle}; {beyond}",
+    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {after}); {beyond}",
     Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mistakes: {mistakes}): the stream can continue",
 }
 PERCEPTRON = _SHARED | {
     Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
-    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or see whether the data is "
-    "separable at all",
-    Stop.TRAINING: Stop.TRAINING.value + ": {patience} epochs in a row did not lower the mean loss by {tol}{proof}",
+    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}){fewer_mistakes}",
+    Stop.TRAINING: Stop.TRAINING.value + ": {patience} in a row did not lower the mean loss{by}{proof}",
 }
 BATCH = PERCEPTRON | {
     Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified: allow more epochs",
+    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified{fewer_mistakes}",
     Stop.TRAINING: Stop.TRAINING.value
-    + ": {patience} epochs in a row did not lower the share of misclassified rows by {tol}{proof}",
+    + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
 }
-KERNEL = PERCEPTRON | {
-    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}): allow more epochs, or another kernel",
-}
+KERNEL = PERCEPTRON
 UNBOUNDED_KERNEL = KERNEL | {
-    Stop.TRAINING: "no progress in {patience} epochs in a row: the mean loss did not fall by {tol}, or the mistakes "
-    "are so many that a separator would promise nothing of new rows{proof}",
+    Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
+    "that a separator would promise nothing of new rows{proof}",
 }
 LOSS = _SHARED | {
     Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it: allow more epochs if that is "
-    "still falling",
-    Stop.TRAINING: "the mean loss stopped falling: {patience} epochs in a row did not lower it by {tol}",
+    Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
+    Stop.TRAINING: "the mean loss stopped falling: {patience} in a row did not lower it{by}",
 }
 REGRESSION = LOSS | {
     Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
     Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
 }
+
+
+# A figure still falls if its mean over the last third of the epochs is at most this share of that over the second. Of
+# fewer epochs nobody can tell.
+FALL, LEAST_EPOCHS = 0.95, 10
+# Margins below this share of the radius are rounding.
+LEAST_SHARE = 1e-9
+CYCLE_PROVED = (
+    "no {plane} separates the rows: the weights came back to where they had been, so that the updates in between "
+    "add up to zero and the run repeats itself, {every}"
+)
+CYCLE_COMPUTED = (
+    "the weights came back to where they had been, and the run repeats itself, {every}: as computed, no {plane} "
+    "separates the rows, and certify decides it without rounding"
+)
+
+
+def falls(figures: Sequence[float]) -> bool:
+    """Return whether a figure of each epoch fell until the end, as far as one can tell."""
+    third = len(figures) // 3
+    return len(figures) < LEAST_EPOCHS or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
+
+
+def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> dict[str, str]:
+    """Return what to expect of more epochs, by the mistakes and by the losses of those that there were."""
+    in_vain = "more epochs will hardly help"
+    return {
+        "fewer_mistakes": ": allow more epochs" if falls(mistakes) else f", and no longer fewer: {in_vain}; {beyond}",
+        "less_loss": ": allow more epochs" if falls(losses) else f", and it no longer falls: {in_vain}",
+    }
+
+
+def by_part(
+    stops: tuple[Stop, ...], names: Sequence[Any], noun: tuple[str, str], sentence: Callable[[Stop], str]
+) -> str:
+    """Return how the parts of a run ended, each way with its parts by name.
+
+    Parameters
+    ----------
+    stops : tuple of Stop
+        How each part ended.
+    names : sequence
+        What each part is called; empty if they have no names.
+    noun : (str, str)
+        What a part is, and several of them.
+    sentence : callable
+        From an end to its words.
+
+    Returns
+    -------
+    str
+        Without a full stop.
+    """
+    ways = [stop for stop in PRECEDENCE if stop in stops]
+    if len(stops) == 1 or ways == [Stop.CHUNK]:
+        return sentence(ways[0])
+    if len(ways) == 1:
+        return f"all {count(len(stops), *noun)}: {sentence(ways[0])}"
+    parts = []
+    for way in ways:
+        ended = [number for number, stop in enumerate(stops) if stop is way]
+        called = f" ({listed(names[number] for number in ended)})" if names else ""
+        parts.append(f"{len(ended)} of {count(len(stops), *noun)}{called}: {sentence(way)}")
+    return "; ".join(parts)
 
 
 class Patience:

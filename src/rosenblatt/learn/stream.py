@@ -41,6 +41,7 @@ from rosenblatt.methods.method import (
 from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 
@@ -134,6 +135,11 @@ class Stream:
             self.columns = {name: column for column, name in enumerate(names)} or None
         self._exposed = False  # whether somebody may hold a view of the weights of the state
         self._forget()
+
+    def __repr__(self) -> str:
+        """Return what the stream has seen, in a line."""
+        seen = f"classes={shown(self.classes)}, trials={self.trials}, mistakes={self.mistakes}"
+        return f"{type(self).__name__}({seen}, method={type(self.settings.method).__name__})"
 
     def _forget(self) -> None:
         """Drop what was derived from the state."""

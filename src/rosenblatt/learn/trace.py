@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.numbers import is_truth
 from rosenblatt.data.table import ALL_ROWS, Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import Order
@@ -21,6 +22,7 @@ from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.record import Trial, record
 from rosenblatt.learn.stopping import Cycle
 from rosenblatt.methods.method import check_start
+from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
 
@@ -85,7 +87,12 @@ def trace(
     table = as_table(X)
     classes, label = as_labels(y, table.shape[0])
     if classes.size != 2:
-        raise InvalidInput(f"y has {classes.size} classes; a perceptron tells two apart. Pass estimator=Perceptron().")
+        raise InvalidInput(
+            f"y has {count(classes.size, 'class', 'classes')}; a perceptron tells two apart. "
+            + ("Add examples of another." if classes.size < 2 else "Pass estimator=Perceptron(), which takes several.")
+        )
+    if not is_truth(fit_intercept):
+        raise InvalidInput(f"fit_intercept={shown(fit_intercept)} is not possible: pass True or False.")
     sign = 2 * label - 1
     w, b = _start(table, init, eta)
     orders, cycle = Order(order, label, ALL_ROWS, seed), Cycle(w, b)

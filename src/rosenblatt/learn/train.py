@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,20 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.numbers import is_real, is_truth
 from rosenblatt.data.table import ALL_ROWS, as_table, learnable
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, make_task
-from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.plan import Plan, Run, check_names
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import start_state
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
+
+PLAN = tuple(field.name for field in fields(Plan))
 
 
 def train(
@@ -73,11 +77,13 @@ def train(
     >>> run.mistakes, run.coef.tolist(), run.intercept.tolist()
     ((3, 1, 2, 2, 1, 0), [[2.0, 2.0]], [-1.0])
     """
+    check_names("train", plan, PLAN)
     chosen = Plan(**plan)
+    _check_own(margin, fit_intercept)
     table = learnable(as_table(X))
     classes, label = as_labels(y, table.shape[0])
     if classes.size < 2:
-        raise InvalidInput(f"y has one class only, {classes[0]!r}. Learning to tell apart needs at least two.")
+        raise InvalidInput(f"y has one class only, {shown(classes[0])}. Add examples of another class.")
     sign = code(classes.size, multiclass)
     weight = as_weights(sample_weight, table.shape[0])
     task = make_task(label, sign, multiclass, weight=weight, bias=1.0 if fit_intercept else 0.0)
@@ -92,10 +98,22 @@ def train(
     return replace(record, model=LinearModel(planes.W * rate, planes.b * rate, classes, multiclass))
 
 
-def _validation(validation: tuple[Any, Any], classes: Array, n_features: int) -> Validation:
+def _check_own(margin: Any, fit_intercept: Any) -> None:
+    """Raise an error for values that the rule cannot have."""
+    if not is_real(margin) or not 0 <= margin < np.inf:
+        raise InvalidInput(f"margin={shown(margin)} is not possible: pass a number from 0.")
+    if not is_truth(fit_intercept):
+        raise InvalidInput(f"fit_intercept={shown(fit_intercept)} is not possible: pass True or False.")
+
+
+def _validation(validation: Any, classes: Array, n_features: int) -> Validation:
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        raise InvalidInput(f"validation={shown(validation)} is not a pair. Pass (X, y), the rows and their labels.")
     table = as_table(validation[0])
     if table.shape[1] != n_features:
-        raise InvalidInput(f"The validation rows have {table.shape[1]} features, the training rows {n_features}.")
+        raise InvalidInput(
+            f"The validation rows have {table.shape[1]} features, the training rows {n_features}. Pass the same."
+        )
     found, number = as_labels(validation[1], table.shape[0])
     place = np.searchsorted(classes, found)
     known = classes[np.minimum(place, classes.size - 1)] == found

@@ -15,7 +15,18 @@ import numpy.typing as npt
 
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop, Words
+from rosenblatt.learn.stopping import (
+    CYCLE_COMPUTED,
+    LEAST_SHARE,
+    PRECEDENCE,
+    Divergence,
+    Patience,
+    Stop,
+    Words,
+    by_part,
+    outlook,
+)
+from rosenblatt.words import count
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
@@ -89,8 +100,16 @@ class Presenter:
         Mean loss of weights of zero, from which a loss that diverges is told; infinite where a loss may grow unharmed.
     remedy : str
         What to do against weights that grow without end.
+    plane : str
+        What separates here.
     proof : str
         What a ceiling of the margin means here.
+    beyond : str
+        What to try where nothing separates the rows.
+    names : tuple
+        What the parts are called; empty if they have no names.
+    noun : (str, str)
+        What a part is, and several of them.
     certificate : Certificate or None
         The proof that two classes cannot be separated, if the run has found one.
     """
@@ -103,7 +122,11 @@ class Presenter:
     words: Words
     zero_loss: float = np.inf
     remedy: str = "scale the data"
-    proof: str = ", and no hyperplane separates the rows with a margin above {share} of their radius"
+    plane: str = "hyperplane"
+    proof: str = ", and no {plane} separates the rows{share}"
+    beyond: str = "a kernel (KernelPerceptron) or a soft margin (SoftMargin) may help"
+    names: tuple[Any, ...] = ()
+    noun: tuple[str, str] = ("problem", "problems")
     certificate: Certificate | None = None
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
@@ -128,6 +151,10 @@ class Presenter:
     def returned(self, active: list[int]) -> dict[int, int]:
         """Return parts whose weights are back where they were so many epochs ago; called once per epoch."""
         return {}
+
+    def cycle_words(self) -> str:
+        """Return what a return of the weights means."""
+        return CYCLE_COMPUTED
 
     def error(self, clock: Clock) -> float | None:
         """Return the share of wrong rows, by weight, on the validation rows if there are any.
@@ -322,13 +349,8 @@ class Trainer:
 
     def _reason(self, stops: tuple[Stop, ...], ceiling: float) -> str:
         """Return why the run ended, as a sentence with its figures."""
-        if len(stops) == 1:
-            reason = self._sentence(stops[0], ceiling)
-        else:
-            counts = ((stops.count(stop), stop) for stop in PRECEDENCE if stop in stops)
-            reason = "; ".join(
-                f"{count} of {len(stops)} problems: {self._sentence(stop, ceiling)}" for count, stop in counts
-            )
+        shown = self.presenter
+        reason = by_part(stops, shown.names, shown.noun, lambda stop: self._sentence(stop, ceiling))
         if self.kept < len(self.mistakes) or (self.best is not None and set(stops) != {Stop.SEPARATED}):
             reason += f"; the weights of epoch {self.kept} are kept, the best of {len(self.mistakes)}"
         return reason + "."
@@ -337,19 +359,24 @@ class Trainer:
         epochs, certificate = len(self.mistakes), self.presenter.certificate
         share = ceiling / (self.presenter.radius or 1.0)
         figures = {
-            "totals": f" ({self.updates} updates in {epochs} epochs)" if self.presenter.parts == 1 else "",
+            "totals": f" ({count(self.updates, 'update')} in {count(epochs, 'epoch')})" * (self.presenter.parts == 1),
             "epochs": epochs,
+            "after": count(epochs, "epoch"),
             "trials": self.trials,
             "mistakes": self.mistakes[-1],
             "loss": self.losses[-1],
             "zero_loss": self.presenter.zero_loss,
             "remedy": self.presenter.remedy,
             "seconds": self.plan.seconds,
-            "patience": self.plan.patience,
-            "tol": self.plan.tol,
+            "patience": count(self.plan.patience, "epoch"),
+            "by": f" by {self.plan.tol:g}" if self.plan.tol else "",
+            "beyond": self.presenter.beyond,
             "every": "every epoch" if self.cycle == 1 else f"every {self.cycle} epochs",
-            "share": f"{share:.1g}",
+            "plane": self.presenter.plane,
+            "share": f" with a margin above {share:.1g} of their radius" if share > LEAST_SHARE else ", as computed",
             "support": 0 if certificate is None else len(certificate.support),
         }
+        figures |= outlook(self.mistakes, self.losses, self.presenter.beyond)
+        figures["cycle"] = self.presenter.cycle_words().format(**figures) if stop is Stop.CYCLE else ""
         figures["proof"] = self.presenter.proof.format(**figures) if np.isfinite(share) else ""
         return self.presenter.words[stop].format(**figures)

@@ -17,6 +17,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 Real = float | Fraction
@@ -52,6 +53,10 @@ class Bracket:
     w: tuple[Real, ...] = ()
     rows: tuple[int, ...] = ()
     weights: tuple[Real, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the bounds, and of long witnesses the first numbers."""
+        return brief(self)
 
 
 def root_below(square: Fraction) -> float:

@@ -28,6 +28,7 @@ from rosenblatt.proof import certificate_json
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
 from rosenblatt.proof.certificate_json import ARITHMETICS, seal_of
 from rosenblatt.storage.atomic import replace_file
+from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
@@ -172,6 +173,10 @@ class Certificate:
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} is not a certificate: {error}. Pass a file written by save.") from None
         return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        """Return the certificate in a few lines: of long witnesses the first numbers."""
+        return brief(self)
 
     def __str__(self) -> str:
         """Describe the proof in words."""

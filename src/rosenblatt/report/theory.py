@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from rosenblatt.methods.method import check_start
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify
+from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 
@@ -76,11 +77,15 @@ class Theory:
     margin: Bracket | None
     bound: int | None
     ceiling: float
-    updates: Array = field(repr=False)
-    alignment: Array = field(repr=False)
-    floor: Array = field(repr=False)
-    square: Array = field(repr=False)
-    cap: Array = field(repr=False)
+    updates: Array
+    alignment: Array
+    floor: Array
+    square: Array
+    cap: Array
+
+    def __repr__(self) -> str:
+        """Return the comparison in a few lines, without its curves where they are long."""
+        return brief(self, ("mistakes", "bound", "radius", "margin"))
 
     @property
     def share(self) -> float | None:

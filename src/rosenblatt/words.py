@@ -1,0 +1,145 @@
+"""Values and names in few words: for the sentences of errors, and for reprs that fit a terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from enum import Enum
+from itertools import islice
+from typing import Any
+
+SHOWN_CHARACTERS = 80  # of a value
+SHOWN_ITEMS = 6  # of a list, or names in a sentence
+LINE_CHARACTERS = 100
+
+
+def shown(value: Any) -> str:
+    """Return a value as Python writes it, in one line of at most 80 characters; of long ones the size.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown("l2"), shown(range(3)), shown(tuple(range(1000)))
+    ("'l2'", 'range(0, 3)', '(0, 1, 2, 3, 4, 5, ... 994 more)')
+    """
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
+        value = value.item()
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and (len(shape) != 1 or len(value) > SHOWN_ITEMS):
+        name = "array" if type(value).__name__ == "ndarray" else type(value).__name__
+        return f"{name} of shape {shape}"
+    if isinstance(value, Enum):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}(...)"
+    if type(value) in (tuple, list, set, frozenset, dict) and value:
+        return _shown_items(value)
+    if isinstance(value, str) and len(value) > SHOWN_CHARACTERS:
+        value = f"{value[: SHOWN_CHARACTERS - 6]} ..."
+    return _cut(repr(value) if isinstance(value, str) else re.sub(r" at 0x\w+", "", " ".join(repr(value).split())))
+
+
+def _shown_items(values: Any) -> str:
+    """Return the first items of a collection, and how many more there are."""
+    left, right = "()" if isinstance(values, tuple) else "[]" if isinstance(values, list) else "{}"
+    few = islice(values.items() if isinstance(values, Mapping) else values, SHOWN_ITEMS)
+    items = [f"{shown(one[0])}: {shown(one[1])}" if isinstance(values, Mapping) else shown(one) for one in few]
+    while len(items) > 1 and sum(map(len, items)) > SHOWN_CHARACTERS:
+        items.pop()
+    more = len(values) - len(items)
+    items = [_cut(item) for item in items] + [f"... {more} more"] * (more > 0)
+    comma = "," if type(values) is tuple and len(values) == 1 else ""
+    return f"{left}{', '.join(items)}{comma}{right}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]} ..."
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return names as a list in a sentence: the first few, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("ab"), listed(range(10))
+    ("'a' and 'b'", '0, 1, 2, 3, 4, 5 and 4 more')
+    """
+    every = [shown(name) for name in names]
+    if len(every) > SHOWN_ITEMS + 1:
+        every = [*every[:SHOWN_ITEMS], f"{len(every) - SHOWN_ITEMS} more"]
+    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return a question that names what a misspelt name probably should have been; empty if nothing is like it.
+
+    Examples
+    --------
+    >>> did_you_mean("maxiter", ["max_iter", "tol"])
+    " Did you mean 'max_iter'?"
+    """
+    if not isinstance(name, str):
+        return ""
+    words = {word.lower(): word for word in known if isinstance(word, str)}
+    close = get_close_matches(name.lower(), words, n=1, cutoff=0.6)
+    return f" Did you mean {words[close[0]]!r}?" if close else ""
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun, in the plural where it belongs.
+
+    Examples
+    --------
+    >>> count(1, "epoch"), count(2, "epoch"), count(3, "class", "classes")
+    ('1 epoch', '2 epochs', '3 classes')
+    """
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def brief(record: Any, leading: Sequence[str] = ()) -> str:
+    """Return the fields of a dataclass that hold something, each in few characters: a repr of a few lines.
+
+    Parameters
+    ----------
+    record : dataclass
+    leading : sequence of str
+        Fields to begin with.
+
+    Returns
+    -------
+    str
+    """
+    names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
+    values = ((name, getattr(record, name)) for name in names)
+    items = [f"{name}={_rounded(value)}" for name, value in values if not _is_empty(value)]
+    line = f"{type(record).__name__}({', '.join(items)})"
+    if len(line) <= LINE_CHARACTERS:
+        return line
+    lines, filled = [], ""
+    for item in items:
+        if filled and len(filled) + len(item) + 6 > LINE_CHARACTERS:
+            lines.append(filled)
+            filled = ""
+        filled += f"{item}, "
+    body = "\n".join(part.rstrip() for part in [*lines, filled])
+    return f"{type(record).__name__}(\n{textwrap.indent(body, '    ')}\n)"
+
+
+def _rounded(value: Any) -> str:
+    if isinstance(value, tuple) and value and all(type(one) is float for one in value):
+        value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
+    return f"{value:.6g}" if isinstance(value, float) else shown(value)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | tuple | list | dict) and not value)
