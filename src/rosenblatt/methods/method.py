@@ -74,12 +74,18 @@ def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array
     -------
     array of shape (n_rows, n_problems)
     """
+    n_rows = subset.size or table.shape[0]
+    size = max(1, PIECE_ENTRIES // (max(1, table.entries // table.shape[0]) * planes.b.size))
     if isinstance(table.rows, Dense) and not subset.size:
-        return np.asarray(table.rows.X @ planes.W.T + planes.b)
+        if n_rows <= size:
+            return np.asarray(table.rows.X @ planes.W.T + planes.b)
+        X = table.rows.X
+        return np.concatenate([X[first : first + size] @ planes.W.T + planes.b for first in range(0, n_rows, size)])
     if isinstance(table.rows, Csr) and table.entries >= ENTRIES_PER_WEIGHT * planes.W.size:
         planes = planes._replace(W=np.asfortranarray(planes.W))
-    out = np.empty((subset.size or table.shape[0], planes.b.size), planes.W.dtype)
-    score(table.rows, subset, planes, out)
+    out = np.empty((n_rows, planes.b.size), planes.W.dtype)
+    for first in range(0, n_rows, size):  # with pauses in which an interrupt is heard
+        score(table.rows, part_of(subset, first, size, n_rows), planes, out[first : first + size])
     return out
 
 
