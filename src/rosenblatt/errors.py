@@ -21,4 +21,4 @@ class ScaleWarning(UserWarning):
 
 
 class TooLarge(InvalidInput):
-    """A system of more unknowns than exact arithmetic is set up for."""
+    """More memory than there is, or more unknowns than exact arithmetic is set up for."""

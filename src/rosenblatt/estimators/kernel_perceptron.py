@@ -448,7 +448,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, code(self.classes_.size, self.multiclass), self.multiclass)
+        return decision(scores.T, self.classes_.size, self.multiclass)
 
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.

@@ -106,7 +106,7 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         return self._decide(self._problem_scores(table))
 
     def _decide(self, problem_scores: Array) -> Array:
-        return decision(problem_scores, code(self.classes_.size, self.multiclass), self.multiclass)
+        return decision(problem_scores, self.classes_.size, self.multiclass)
 
     def _elect(self, class_scores: Array) -> Array:
         if self.classes_.size == 1:
