@@ -147,6 +147,18 @@ def widened(table: Table) -> Table:
     return Table(rows, table.shape, values.dtype, table.largest)
 
 
+def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
+    """Return rows with values of another type; without a copy if they have it already."""
+    if dtype == table.dtype:
+        return table
+    with np.errstate(over="ignore"):
+        values = table.values.astype(dtype)
+    if too_long(table.largest, dtype) or not np.isfinite(values).all():
+        raise InvalidInput(f"X has values of {np.abs(table.values).max():.3g}, which {dtype} cannot hold: scale X.")
+    rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
+    return Table(rows, table.shape, dtype, table.largest)
+
+
 def _damaged(fault: str) -> InvalidInput:
     return InvalidInput(
         f"X is a damaged sparse matrix: {fault}. Build it anew from its coordinates, for example with "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -218,7 +219,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         job, settings, state = self._prepare(X, y, sample_weight)
         record = run(job, state)
         self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        self._store(record)
+        self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
         if record.stop is Stop.DIVERGED:
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
@@ -229,7 +230,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         recorder = Recorder(job, state)
         record = Trainer(job.plan, recorder).run()
         self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        self._store(record)
+        self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
         return recorder.recording(record, self)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -254,7 +255,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
         self._stream = stream
         seconds = time.perf_counter() - start
-        self._store(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -271,3 +272,17 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
         return self._stream.problem_scores(table)[:, 0]
+
+    def predict_one(self, x: Any) -> float:
+        """Return the number that belongs to one row, as `predict` does.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+
+        Returns
+        -------
+        float
+        """
+        table = self._one_row(x)
+        return float(self._stream.problem_scores(table)[0, 0])

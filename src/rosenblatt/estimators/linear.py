@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
+from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
@@ -319,8 +319,9 @@ class LinearClassifier(FromStream, LinearPredictor):
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         """Keep what was learned, and the record."""
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        warm = self.warm_start and "_stream" in self.__dict__
         self._stream = self._make_stream(self._settings(), learned)
-        self._store(record)
+        self._store(replace(record, single_pass=None) if warm else record)
 
     def _warn(self) -> None:
         if self.run_.stop is Stop.DIVERGED:
@@ -357,74 +358,19 @@ class LinearClassifier(FromStream, LinearPredictor):
         self
         """
         start = time.perf_counter()
-        self._check_parameters()
+        self._check_streaming()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
         stream = self._going_on()
         counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
         self._stream = stream
         seconds = time.perf_counter() - start
-        self._store(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
         return self
 
     def _going_on(self) -> Stream:
-        """Return the stream to go on with, by the parameters as they are now."""
-        stream: Stream | None = self.__dict__.get("_stream")
         if "intercept_scaling" in self.declared:
             self.intercept_scaling_ = self._padding()
-        if stream is None:
-            return self._make_stream(self._settings())
-        stream.reconfigure(self._settings())
-        return stream
-
-    def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row of a stream: the same as `partial_fit` with one row, with less work around it.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-            With dicts, features may appear at any time.
-        y : label
-            Of any type; new classes may appear at any time.
-
-        Returns
-        -------
-        bool
-            Whether it was a mistake.
-        """
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and type(x) is np.ndarray and not stream.outdated:
-            return stream.learn_one(x, y)  # the common case, without a further look
-        if stream is None or stream.outdated:
-            self._check_parameters()
-            if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                self.n_features_in_ = len(x) if isinstance(x, Mapping) else int((np.shape(x) or (0,))[-1])
-            stream = self._going_on()
-        if isinstance(x, Mapping):
-            x = self._by_names(stream, x)
-        mistake = stream.learn_one(x, y)
-        if self.__dict__.get("n_features_in_") != stream.n_features or "run_" not in self.__dict__:
-            self._begin(stream)
-        return mistake
-
-    def _begin(self, stream: Stream) -> None:
-        """Keep a stream that began with a single row, or has new features."""
-        self._stream, self.n_features_in_ = stream, stream.n_features
-        if "run_" not in self.__dict__:
-            counts = Counts(*(np.array([number]) for number in (stream.mistakes, stream.trials, 0.0, 0.0)))
-            self._store(chunk_record(counts, stream.trials, 0.0, stream, PERCEPTRON, 0.0))
-
-    def _by_names(self, stream: Stream, x: Mapping[str, Any]) -> Any:
-        """Return a dict of named features as an array, where the features are those of a data frame."""
-        if stream.columns is not None or "feature_names_in_" not in self.__dict__:
-            return x
-        names = self.__dict__["feature_names_in_"].tolist()
-        unknown = x.keys() - set(names)
-        if unknown:
-            raise InvalidInput(
-                f"x has features that the model does not have: {sorted(map(str, unknown))!r:.200}. Leave them out, or "
-                "start a stream with dicts, which takes new features."
-            )
-        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+        return super()._going_on()
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, as `predict` does.
@@ -437,11 +383,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         label
         """
-        check_is_fitted(self)
-        if isinstance(x, Mapping):
-            x = self._by_names(self._stream, x)
-        table = self._stream.row_table(x)
-        label = self._elect(self._decide(self._problem_scores(table)))[0]
+        label = self._elect(self._decide(self._problem_scores(self._one_row(x))))[0]
         return label.item() if isinstance(label, np.generic) else label
 
     # ------------------------------------------------------------------------------------------------------ prediction

@@ -77,7 +77,12 @@ class VotedStream(Stream):
             check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)
 
     def _present(self, table: Table, task: Task) -> Counts:
-        counts = super()._present(table, task)
+        try:
+            counts = super()._present(table, task)
+        except InvalidInput:
+            if isinstance(self.settings.method, Voted):
+                self.settings.method.log.clear()  # the updates of rows that were refused
+            raise
         self.take_log(table)
         return counts
 

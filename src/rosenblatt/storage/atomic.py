@@ -15,14 +15,16 @@ from typing import Any
 from rosenblatt.errors import InvalidInput
 
 try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
+    import fcntl
 except ImportError:  # as on Windows, where files that were left behind stay
+    fcntl = None  # type: ignore[assignment]
 
-    def flock(fd: int, operation: int) -> None:
-        """Raise an error: there are no such locks here."""
+
+def _lock(descriptor: int) -> None:
+    """Lock an open file, or raise an OSError if another has the lock, or there are no locks here."""
+    if fcntl is None:
         raise OSError(errno.ENOSYS, "no locks")
-
-    LOCK_EX = LOCK_NB = 0
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def replace_file(target: Path, parts: Iterable[Any]) -> None:
@@ -79,7 +81,7 @@ def _open_beside(target: Path, mode: int) -> tuple[Path, int]:
         beside = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
         descriptor = os.open(beside, flags, mode | stat.S_IWUSR)
         try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
+            _lock(descriptor)
             if os.fstat(descriptor).st_nlink:
                 return beside, descriptor
         except BlockingIOError:
@@ -110,7 +112,7 @@ def _remove_left_behind(target: Path) -> None:
             with suppress(OSError):
                 descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
                 try:
-                    flock(descriptor, LOCK_EX | LOCK_NB)
+                    _lock(descriptor)
                     os.unlink(name)
                 finally:
                     os.close(descriptor)
