@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
-from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -154,7 +154,8 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         """
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
-        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
+        coef: Any = self.coef_
+        length = np.linalg.norm(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float), axis=1)
         if not length.all():
             raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
         distances = np.asarray(self._hyperplane_scores(table) / length)
@@ -196,11 +197,13 @@ class LinearClassifier(FromStream, LinearPredictor):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        return self._learned("coef_").model().W
+        shown: Array = self._shown(self._learned("coef_").model().W)
+        return shown
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        self._learned("coef_").set_weights(value, self.intercept_)
+        dense = value.toarray() if hasattr(value, "toarray") else value
+        self._learned("coef_").set_weights(dense, self.intercept_)
 
     @property
     def intercept_(self) -> Array:
@@ -209,7 +212,8 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
-        self._learned("intercept_").set_weights(self.coef_, value)
+        stream = self._learned("intercept_")
+        stream.set_weights(stream.model().W, value)
 
     def _settings(self) -> Settings:
         eta = float(getattr(self, "eta0", 1.0))
@@ -290,6 +294,8 @@ class LinearClassifier(FromStream, LinearPredictor):
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight)
+        if self.callback is not None or callable(getattr(self, "schedule", None)):
+            table = with_own_indices(table)
         job = Job(method, table, task, plan, self.multiclass, subset, validation, names=as_names(classes))
         return job, classes, state
 
@@ -320,6 +326,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         """Keep what was learned, and the record."""
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
         warm = self.warm_start and "_stream" in self.__dict__
+        self.__dict__.pop("_shows_sparse", None)
         self._stream = self._make_stream(self._settings(), learned)
         self._store(replace(record, single_pass=None) if warm else record)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Counts
@@ -83,7 +84,7 @@ class FromStream(EpochLearner):
     """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
 
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
-    derived = ("_stream",)
+    derived = ("_stream", "_shows_sparse")
 
     _stream: Stream
 
@@ -93,6 +94,34 @@ class FromStream(EpochLearner):
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
         return Stream(settings, learned, init=self.init)
+
+    def sparsify(self) -> Self:
+        """Show `coef_` as a CSR matrix, which takes less room where most weights are zero, as with L1.
+
+        What is learned stays as it is: prediction and streams go on as before, and need no `densify`.
+
+        Returns
+        -------
+        self
+        """
+        self._learned("coef_")
+        self._shows_sparse = True
+        return self
+
+    def densify(self) -> Self:
+        """Show `coef_` as an array again.
+
+        Returns
+        -------
+        self
+        """
+        self._learned("coef_")
+        self.__dict__.pop("_shows_sparse", None)
+        return self
+
+    def _shown(self, weights: Array) -> Any:
+        """Return weights as `coef_` shows them."""
+        return sp.csr_matrix(weights) if self.__dict__.get("_shows_sparse") else weights
 
     # ----------------------------------------------------------------------------------------------------- the record
 
