@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint docs bench clean
+.PHONY: demo test nojit lint docs bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -36,6 +36,12 @@ lint: $(VENV)/.lint
 # Every example in the README and the pages of docs/ is run.
 docs: $(VENV)/.test
 	$(BIN)/python -m pytest tests/test_docs.py
+
+# Damaged and forged model files; more of them with `make fuzz MUTANTS=1000000 SEED=1`.
+MUTANTS ?= 200000
+SEED ?= 0
+fuzz: $(VENV)/.test
+	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_files --mutants $(MUTANTS) --seed $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -12,8 +12,11 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
+    from rosenblatt.estimators.for_river import as_river as as_river
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
+    from rosenblatt.estimators.onnx import register_onnx as register_onnx
+    from rosenblatt.estimators.onnx import to_onnx as to_onnx
     from rosenblatt.estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
@@ -53,14 +56,17 @@ _HOME = {
     "SoftMargin": "estimators.soft_margin",
     "VotedPerceptron": "estimators.voted",
     "Winnow": "estimators.winnow",
+    "as_river": "estimators.for_river",
     "certify": "separability.certify",
     "certify_cycle": "separability.cycles",
     "certify_pairs": "separability.certify",
     "load": "estimators.saving",
     "load_linear": "learn.loading",
     "record": "learn.record",
+    "register_onnx": "estimators.onnx",
     "save": "estimators.saving",
     "theory": "report.theory",
+    "to_onnx": "estimators.onnx",
     "trace": "learn.trace",
     "train": "learn.train",
     "verify": "proof.verify",

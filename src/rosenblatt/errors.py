@@ -29,4 +29,4 @@ class ScaleWarning(UserWarning):
 
 
 class TooLarge(InvalidInput):
-    """More than the memory holds, or than exact arithmetic is set up for."""
+    """More memory than there is, or more unknowns than exact arithmetic is set up for."""

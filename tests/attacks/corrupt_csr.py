@@ -57,6 +57,55 @@ def constructed(rng):
     return kind((data, indices, indptr), shape=shape, copy=True)
 
 
+def other_format(rng):
+    """Damage the parts of a matrix in one of the other formats, behind scipy's back."""
+    matrix = sound(rng, np.int64).asformat(["lil", "dia", "dok", "bsr", "coo", "csc"][rng.integers(6)])
+    if rng.random() < 0.1:
+        return matrix
+    if rng.random() < 0.15:
+        matrix._shape = (int(rng.integers(0, 30)), int(rng.integers(0, 9)))
+    elif matrix.format == "lil":
+        _damage_lists(rng, matrix)
+    elif matrix.format == "dok":
+        matrix._dict[(int(rng.choice(WILD)), 0) if rng.random() < 0.7 else "key"] = rng.choice([1.0, np.nan])
+    else:
+        names = {"dia": ["offsets", "data"], "coo": ["row", "col", "data"]}
+        name = rng.choice(names.get(matrix.format, ["indptr", "indices", "data"]))
+        setattr(matrix, name, _damaged_array(rng, getattr(matrix, name)))
+    return matrix
+
+
+def _damage_lists(rng, matrix):
+    row, part = rng.integers(12), rng.choice(["rows", "data"])
+    kind = rng.integers(5)
+    lists = getattr(matrix, part)
+    if kind == 0:
+        lists[row] = lists[row] + [int(rng.choice(WILD))] * int(rng.integers(1, 2000))
+    elif kind == 1:
+        lists[row] = lists[row][:-1]
+    elif kind == 2:
+        lists[row] = [None, (0,), "text", np.arange(3), 5][rng.integers(5)]
+    elif kind == 3 and matrix.rows[row]:
+        matrix.rows[row][0] = [int(rng.choice(WILD)), 0.5, "a", None, 10**30][rng.integers(5)]
+    else:
+        setattr(matrix, part, lists[: rng.integers(12)])
+
+
+def _damaged_array(rng, array):
+    kind = rng.integers(5)
+    if kind == 0:
+        return array[: rng.integers(len(array))]
+    if kind == 1:
+        return np.concatenate([array, array])
+    if kind == 2:
+        return array.astype(float) * np.nan
+    if kind == 3:
+        return [None, array.tolist(), array[None], array.reshape(-1)][rng.integers(4)]
+    array = array.copy()
+    array.reshape(-1)[rng.integers(array.size)] = rng.choice(WILD)
+    return array
+
+
 def main(count):
     rng = np.random.default_rng(0)
     y = np.arange(12) % 2
@@ -74,8 +123,11 @@ def main(count):
     refused = accepted = 0
     for k in range(count):
         try:
-            X = corrupt(rng, sound(rng, [np.int32, np.int64][k % 2])) if k % 4 else constructed(rng)
-        except (ValueError, IndexError):  # scipy itself refused to build it
+            if k % 3 == 0:
+                X = other_format(rng)
+            else:
+                X = corrupt(rng, sound(rng, [np.int32, np.int64][k % 2])) if k % 4 else constructed(rng)
+        except (ValueError, IndexError, TypeError):  # scipy itself refused to build it
             refused += 1
             continue
         try:

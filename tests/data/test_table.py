@@ -53,7 +53,7 @@ BAD_ROWS = {
     "too few values": (cut("data", lambda a: a[:-3]), "past the"),
     "indices of floats": (cut("indices", lambda a: a + 0.5), "integers"),
     "csc out of range": (sp.csc_matrix(GOOD), r"outside \[0, 4\)"),
-    "coo out of range": (sp.coo_matrix(GOOD), "outside the shape"),
+    "coo out of range": (sp.coo_matrix(GOOD), r"outside \[0, 4\)"),
 }
 BAD_ROWS["csc out of range"][0].indices[0] = 99
 BAD_ROWS["coo out of range"][0].row[0] = 99

@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -277,3 +279,31 @@ def test_a_record_that_fails_its_check_is_not_written(tmp_path):
     with pytest.raises(Fault, match="never"):
         write(tmp_path / "x", {"parts": {"value": Refused(1)}})
     assert not list(tmp_path.iterdir())
+
+
+MEMORY = """
+import resource, sys
+from rosenblatt.storage.container import open_container
+unit, count = sys.argv[1].encode(), (1 << 26) // len(sys.argv[1]) - 10
+data = b"[" + unit * count + unit[:-1] + b"]"
+data = len(data).to_bytes(8, "little") + data
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    open_container(data)
+except ValueError as error:
+    print(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / len(data))
+"""
+
+
+@pytest.mark.parametrize("unit", ["[],", "{},", '{"":0},', '"ab",', "1234,"])
+def test_a_long_header_is_refused_before_it_takes_memory(unit):
+    result = subprocess.run([sys.executable, "-c", MEMORY, unit], capture_output=True, text=True, check=True)
+    message, times = result.stdout.splitlines()
+    assert "its header would take" in message
+    assert float(times) < 5
+
+
+def test_what_would_be_refused_because_of_its_header_is_not_written():
+    with pytest.raises(Fault, match="its header would take"):
+        pack({"model": {"labels": np.array([1, "a"] * 600_000, object)}})

@@ -6,6 +6,7 @@ of range, broken row pointers, values that are not finite, shapes that do not fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,6 +163,18 @@ def widened(table: Table) -> Table:
     return Table(rows, table.shape, values.dtype, table.largest)
 
 
+def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
+    """Return rows with values of another type; without a copy if they have it already."""
+    if dtype == table.dtype:
+        return table
+    with np.errstate(over="ignore"):
+        values = table.values.astype(dtype)
+    if too_long(table.largest, dtype) or not np.isfinite(values).all():
+        raise InvalidInput(f"X has values of {np.abs(table.values).max():.3g}, which {dtype} cannot hold: scale X.")
+    rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
+    return Table(rows, table.shape, dtype, table.largest)
+
+
 def _damaged(fault: str) -> InvalidInput:
     return InvalidInput(
         f"X is a damaged sparse matrix: {fault}. Build it anew from its coordinates, for example with "
@@ -171,14 +184,14 @@ def _damaged(fault: str) -> InvalidInput:
 
 def _check_compressed(X: Any) -> None:
     """Raise an error if the arrays of a CSR, CSC or BSR matrix do not describe a matrix of its shape."""
+    _check_arrays(X, {"indptr": (1, "iu"), "indices": (1, "iu"), "data": (3 if X.format == "bsr" else 1, VALUES)})
+    indptr, indices, values = X.indptr, X.indices, X.data
     major, minor = X.shape if X.format != "csc" else X.shape[::-1]
     if X.format == "bsr":
-        major, minor = major // X.blocksize[0], minor // X.blocksize[1]
-    for name in ("indptr", "indices"):
-        part = getattr(X, name)
-        if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in "iu":
-            raise _damaged(f"{name} is not a one-dimensional array of integers")
-    indptr, indices, values = X.indptr, X.indices, X.data
+        high, wide = values.shape[1:]
+        if not (high and wide) or major % high or minor % wide:
+            raise _damaged(f"blocks of {high} times {wide} do not fill the shape {X.shape}")
+        major, minor = major // high, minor // wide
     if indptr.size != major + 1:
         raise _damaged(f"indptr has {indptr.size} entries where the shape {X.shape} needs {major + 1}")
     if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
@@ -188,9 +201,73 @@ def _check_compressed(X: Any) -> None:
             f"indptr ends at {indptr[-1]}, past the {indices.size} indices and {len(values)} values there are"
         )
     if X.format != "csr":  # the compiled inspection reads the indices of CSR
-        used = indices[: indptr[-1]]
-        if used.size and (used.min() < 0 or used.max() >= minor):
-            raise _damaged(f"an index is outside [0, {minor}): the indices go from {used.min()} to {used.max()}")
+        _check_range("indices", indices[: indptr[-1]], minor)
+
+
+def _check_coordinates(X: Any) -> None:
+    """Raise an error if the coordinates of a COO matrix lead outside its shape."""
+    _check_arrays(X, {"row": (1, "iu"), "col": (1, "iu"), "data": (1, VALUES)})
+    for index, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
+        if index.size != X.data.size:
+            raise _damaged(f"it has {index.size} coordinates for {X.data.size} values")
+        _check_range("coordinates", index, size)
+
+
+def _check_lists(X: Any) -> None:
+    """Raise an error if the lists of a LIL matrix do not fit one another: scipy would read past their ends."""
+    _check_arrays(X, {"rows": (1, "O"), "data": (1, "O")})
+    if not X.rows.size == X.data.size == X.shape[0]:
+        raise _damaged(f"it has {X.rows.size} and {X.data.size} lists for {X.shape[0]} rows")
+    for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
+        if type(columns) is not list or type(values) is not list or len(columns) != len(values):
+            raise _damaged(f"the columns and the values of row {row} are not two lists of the same length")
+    columns = [column for columns in X.rows for column in columns]
+    if not all(isinstance(column, int | np.integer) for column in columns):
+        raise _damaged("a column is not an integer")
+    if columns:
+        _check_range("indices", np.array([min(columns), max(columns)]), X.shape[1])
+
+
+def _check_diagonals(X: Any) -> None:
+    """Raise an error if a DIA matrix has not one offset for each diagonal, and each once."""
+    _check_arrays(X, {"offsets": (1, "iu"), "data": (2, VALUES)})
+    if X.offsets.size != X.data.shape[0]:
+        raise _damaged(f"it has {X.offsets.size} offsets for {X.data.shape[0]} diagonals")
+    if np.unique(X.offsets).size != X.offsets.size:
+        raise _damaged("an offset comes twice")
+
+
+def _check_keys(X: Any) -> None:
+    """Raise an error if the keys of a DOK matrix are not places in it."""
+    for key in X.keys():  # noqa: SIM118 (a matrix is not iterated by its keys)
+        pair = isinstance(key, tuple) and len(key) == 2 and all(isinstance(index, int | np.integer) for index in key)
+        if not pair or not all(0 <= index < size for index, size in zip(key, X.shape, strict=True)):
+            raise _damaged(f"its key {key!r:.60} is not a place in the shape {X.shape}")
+
+
+# Kinds of values that are numbers, or that are refused as what they are.
+VALUES = "biufcOUSmMV"
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    **dict.fromkeys(("csr", "csc", "bsr"), _check_compressed),
+    "coo": _check_coordinates,
+    "lil": _check_lists,
+    "dia": _check_diagonals,
+    "dok": _check_keys,
+}
+
+
+def _check_arrays(X: Any, wanted: dict[str, tuple[int, str]]) -> None:
+    """Raise an error unless the parts of a matrix are arrays of these dimensions and kinds."""
+    for name, (dimensions, kinds) in wanted.items():
+        part = getattr(X, name, None)
+        if not isinstance(part, np.ndarray) or part.ndim != dimensions or part.dtype.kind not in kinds:
+            of = " of integers" if kinds == "iu" else ""
+            raise _damaged(f"{name} is not a {('', 'one', 'two', 'three')[dimensions]}-dimensional array{of}")
+
+
+def _check_range(name: str, index: Array, size: int) -> None:
+    if index.size and (index.min() < 0 or index.max() >= size):
+        raise _damaged(f"its {name} go outside [0, {size}): from {index.min()} to {index.max()}")
 
 
 def check_sparse(X: Any) -> Any:
@@ -211,18 +288,28 @@ def check_sparse(X: Any) -> Any:
         If an index or a pointer of X leads outside its arrays.
     """
     check_shape(X.shape)
-    if X.format in ("csr", "csc", "bsr"):
-        _check_compressed(X)
-    elif X.format == "coo":
-        for axis, size in enumerate(X.shape):
-            index = X.coords[axis]
-            if index.size != X.data.size or (index.size and (index.min() < 0 or index.max() >= size)):
-                raise _damaged(f"a coordinate is outside the shape {X.shape}")
+    check = _CHECKS.get(X.format)
+    if check is not None:
+        check(X)
     return X
 
 
+def with_own_indices(table: Table) -> Table:
+    """Return the rows with indices that nobody else can change while a loop reads them without looking.
+
+    For whoever calls functions of the user's meanwhile. Values may change: they cannot lead a loop astray.
+    """
+    if isinstance(table.rows, Dense):
+        return table
+    data, indices, indptr = table.rows
+    return Table(Csr(data, indices.copy(), indptr.copy()), table.shape, table.dtype, table.largest)
+
+
 def _sparse_table(X: Any) -> Table:
-    matrix = X.tocsr()
+    try:
+        matrix = X.tocsr()
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise _damaged(f"scipy cannot convert it ({error})") from None
     values, indices, indptr = matrix.data, matrix.indices, matrix.indptr
     values = real_values(values[: indptr[-1]], "X")
     indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)

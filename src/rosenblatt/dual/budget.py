@@ -186,7 +186,7 @@ class Budgeted(DualPresenter):
         if clock.overdue:
             return None
         task, scores = self.task, self.scores()[:, self.subset]
-        found = winners(decision(scores.T, task.sign, self.job.multiclass))
+        found = winners(decision(scores.T, task.sign.shape[0], self.job.multiclass))
         return float(np.average(found != task.label[self.subset], weights=self.sample_weight[self.subset]))
 
     def snapshot(self) -> list[Array]:

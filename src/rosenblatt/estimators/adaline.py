@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
+from rosenblatt.data.table import with_own_indices
 from rosenblatt.estimators.base import all_or_nothing
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
@@ -152,11 +154,14 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        return np.asarray(self._learned("coef_").model().W[0])
+        weights = self._learned("coef_").model().W
+        shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
+        return shown
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        self._learned("coef_").set_weights(np.asarray(value)[None], [self.intercept_])
+        dense = value.toarray() if hasattr(value, "toarray") else np.asarray(value)[None]
+        self._learned("coef_").set_weights(dense, [self.intercept_])
 
     @property
     def intercept_(self) -> float:
@@ -165,7 +170,8 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
-        self._learned("intercept_").set_weights(self.coef_[None], [value])
+        stream = self._learned("intercept_")
+        stream.set_weights(stream.model().W, [value])
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> RegressionStream:
         return RegressionStream(settings, learned)
@@ -193,6 +199,8 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         warm = self.warm_start and "_stream" in self.__dict__
         table, y = self._check_rows(X, y, reset=True)
         weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
+        if self.callback is not None or callable(self.schedule):
+            table = with_own_indices(table)
         task = regression_task(as_targets(y), weight, settings.bias)
         if warm:
             same_features(table, self._stream)
@@ -219,8 +227,9 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         with all_or_nothing(self):
             job, settings, state = self._prepare(X, y, sample_weight)
             record = run(job, state)
+            self.__dict__.pop("_shows_sparse", None)
             self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-            self._store(record)
+            self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
         if record.stop is Stop.DIVERGED:
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
@@ -230,8 +239,9 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         job, settings, state = self._prepare(X, y, sample_weight)
         recorder = Recorder(job, state)
         record = Trainer(job.plan, recorder).run()
+        self.__dict__.pop("_shows_sparse", None)
         self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        self._store(record)
+        self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
         return recorder.recording(record, self)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -260,7 +270,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
         self._stream = stream
         seconds = time.perf_counter() - start
-        self._store(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -277,3 +287,17 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
         return self._stream.problem_scores(table)[:, 0]
+
+    def predict_one(self, x: Any) -> float:
+        """Return the number that belongs to one row, as `predict` does.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+
+        Returns
+        -------
+        float
+        """
+        table = self._one_row(x)
+        return float(self._stream.problem_scores(table)[0, 0])

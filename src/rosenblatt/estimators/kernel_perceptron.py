@@ -60,6 +60,19 @@ def _looks_up(estimator: Any) -> bool:
     return not callable(estimator.kernel) and bool(estimator.kernel == "precomputed")
 
 
+def _to_show(vectors: Any) -> Any:
+    """Return vectors for users to look at: a sparse matrix whose indices cannot be overwritten by mistake.
+
+    A compiled loop reads them without looking. Whoever makes them writeable again can still lead it astray.
+    """
+    if not hasattr(vectors, "indptr"):
+        return vectors
+    parts = [part.view() for part in (vectors.data, vectors.indices, vectors.indptr)]
+    for part in parts:
+        part.flags.writeable = False
+    return type(vectors)(tuple(parts), shape=vectors.shape, copy=False)
+
+
 def _streams(estimator: Any) -> bool:
     if _looks_up(estimator):
         raise NotAvailable(
@@ -404,7 +417,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         """Set the attributes that show the expansion of the known classes."""
         known = self._known(self.classes_)
         self.dual_coef_, self.support_ = known.coef, known.rows
-        self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else known.vectors
+        self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
 
     def _memory_of(self, start: Expansion, budget: Budget) -> BudgetState:
         """Return what the rule remembers of the start."""
@@ -458,7 +471,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, code(self.classes_.size, self.multiclass), self.multiclass)
+        return decision(scores.T, self.classes_.size, self.multiclass)
 
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -17,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
+from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
-from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -37,7 +37,7 @@ from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods.first_order import Penalty
 from rosenblatt.methods.method import Method, copy_state, start_state
-from rosenblatt.words import count, listed, shown
+from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
 
@@ -115,7 +115,7 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         return self._decide(self._problem_scores(table))
 
     def _decide(self, problem_scores: Array) -> Array:
-        return decision(problem_scores, code(self.classes_.size, self.multiclass), self.multiclass)
+        return decision(problem_scores, self.classes_.size, self.multiclass)
 
     def _elect(self, class_scores: Array) -> Array:
         if self.classes_.size == 1:
@@ -173,7 +173,8 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         """
         check_is_fitted(self)
         table, _ = self._check_rows(X, reset=False)
-        length = np.linalg.norm(np.asarray(self.coef_, dtype=float), axis=1)
+        coef: Any = self.coef_
+        length = np.linalg.norm(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float), axis=1)
         if not length.all():
             raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
         distances = np.asarray(self._hyperplane_scores(table) / length)
@@ -215,11 +216,13 @@ class LinearClassifier(FromStream, LinearPredictor):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        return self._learned("coef_").model().W
+        shown: Array = self._shown(self._learned("coef_").model().W)
+        return shown
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        self._learned("coef_").set_weights(value, self.intercept_)
+        dense = value.toarray() if hasattr(value, "toarray") else value
+        self._learned("coef_").set_weights(dense, self.intercept_)
 
     @property
     def intercept_(self) -> Array:
@@ -228,7 +231,8 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
-        self._learned("intercept_").set_weights(self.coef_, value)
+        stream = self._learned("intercept_")
+        stream.set_weights(stream.model().W, value)
 
     def _settings(self) -> Settings:
         eta = float(getattr(self, "eta0", 1.0))
@@ -311,6 +315,8 @@ class LinearClassifier(FromStream, LinearPredictor):
             scale = method.rate_scale(plan.eta)
             state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight, classes)
+        if self.callback is not None or callable(getattr(self, "schedule", None)):
+            table = with_own_indices(table)
         job = Job(method, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
         return job, classes, state
 
@@ -358,8 +364,10 @@ class LinearClassifier(FromStream, LinearPredictor):
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
         """Keep what was learned, and the record."""
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        warm = self.warm_start and "_stream" in self.__dict__
+        self.__dict__.pop("_shows_sparse", None)
         self._stream = self._make_stream(self._settings(), learned)
-        self._store(record)
+        self._store(replace(record, single_pass=None) if warm else record)
 
     def _warn(self) -> None:
         stop = self.run_.stop
@@ -399,74 +407,19 @@ class LinearClassifier(FromStream, LinearPredictor):
 
     def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         start = time.perf_counter()
-        self._check_parameters()
+        self._check_streaming()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
         stream = self._going_on()
         counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
         self._stream = stream
         seconds = time.perf_counter() - start
-        self._store(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
         return self
 
     def _going_on(self) -> Stream:
-        """Return the stream to go on with, by the parameters as they are now."""
-        stream: Stream | None = self.__dict__.get("_stream")
         if "intercept_scaling" in self.declared:
             self.intercept_scaling_ = self._padding()
-        if stream is None:
-            return self._make_stream(self._settings())
-        stream.reconfigure(self._settings())
-        return stream
-
-    def learn_one(self, x: Any, y: Any) -> bool:
-        """Learn from one row of a stream: the same as `partial_fit` with one row, with less work around it.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-            With dicts, features may appear at any time.
-        y : label
-            Of any type; new classes may appear at any time.
-
-        Returns
-        -------
-        bool
-            Whether it was a mistake.
-        """
-        stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and type(x) is np.ndarray and not stream.outdated:
-            return stream.learn_one(x, y)  # the common case, without a further look
-        if stream is None or stream.outdated:
-            self._check_parameters()
-            if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                self.n_features_in_ = len(x) if isinstance(x, Mapping) else int((np.shape(x) or (0,))[-1])
-            stream = self._going_on()
-        if isinstance(x, Mapping):
-            x = self._by_names(stream, x)
-        mistake = stream.learn_one(x, y)
-        if self.__dict__.get("n_features_in_") != stream.n_features or "run_" not in self.__dict__:
-            self._begin(stream)
-        return mistake
-
-    def _begin(self, stream: Stream) -> None:
-        """Keep a stream that began with a single row, or has new features."""
-        self._stream, self.n_features_in_ = stream, stream.n_features
-        if "run_" not in self.__dict__:
-            counts = Counts(*(np.array([number]) for number in (stream.mistakes, stream.trials, 0.0, 0.0)))
-            self._store(chunk_record(counts, stream.trials, 0.0, stream, PERCEPTRON, 0.0))
-
-    def _by_names(self, stream: Stream, x: Mapping[str, Any]) -> Any:
-        """Return a dict of named features as an array, where the features are those of a data frame."""
-        if stream.columns is not None or "feature_names_in_" not in self.__dict__:
-            return x
-        names = self.__dict__["feature_names_in_"].tolist()
-        unknown = x.keys() - set(names)
-        if unknown:
-            raise InvalidInput(
-                f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
-                "start a stream with dicts, which takes new features."
-            )
-        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+        return super()._going_on()
 
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, as `predict` does.
@@ -479,11 +432,7 @@ class LinearClassifier(FromStream, LinearPredictor):
         -------
         label
         """
-        check_is_fitted(self)
-        if isinstance(x, Mapping):
-            x = self._by_names(self._stream, x)
-        table = self._stream.row_table(x)
-        label = self._elect(self._decide(self._problem_scores(table)))[0]
+        label = self._elect(self._decide(self._problem_scores(self._one_row(x))))[0]
         return label.item() if isinstance(label, np.generic) else label
 
     # ------------------------------------------------------------------------------------------------------ prediction

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from contextlib import suppress
 from typing import Any, Literal, NoReturn, Self
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
@@ -21,7 +23,8 @@ from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
-from rosenblatt.learn.plan import Plan
+from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.proof.brackets import Bracket
@@ -43,6 +46,7 @@ class _Fitted(LinearPredictor):
     margin_: Array
     margin_ceiling_: Array
     support_: list[Array]
+    run_: Run
 
 
 class MaximumMargin(Declared, _Fitted):
@@ -68,6 +72,8 @@ class MaximumMargin(Declared, _Fitted):
         The rows that each hyperplane rests on.
     stop_reason_ : str
         How close the two are.
+    run_ : Run
+        Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
 
     Notes
     -----
@@ -108,6 +114,7 @@ class MaximumMargin(Declared, _Fitted):
 
     modes = ("ovr", "ovo", "ovo-vote")
     stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
+    at_times = ("run_",)  # files from before have none
 
     def _to_file(self) -> dict[str, Any]:
         stored = super()._to_file()
@@ -134,22 +141,30 @@ class MaximumMargin(Declared, _Fitted):
         for rows in self.support_:
             check_array("support_", rows, "i", np.shape(rows)[:1])
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(type(self.__dict__.get("run_")) in (Run, type(None)), "run_ is not a Run")
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight zero are left out. Other weights change nothing: every row must be on its side, however much
+            it counts.
 
         Returns
         -------
         self
         """
+        start = time.perf_counter()
         self._check_parameters()
         with all_or_nothing(self):
             table, y = self._check_rows(X, y, reset=True)
+            used = used_rows(as_weights(sample_weight, table.shape[0]))
+            if used.size:
+                table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
             clock = Clock(self.max_seconds)
@@ -159,7 +174,7 @@ class MaximumMargin(Declared, _Fitted):
         self.intercept_ = np.array([plane.b for plane in found])
         self.margin_ = np.array([plane.margin.lower for plane in found])
         self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
-        self.support_ = [plane.support for plane in found]
+        self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
         apart = self.margin_ > 0
         if apart.all():
             gap = float((1 - self.margin_ / self.margin_ceiling_).max())
@@ -169,7 +184,30 @@ class MaximumMargin(Declared, _Fitted):
                 f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
             )
             warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
+        self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
         return self
+
+    def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
+        """Return the record of a fit: one look at all rows."""
+        margins = sign[label] * self._problem_scores(table)
+        wrong = (margins <= 0) & (sign[label] != 0)
+        stops = tuple(Stop.SEPARATED if margin > 0 else Stop.TRAINING for margin in self.margin_.tolist())
+        return Run(
+            mistakes=(int(wrong.sum()),),
+            losses=(),
+            errors=(float(wrong.any(axis=1).mean()),),
+            updates=0,
+            epochs=1,
+            trials=table.shape[0],
+            seconds=seconds,
+            stop=Stop.SEPARATED if set(stops) == {Stop.SEPARATED} else Stop.TRAINING,
+            reason=self.stop_reason_,
+            stops=stops,
+            kept=1,
+            cycle=None,
+            radius=math.sqrt(table.largest + 1.0),
+            ceiling=None,
+        )
 
     @available_when(_no_stream)
     def partial_fit(self, X: Any, y: Any) -> Self:

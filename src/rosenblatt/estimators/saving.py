@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _ESSENTIAL = {
 }
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Write an estimator of the family to a file, fitted or not, with all that it needs to go on learning.
 
     The file appears whole or not at all: whatever goes wrong, one that was there before stays as it was.
@@ -43,7 +43,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : estimator
         Of one of this package's classes.
-    path : str or path-like
+    path : str, path-like or binary file object
+        A link is followed. A device or a pipe is refused; an open one may be passed as a file object.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"This {name} cannot be saved: {str(fault).rstrip('.')}.") from None
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     """Read an estimator from a file that `save` wrote.
 
     It predicts as the one that was saved, bit for bit, and `partial_fit` goes on as if nothing had happened. Reading
@@ -89,7 +90,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like, bytes or binary file object
+        A file, or the bytes of one.
 
     Returns
     -------
@@ -107,9 +109,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     save : with an example.
     load_linear : the weights alone, without scikit-learn.
     """
-    shown = source_of(path)
+    shown, source = source_of(path)
     try:
-        opened = open_container(shown)
+        opened = open_container(source)
         _class(opened.text("class"))  # its module registers the records that the file may hold
         return _put_together(opened.content(), opened.version)
     except InvalidInput as fault:

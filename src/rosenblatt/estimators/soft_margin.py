@@ -124,7 +124,46 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
         -------
         array of shape (n_samples, n_classes)
         """
-        positive = 1.0 / (1.0 + np.exp(-np.clip(self._class_scores(X).astype(float), -700, 700)))
-        if positive.shape[1] == 1:
+        return self._probabilities(self._class_scores(X))
+
+    def _probabilities(self, class_scores: Array) -> Array:
+        positive = 1.0 / (1.0 + np.exp(-np.clip(class_scores.astype(float), -700, 700)))
+        if self.classes_.size == 2:
             return np.hstack([1.0 - positive, positive])
         return np.asarray(positive / positive.sum(axis=1, keepdims=True))
+
+    @available_when(_is_logistic)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return self._log_probabilities(self._class_scores(X))
+
+    def _log_probabilities(self, class_scores: Array) -> Array:
+        """Return logarithms that do not vanish where a probability rounds to zero or one."""
+        log_positive = -np.logaddexp(0.0, -class_scores.astype(float))
+        if self.classes_.size == 2:
+            return np.hstack([-np.logaddexp(0.0, class_scores.astype(float)), log_positive])
+        return np.asarray(log_positive - np.logaddexp.reduce(log_positive, axis=1, keepdims=True))
+
+    @available_when(_is_logistic)
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each class for one row, as `predict_proba` does.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+
+        Returns
+        -------
+        dict from labels to float
+        """
+        scores = self._decide(self._problem_scores(self._one_row(x)))
+        return dict(zip(self.classes_.tolist(), self._probabilities(scores)[0].tolist(), strict=True))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Counts
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner
 from rosenblatt.learn.model import LinearModel
+from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stopping import Stop, Words
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.storage.checks import check_counts, check_record
 from rosenblatt.storage.registry import expect
+from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]
 
@@ -52,11 +56,36 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
     )
 
 
+def single_rows_record(stream: Stream, parts: int) -> Run:
+    """Return the record of the rows that a stream has learned one by one since its last record.
+
+    Losses and norms of such rows are not kept: that would take longer than to learn from them.
+    """
+    rows, mistakes = stream.trials - stream.recorded[0], stream.mistakes - stream.recorded[1]
+    counted = f", mistakes: {mistakes}" if stream.classes.size else ""
+    return Run(
+        mistakes=(mistakes,),
+        losses=(),
+        errors=(),
+        updates=0,
+        epochs=1,
+        trials=rows,
+        seconds=0.0,
+        stop=Stop.CHUNK,
+        reason=f"rows came one by one (rows: {rows}{counted}): the stream can continue.",
+        stops=(Stop.CHUNK,) * parts,
+        kept=1,
+        cycle=None,
+        radius=0.0,
+        ceiling=None,
+    )
+
+
 class FromStream(EpochLearner):
     """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
 
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
-    derived = ("_stream",)
+    derived = ("_stream", "_shows_sparse")
 
     _stream: Stream
 
@@ -67,9 +96,160 @@ class FromStream(EpochLearner):
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
         return Stream(settings, learned, init=self.init)
 
+    def sparsify(self) -> Self:
+        """Show `coef_` as a CSR matrix, which takes less room where most weights are zero, as with L1.
+
+        What is learned stays as it is: prediction and streams go on as before, and need no `densify`.
+
+        Returns
+        -------
+        self
+        """
+        self._learned("coef_")
+        self._shows_sparse = True
+        return self
+
+    def densify(self) -> Self:
+        """Show `coef_` as an array again.
+
+        Returns
+        -------
+        self
+        """
+        self._learned("coef_")
+        self.__dict__.pop("_shows_sparse", None)
+        return self
+
+    def _shown(self, weights: Array) -> Any:
+        """Return weights as `coef_` shows them."""
+        return sp.csr_matrix(weights) if self.__dict__.get("_shows_sparse") else weights
+
+    # ----------------------------------------------------------------------------------------------------- the record
+
+    @property
+    def run_(self) -> Run:
+        """Record of the last fit, of the last chunk, or of the rows that came one by one since."""
+        record: Run | None = self.__dict__.get("run_")
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and (record is None or record.stop is Stop.CHUNK) and stream.recorded[0] < stream.trials:
+            joint = self.__dict__.get("multiclass") == "joint"
+            self._store_chunk(single_rows_record(stream, 1 if joint else stream.known))
+            record = self.__dict__["run_"]
+        if record is None:
+            raise AttributeError(f"This {type(self).__name__} has no run_ yet. Call fit or partial_fit first.")
+        return record
+
+    @run_.setter
+    def run_(self, record: Run) -> None:
+        self.__dict__["run_"] = record
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why it stopped, as a sentence."""
+        if "stop_reason_" not in self.__dict__ or self.run_.stop is Stop.CHUNK:
+            return self.run_.reason
+        reason: str = self.__dict__["stop_reason_"]
+        return reason
+
+    @stop_reason_.setter
+    def stop_reason_(self, reason: str) -> None:
+        self.__dict__["stop_reason_"] = reason
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs run."""
+        if "n_iter_" not in self.__dict__:
+            return self.run_.epochs
+        epochs: int = self.__dict__["n_iter_"]
+        return epochs
+
+    @n_iter_.setter
+    def n_iter_(self, epochs: int) -> None:
+        self.__dict__["n_iter_"] = epochs
+
+    def _store_chunk(self, record: Run) -> None:
+        """Keep the record of a part of a stream; rows of a stream that began without a fit were all seen once."""
+        stream, before = self._stream, self.__dict__.get("run_")
+        once = before is None or (before.stop is Stop.CHUNK and before.single_pass is not None)
+        seen = (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
+        stream.recorded = stream.trials, stream.mistakes
+        self._store(replace(record, single_pass=seen))
+
+    # ------------------------------------------------------------------------------------------------------ single rows
+
+    def _going_on(self) -> Stream:
+        """Return the stream to go on with, by the parameters as they are now."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is None:
+            return self._make_stream(self._settings())
+        stream.reconfigure(self._settings())
+        return stream
+
+    def _check_streaming(self) -> None:
+        """Raise an error for parameters that a stream cannot have."""
+        self._check_parameters()
+        if self.early_stopping:
+            raise InvalidInput(
+                "early_stopping=True holds out rows, which a stream cannot. Use early_stopping=False with partial_fit "
+                "and learn_one."
+            )
+
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row of a stream: the same as `partial_fit` with one row, with less work around it.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), sparse row, or dict from names to numbers
+            With dicts, features may appear at any time.
+        y : label, or number in a regression
+            Of any type; new classes may appear at any time, but not texts among numbers.
+
+        Returns
+        -------
+        bool
+            Whether it was a mistake; always False in a regression.
+        """
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and type(x) is np.ndarray and not stream.outdated:
+            return stream.learn_one(x, y)  # the common case, without a further look
+        if stream is None or stream.outdated:
+            self._check_streaming()
+            if "n_features_in_" not in self.__dict__:  # a method may depend on it
+                self.n_features_in_ = len(x) if is_dict(x) else int((np.shape(x) or (0,))[-1])
+            stream = self._going_on()
+        if stream.columns is None and is_dict(x):
+            x = self._by_names(x)
+        mistake = stream.learn_one(x, y)
+        if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
+            self._stream, self.n_features_in_ = stream, stream.n_features
+        return mistake
+
+    def _by_names(self, x: Any) -> Any:
+        """Return a dict of named features as an array, where the features are those of a data frame."""
+        if "feature_names_in_" not in self.__dict__:
+            return x
+        names = self.__dict__["feature_names_in_"].tolist()
+        unknown = x.keys() - set(names)
+        if unknown:
+            raise InvalidInput(
+                f"x has features that the model does not have: {listed(sorted(map(str, unknown)))}. Leave them out, or "
+                "start a stream with dicts, which takes new features."
+            )
+        return np.array([x.get(name, 0.0) for name in names], dtype=np.float64)
+
+    def _one_row(self, x: Any) -> Table:
+        """Return a single row as a table, to predict from."""
+        check_is_fitted(self)
+        if self._stream.columns is None and is_dict(x):
+            x = self._by_names(x)
+        return self._stream.row_table(x)
+
+    # ------------------------------------------------------------------------------------------------------------ files
+
     def _to_file(self) -> dict[str, Any]:
         if "_stream" not in self.__dict__:
             return {}
+        self._store(self.run_)  # with the rows that came one by one
         return {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
 
     def _named_model(self) -> LinearModel:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rosenblatt.bounds import average_risk, voted_risk
 from rosenblatt.learn.plan import Run
+from rosenblatt.learn.stopping import Stop
 
 ASSUMPTION = "independent rows of one distribution, seen once, in an order that does not depend on them"
 SOURCE = "Cesa-Bianchi, Conconi and Gentile (2004), On the generalization ability of on-line learning algorithms"
@@ -37,12 +38,13 @@ class Guarantee:
 
 
 def guarantees(run: Run, delta: float) -> tuple[Guarantee, ...]:
-    """Return what the mistakes of the first pass of a run say about new rows; empty for several problems at once."""
-    if len(run.stops) > 1 or not run.mistakes:
+    """Return what the mistakes of the single pass of a run say about new rows; empty for several problems at once."""
+    if len(run.stops) > 1 or run.single_pass is None:
         return ()
-    rows = run.trials // run.epochs
-    average, vote = average_risk(run.mistakes[0], rows, delta), voted_risk(run.mistakes[0], rows, delta)
+    rows, mistakes = run.single_pass
+    average, vote = average_risk(mistakes, rows, delta), voted_risk(mistakes, rows, delta)
+    passed = "the stream" if run.stop is Stop.CHUNK else "the first pass"
     return (
-        Guarantee(average, 1 - delta, "the hypotheses of the first pass, on average", ASSUMPTION, SOURCE),
+        Guarantee(average, 1 - delta, f"the hypotheses of {passed}, on average", ASSUMPTION, SOURCE),
         Guarantee(vote, 1 - delta, "their vote, each once per trial", ASSUMPTION, SOURCE),
     )

@@ -267,7 +267,7 @@ class InMemory(Presenter):
         subset = block if block.size else row_numbers(np.arange(rows.table.shape[0]))
         label = rows.label[subset]
         cost = np.append(task.class_cost, 1.0)[label] * (rows.weight[subset] if rows.weight.size else 1.0)
-        elected = winners(decision(scores(rows.table, self.planes, subset), task.sign, self.job.multiclass))
+        elected = winners(decision(scores(rows.table, self.planes, subset), task.sign.shape[0], self.job.multiclass))
         return float(cost[elected != label].sum()), float(cost.sum())
 
     def fits(self, part: int, clock: Clock) -> bool:

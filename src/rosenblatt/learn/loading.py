@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import BinaryIO
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from rosenblatt.storage.container import Container, open_container
 from rosenblatt.storage.registry import expect
 
 
-def load_linear(path: str | os.PathLike[str]) -> LinearModel:
+def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
     """Read the weights of a linear model from a file, without scikit-learn and without what training needs.
 
     Parameters
     ----------
-    path : str or path-like
-        A file that `rosenblatt.save` or `LinearModel.save` wrote, of any linear member of the family.
+    path : str, path-like, bytes or binary file object
+        A file, or the bytes of one, that `rosenblatt.save` or `LinearModel.save` wrote, of any linear member of the
+        family.
 
     Returns
     -------
@@ -42,9 +44,9 @@ def load_linear(path: str | os.PathLike[str]) -> LinearModel:
     ...     load_linear(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
     ['no', 'yes']
     """
-    shown = source_of(path)
+    shown, source = source_of(path)
     try:
-        opened = open_container(shown)
+        opened = open_container(source)
         names = opened.names("attributes")
         if opened.version == "1":
             return _from_version_1(opened, names)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import finite_values
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, winners
+from rosenblatt.learn.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.words import brief, did_you_mean, shown
 
@@ -108,7 +108,7 @@ class LinearModel:
 
     def class_scores(self, X: Any) -> Array:
         """Return the scores of the classes; one column for two classes."""
-        return decision(self.problem_scores(X), code(self.classes.size, self.multiclass), self.multiclass)
+        return decision(self.problem_scores(X), self.classes.size, self.multiclass)
 
     def scores(self, X: Any) -> Array:
         """Return the scores of the classes, or the numbers of a regression.
@@ -170,12 +170,12 @@ class LinearModel:
         dtype = self.W.dtype
         return LinearModel(W.astype(dtype), b.astype(dtype), self.classes, self.multiclass, self.feature_names)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the model to a file, which appears whole or not at all.
 
         Parameters
         ----------
-        path : str or path-like
+        path : str, path-like or binary file object
 
         See Also
         --------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.memory import check_memory
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import did_you_mean, shown
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
+# Bytes for each class in each problem while a task is made: its sign, its cost, and what they are computed from.
+BYTES_PER_SIGN = 18
+# Classes up to which a product with the table of signs is faster than sums by class, which need no table.
+MAX_CLASSES_BY_PRODUCT = 100
 
 
 def by_pairs(multiclass: str) -> bool:
@@ -55,6 +60,14 @@ def code(n_classes: int, multiclass: str) -> Array:
         return np.ones((1, 1), np.int8)
     if n_classes == 2:
         return np.array([[-1], [1]], np.int8)
+    problems = count_problems(n_classes, multiclass)
+    check_memory(
+        float(BYTES_PER_SIGN) * n_classes * problems,
+        f"To learn {n_classes} classes as {problems} problems",
+        'With multiclass="ovr" there are fewer problems. Or merge rare classes.'
+        if by_pairs(multiclass)
+        else "Merge rare classes, or learn groups of them apart.",
+    )
     if not by_pairs(multiclass):
         return (2 * np.eye(n_classes, dtype=np.int8) - 1).astype(np.int8)
     first, second = np.triu_indices(n_classes, 1)
@@ -101,21 +114,34 @@ def make_task(
     return Task(label, sign, cost, class_cost, weight, np.empty(0), bias)
 
 
-def decision(problem_scores: Array, sign: Array, multiclass: str) -> Array:
+def decision(problem_scores: Array, n_classes: int, multiclass: str) -> Array:
     """Turn scores of problems into scores of classes.
 
     One-vs-one adds up, for each class, its signed scores against every other. With votes, each pair of classes casts
     one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one
     problem per class, or a single one for two classes.
     """
-    if not by_pairs(multiclass) or sign.shape[0] <= 2:
+    if not by_pairs(multiclass) or n_classes <= 2:
         return problem_scores
-    signs = sign.T.astype(problem_scores.dtype)
-    sums = np.asarray(problem_scores @ signs)
+    sums = _sum_by_class(problem_scores, n_classes)
     if multiclass == "ovo":
         return sums
-    votes = np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype) @ signs / 2
+    votes = _sum_by_class(np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype), n_classes) / 2
     return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+
+def _sum_by_class(pair_scores: Array, n_classes: int) -> Array:
+    """Return for each class the sum of its scores against each other class."""
+    if n_classes <= MAX_CLASSES_BY_PRODUCT:
+        return np.asarray(pair_scores @ code(n_classes, "ovo").T.astype(pair_scores.dtype))
+    sums = np.zeros((pair_scores.shape[0], n_classes), pair_scores.dtype)
+    start = 0
+    for k in range(n_classes - 1):  # the pairs of k with the classes after it are neighbours
+        against = pair_scores[:, start : start + n_classes - 1 - k]
+        sums[:, k] += against.sum(axis=1)
+        sums[:, k + 1 :] -= against
+        start += n_classes - 1 - k
+    return sums
 
 
 def winners(class_scores: Array) -> Array:

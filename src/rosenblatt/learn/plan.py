@@ -173,9 +173,19 @@ class Plan:
             )
         return float(factor) * self.eta
 
+    def first_pass(self, mistakes: Sequence[int], trials: int) -> tuple[int, int] | None:
+        """Return the rows of the first epoch and the mistakes on them, if each row was new to the weights that it met.
+
+        That is not so for rows drawn with replacement. A batch has one hypothesis for all rows, which knows none.
+        """
+        rows = trials // len(mistakes) if mistakes else 0
+        return None if self.order == "random" or self.batch or not rows else (rows, mistakes[0])
+
 
 def _check_run(run: Run) -> None:
     expect(run.epochs >= 1 and run.trials >= 0, "a run has no epochs")
+    rows, mistakes = run.single_pass or (1, 0)
+    expect(1 <= rows <= 1 << 62 and mistakes >= 0, "a run has a pass without rows")
 
 
 # A field of type Any: a file may hold a certificate, and whoever reads one without needs not import proofs.
@@ -220,6 +230,9 @@ class Run:
         The proof, where the run ended because two classes cannot be separated.
     model : LinearModel or None
         What `train` learned. None for the `run_` of an estimator, which has its `coef_` and `intercept_` itself.
+    single_pass : (int, int) or None
+        Rows that each met weights which had not seen them, and the mistakes on them: of the first epoch, or of a whole
+        stream. None where there was no such pass: rows drawn with replacement, a batch, a warm start, a regression.
     """
 
     mistakes: tuple[int, ...]
@@ -238,6 +251,7 @@ class Run:
     ceiling: float | None
     certificate: Any = None
     model: Any = None
+    single_pass: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         """Return the record in a few lines: of long columns the first epochs."""
@@ -265,7 +279,7 @@ class Run:
         return found
 
     def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
-        """Return what the mistakes of the first pass say about new rows.
+        """Return what the mistakes of the first pass, or of a stream, say about new rows.
 
         Parameters
         ----------
@@ -275,7 +289,8 @@ class Run:
         Returns
         -------
         tuple of Guarantee
-            Empty for several problems at once, whose mistakes are not one another's.
+            Empty for several problems at once, whose mistakes are not one another's, and where rows were not new to
+            the weights that they met: see `single_pass`.
         """
         # Imported here: training itself has no use for theorems.
         from rosenblatt.learn.guarantees import guarantees

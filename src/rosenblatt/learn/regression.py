@@ -28,6 +28,11 @@ class RegressionStream(Stream):
         """Learn from the rows once, in the order in which they come; `y` are numbers."""
         return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
 
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Learn from one row, as from a chunk; there are no mistakes in a regression."""
+        self.learn(self.row_table(x, grow=True), [y], np.empty(0))
+        return False
+
     def meet(self, classes: Array) -> None:
         """Do nothing: a regression has no classes."""
 

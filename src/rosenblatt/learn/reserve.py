@@ -12,9 +12,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import by_pairs, code
 
 Array = npt.NDArray[Any]
+
+
+def check_kind(new: Array, known: Array) -> None:
+    """Raise an error if new classes are texts where the known ones are numbers, or the other way round.
+
+    NumPy would make texts of the numbers, and 1 and "1" one class.
+    """
+    if new.size and known.size and _are_texts(new) != _are_texts(known):
+        kinds = ("numbers", "texts")
+        raise InvalidInput(
+            f"y has {new[:3].tolist()!r:.60}, which are {kinds[_are_texts(new)]}, where the classes of this stream, "
+            f"{known[:3].tolist()!r:.60}, are {kinds[_are_texts(known)]}. Convert y to the same kind."
+        )
+
+
+def _are_texts(classes: Array) -> bool:
+    return classes.dtype.kind in "US" or (classes.dtype.kind == "O" and isinstance(classes[0], str))
 
 
 def open_code(n_classes: int, multiclass: str) -> Array:

@@ -52,6 +52,17 @@ class Stop(Enum):
     CALLBACK = "the callback asked for it"
     CHUNK = "the chunk of the stream was over"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Stop | None:
+        """Return the end of this name: what is pickled must not depend on the sentences."""
+        return cls.__members__.get(str(value))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for skops, which asks for it and calls the class
+        return type(self), (self.name,)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return self.__reduce__()
+
 
 # What a run reports when its problems ended differently: the end that asks most of the user.
 PRECEDENCE = (

@@ -15,15 +15,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task
+from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, NoPenalty, PerceptronRule, Task
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.table import Table, as_table, too_long
+from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
-from rosenblatt.learn.reserve import growth, open_code
+from rosenblatt.learn.named_rows import NOT_FINITE, Columns, add_names, check_finite, is_dict, known_part, named_row
+from rosenblatt.learn.reserve import check_kind, growth, open_code
+from rosenblatt.learn.single import Journal, Single
 from rosenblatt.learn.touched import Undo, touched_part, touches_few
+from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import (
     ENTRIES_PER_WEIGHT,
     Method,
@@ -51,7 +54,9 @@ PLAIN = 0x0001 | 0x0100
 OVERFLOW = (
     "The weights overflowed {dtype}. Scale the data, for example with StandardScaler, or lower the learning rate."
 )
-NOT_FINITE = "x contains NaN, infinity or values whose square overflows. Remove such rows or scale them."
+# Cost of a class, up to which the sums of a perceptron's steps cannot overflow in any number of trials: a row that is
+# accepted is no longer than the square root of what overflows.
+SAFE_COST = 1e3
 
 
 @dataclass(frozen=True)
@@ -96,17 +101,6 @@ class Learned(NamedTuple):
     names: tuple[str, ...]  # of the features, where rows come as dicts; else empty
 
 
-class Single(NamedTuple):
-    """What `learn_one` needs at hand."""
-
-    place: dict[Any, int]  # number of each class
-    shape: tuple[int, ...]  # of an array that is a row; () where rows are dicts
-    dtype: np.dtype[Any]  # of its values
-    learn: Callable[[Any, int], int]  # from an array that is a row, of this type, contiguous and aligned
-    trial: RowTask
-    learn_sparse: Callable[[Any, int], int] | None = None
-
-
 class Stream:
     """Learn from rows as they come.
 
@@ -129,10 +123,11 @@ class Stream:
         self.classes: Array = NO_CLASSES
         self.state: Any = None
         self.trials = self.mistakes = 0
-        self.columns: dict[str, int] | None = None
+        self.columns: Columns | None = None
         if learned is not None:
             self.classes, self.state, self.trials, self.mistakes, names = learned
             self.columns = {name: column for column, name in enumerate(names)} or None
+        self.recorded = self.trials, self.mistakes  # what the record of its owner includes
         self._exposed = False  # whether somebody may hold a view of the weights of the state
         self._forget()
 
@@ -146,9 +141,11 @@ class Stream:
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
         self._single: Single | None = None
+        self._journal: Journal | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_planes": None, "_model": None, "_exposed": False, "_single": None}
+        derived = dict.fromkeys(("_planes", "_model", "_single", "_journal"))
+        return self.__dict__ | derived | {"_exposed": False}
 
     @property
     def learned(self) -> Learned:
@@ -293,6 +290,7 @@ class Stream:
 
     def meet(self, classes: Array) -> None:
         """Add classes: each starts from the weights that it would have, had it been announced at the start."""
+        check_kind(classes, self.classes)
         seen = np.unique(np.concatenate([self.classes, classes])) if self.classes.size else np.unique(classes)
         if seen.size == self.classes.size:
             if self.state is not None:
@@ -335,7 +333,7 @@ class Stream:
         """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
         if self._exposed or not self.state.W.flags.writeable:
             self.state = copy_state(self.state)
-            self._exposed, self._single = False, None
+            self._exposed, self._single, self._journal = False, None, None
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -400,13 +398,14 @@ class Stream:
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
         self.trials += subset.size or table.shape[0]
         self.mistakes += int(counted.mistakes.sum())
-        self._planes = self._model = None
+        self._planes = self._model = self._journal = None
         return counted
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row; return whether it was a mistake.
 
-        The same as `learn` with a chunk of one row, with less work around it.
+        The same as `learn` with a chunk of one row, with less work around it. A row that makes the weights overflow is
+        refused, and nothing of it is learned.
 
         Parameters
         ----------
@@ -432,14 +431,27 @@ class Stream:
             and x.dtype is single.dtype
             and x.flags.num & PLAIN == PLAIN
         ):
-            mistakes = single.learn(x, c)
+            mistakes = single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)
         else:
             mistakes = self._learn_other_row(x, c)
         if mistakes < 0:
-            raise InvalidInput(NOT_FINITE if mistakes == -1 else OVERFLOW.format(dtype=self.state.W.dtype))
+            overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
+            raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
         self.trials += 1
         self.mistakes += mistakes
         return mistakes > 0
+
+    def _learn_noted(self, learn: Callable[[Any, int], int], row: Any, c: int, entries: int) -> int:
+        """Present a row and write it down; undo what it did if the weights overflowed."""
+        journal = self._journal
+        if journal is None:
+            journal = self._journal = Journal(self.state)
+        mistakes = learn(row, c)
+        if mistakes == -2:
+            journal.restore()
+        elif mistakes >= 0:
+            journal.note(learn, row.copy() if type(row) is np.ndarray else row, c, entries)
+        return mistakes
 
     def _learn_first(self, x: Any, y: Any) -> bool:
         """Learn from the first row of a stream, or of a class."""
@@ -458,34 +470,45 @@ class Stream:
         task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
         trial = RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known)
         example = np.zeros(1, state.W.dtype)
+        method = settings.method
+        plain = isinstance(method, FirstOrder) and isinstance(method.penalty, NoPenalty)
+        steps_once = isinstance(getattr(method, "rule", None), PerceptronRule)
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
             shape=() if self.columns is not None else state.W.shape[1:],
             dtype=example.dtype,
-            learn=settings.method.dense_row_learner(trial, state, example),
+            learn=method.dense_row_learner(trial, state, example),
             trial=trial,
+            safe=plain and steps_once and costs.max() * self._eta <= SAFE_COST,
         )
         return self._single
 
     def _learn_other_row(self, x: Any, c: int) -> int:
         """Present a dict, a sparse row, or what becomes an array."""
         rows: Dense | Csr
-        if isinstance(x, Mapping):
-            rows = self._named_row(x, grow=True)
+        dtype = self.state.W.dtype
+        if is_dict(x):
+            try:
+                rows = named_row(self._own_columns(), x, dtype)
+            except KeyError:
+                rows = self._grown_row(x, dtype)
         else:
-            rows = with_dtype(self.row_table(x), self.state.W.dtype).rows
+            rows = with_dtype(self.row_table(x), dtype).rows
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         if isinstance(rows, Dense):
-            return single.learn(np.require(rows.X[0], single.dtype, ["C", "A"]), c)
-        # The code is called without a look at types: indices may be of 32 or 64 bits, so all are made 64.
-        types: tuple[Any, ...] = (single.dtype, np.int64, np.int64)
-        rows = Csr(*(np.require(part, kind, ["C", "A"]) for part, kind in zip(rows, types, strict=True)))
+            x = np.require(rows.X[0], single.dtype, ["C", "A"])
+            return single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)
+        if not is_dict(x):
+            # The code is called without a look at types: indices may be of 32 or 64 bits, so all are made 64.
+            types: tuple[Any, ...] = (single.dtype, np.int64, np.int64)
+            # A copy: what is written down must not change with the user's matrix.
+            rows = Csr(*(np.array(part, kind, order="C") for part, kind in zip(rows, types, strict=True)))
         learn = single.learn_sparse
         if learn is None:
             learn = self.settings.method.row_learner(single.trial, self.state, rows)
             self._single = single._replace(learn_sparse=learn)
-        return learn(rows, c)
+        return learn(rows, c) if single.safe else self._learn_noted(learn, rows, c, rows.data.size)
 
     # ------------------------------------------------------------------------------------------------- rows with names
 
@@ -498,54 +521,41 @@ class Stream:
         grow : bool
             Whether names that were not there before become columns; else they count as zero.
         """
-        if isinstance(x, Mapping):
-            entries = self._named_row(x, grow)
-            return as_table(sp.csr_matrix(entries, shape=(1, max(len(self.columns or ()), 1))))
+        if is_dict(x):
+            columns, double = self._own_columns(), np.dtype(np.float64)
+            row = self._grown_row(x, double) if grow else named_row(columns, known_part(columns, x), double)
+            return Table(row, (1, max(len(columns), 1)), double, check_finite(row))
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
         sparse = sp.issparse(x)
-        row: Any = x if sparse else _numbers(x)
-        single = row.ndim == 1 or (sparse and row.shape[0] == 1)
-        if not single or (self.state is not None and row.shape[-1] != self.n_features):
+        given: Any = x if sparse else _numbers(x)
+        single = given.ndim == 1 or (sparse and given.shape[0] == 1)
+        if not single or (self.state is not None and given.shape[-1] != self.n_features):
             wanted = "" if self.state is None else f"; the model has {self.n_features} features"
-            raise InvalidInput(f"x has shape {row.shape}{wanted}. Pass one row: an array of shape (n_features,).")
-        return as_table(row if row.ndim == 2 else row.reshape(1, -1))
+            raise InvalidInput(f"x has shape {given.shape}{wanted}. Pass one row: an array of shape (n_features,).")
+        return as_table(given if given.ndim == 2 else given.reshape(1, -1))
 
-    def _named_row(self, x: Mapping[str, float], grow: bool) -> Csr:
+    def _own_columns(self) -> Columns:
+        """Return the column of each name; none before the first row."""
         if self.columns is None:
             if self.state is not None:
                 raise InvalidInput(
                     "The rows of this model are arrays without names. Pass an array, or start a stream with dicts."
                 )
             self.columns = {}
-        try:
-            data = np.fromiter(x.values(), np.float64, len(x))
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
-        if not np.isfinite(data).all():
-            raise InvalidInput(NOT_FINITE)
-        if not x and not self.columns:
-            raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
-        columns = self.columns
-        if not x.keys() <= columns.keys():
-            if grow:
-                for name in x:  # in their order: the columns must not depend on the hashes of names
-                    columns.setdefault(name, len(columns))
-                self._make_room()
-            else:
-                known = np.fromiter((name in columns for name in x), bool, len(x))
-                x, data = {name: 0.0 for name in x if name in columns}, data[known]
-        indices = np.fromiter(map(columns.__getitem__, x), np.int32, len(x))
-        if (indices[1:] < indices[:-1]).any():  # sums are added up in the order of the columns, as in a matrix
-            order = np.argsort(indices)
-            indices, data = indices[order], data[order]
-        return Csr(data, indices, np.array([0, data.size], np.int32))
+        return self.columns
 
-    def _make_room(self) -> None:
-        """Add columns to the state until each name has one: twice as many as needed, so that this is rare."""
-        if self.state is not None and self.columns is not None and len(self.columns) > self.state.W.shape[1]:
-            self.state = self.settings.method.widen(self.state, 2 * len(self.columns))
+    def _grown_row(self, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
+        """Return a row whose new names have become columns, for which the state has room."""
+        columns = self._own_columns()
+        # Nothing may be left of a row that is refused.
+        check_finite(named_row({name: place for place, name in enumerate(x)}, x, dtype))
+        add_names(columns, x)
+        if self.state is not None and len(columns) > self.state.W.shape[1]:
+            # Twice as many columns as needed, so that this is rare.
+            self.state = self.settings.method.widen(self.state, 2 * len(columns))
             self._forget()
+        return named_row(columns, x, dtype)
 
     # --------------------------------------------------------------------------------------------------------- merging
 
@@ -581,18 +591,6 @@ class Stream:
             return False
         same_features = other.columns == self.columns and other.n_features == self.n_features
         return same_features and other.settings == self.settings
-
-
-def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
-    """Return rows with values of another type; without a copy if they have it already."""
-    if dtype == table.dtype:
-        return table
-    with np.errstate(over="ignore"):
-        values = table.values.astype(dtype)
-    if too_long(table.largest, dtype) or not np.isfinite(values).all():
-        raise InvalidInput(f"X has values of {np.abs(table.values).max():.3g}, which {dtype} cannot hold: scale X.")
-    rows = Dense(values) if isinstance(table.rows, Dense) else table.rows._replace(data=values)
-    return Table(rows, table.shape, dtype, table.largest)
 
 
 def _numbers(x: Any) -> Array:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.numbers import is_real, is_truth
-from rosenblatt.data.table import ALL_ROWS, as_table, learnable
+from rosenblatt.data.table import ALL_ROWS, as_table, learnable, with_own_indices
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.model import LinearModel
@@ -81,6 +81,8 @@ def train(
     chosen = Plan(**plan)
     _check_own(margin, fit_intercept)
     table = learnable(as_table(X))
+    if chosen.callback is not None or callable(chosen.schedule):
+        table = with_own_indices(table)
     classes, label = as_labels(y, table.shape[0])
     if classes.size < 2:
         raise InvalidInput(f"y has one class only, {shown(classes[0])}. Add examples of another class.")

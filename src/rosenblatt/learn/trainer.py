@@ -345,6 +345,7 @@ class Trainer:
             radius=self.presenter.radius,
             ceiling=ceiling if np.isfinite(ceiling) else None,
             certificate=self.presenter.certificate,
+            single_pass=self.plan.first_pass(self.mistakes, self.trials),
         )
 
     def _reason(self, stops: tuple[Stop, ...], ceiling: float) -> str:

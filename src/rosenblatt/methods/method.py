@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task, score
+from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import ALL_ROWS, Table, part_of
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
@@ -285,6 +286,11 @@ def start_state(
     Each row of a table teaches all problems, or with `by_pairs` a few of them.
     """
     features, order = table.shape[1], best_order(method, problems, table, by_pairs=by_pairs)
+    check_memory(
+        float(problems) * features * table.dtype.itemsize,
+        f"The weights of {problems} problems with {features} features",
+        "Use fewer features or classes, or float32.",
+    )
     state = method.start(problems, features, table.dtype, order)
     if init is not None:
         W0, b0 = check_start(init, problems, features)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import code, decision
+from rosenblatt.learn.multiclass import decision
 from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import (
     COLOURS,
@@ -138,7 +138,7 @@ def _regions(ax: Axes, coef: Array, intercept: Array, n_classes: int, multiclass
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     x, y = np.meshgrid(np.linspace(left, right, GRID_POINTS_PER_SIDE), np.linspace(low, high, GRID_POINTS_PER_SIDE))
     grid = np.column_stack([x.ravel(), y.ravel()])
-    scores = decision(grid @ coef.T + intercept, code(n_classes, multiclass), multiclass)
+    scores = decision(grid @ coef.T + intercept, n_classes, multiclass)
     if n_classes == 2:
         scores = np.hstack([-scores, scores])
     for k in range(n_classes):

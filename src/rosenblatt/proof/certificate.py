@@ -27,7 +27,7 @@ from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof import certificate_json
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
 from rosenblatt.proof.certificate_json import ARITHMETICS, seal_of
-from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
@@ -154,7 +154,7 @@ class Certificate:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file; it appears whole or not at all."""
         text = json.dumps(self.to_dict(), sort_keys=True, indent=1)
-        replace_file(Path(path), [f"{text}\n".encode()])
+        replace_file(target_of(path), [f"{text}\n".encode()])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:

@@ -6,6 +6,7 @@ Compiled loops do not check bounds, so that a forged file must be stopped before
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from numbers import Integral, Real
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -59,10 +60,15 @@ def entries(node: Any, names: Iterable[str]) -> list[Any]:
     return [node[name] for name in names]
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
 def check_record(name: str, record: Any, kind: type) -> None:
     """Raise a `Fault` unless the record is of a class, and its fields of the types that the class declares."""
     expect(type(record) is kind, f"{name} is not a {kind.__name__}")
-    for field, hint in get_type_hints(kind).items():
+    for field, hint in _hints(kind).items():
         expect(is_of(getattr(record, field), hint), f"{name}.{field} is not of type {hint}")
 
 

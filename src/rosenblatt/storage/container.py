@@ -12,13 +12,14 @@ import json
 import math
 import os
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage.atomic import replace_file, write_to
 from rosenblatt.storage.checks import entries, is_integer
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.storage.values import DTYPE_CODES, DTYPES, Array, Decoder, Encoder, raw_bytes
@@ -31,6 +32,12 @@ VERSION = "2"
 READABLE_VERSIONS = ("1", "2")
 # No header comes near: whatever may be long, such as names and records, is in tensors.
 MAX_HEADER_BYTES = 1 << 26
+# Bytes that the values of a text of JSON take in memory, by the characters that each of them needs: objects, their
+# entries, lists, and what commas separate.
+BYTES_PER_CHARACTER = {"{": 184, ":": 100, "[": 56, ",": 60}
+# Bytes that the header may take in memory: so many times the size of the file, or as many as any file may.
+BYTES_PER_FILE_BYTE = 8
+MIN_PARSED_BYTES = 1 << 26
 # Addresses have 48 bits.
 MAX_TENSOR_BYTES = 1 << 48
 MAX_DIMENSIONS = 8
@@ -38,12 +45,12 @@ MAX_DIMENSIONS = 8
 _METADATA = {"format", "version", "package", "model", "seal"}
 
 
-def write(path: Path, content: Content) -> None:
-    """Write texts and sections of named values to a file, which appears whole or not at all.
+def write(target: Any, content: Content) -> None:
+    """Write texts and sections of named values to a file, which appears whole or not at all, or to a file object.
 
     Parameters
     ----------
-    path : Path
+    target : Path or file object
     content : dict
 
     Raises
@@ -51,7 +58,11 @@ def write(path: Path, content: Content) -> None:
     Fault
         If a value is of a kind that a file cannot hold, or a record failed its check.
     """
-    replace_file(path, pack(content))
+    parts = pack(content)
+    if isinstance(target, Path):
+        replace_file(target, parts)
+    else:
+        write_to(target, parts)
 
 
 def pack(content: Content) -> list[Any]:
@@ -180,6 +191,12 @@ class Container:
 # ------------------------------------------------------------------------------------------------------------ writing
 
 
+@cache
+def _package() -> str:
+    """Return who writes: to look up the version takes longer than to read a small file."""
+    return f"rosenblatt {package_version('rosenblatt')}"
+
+
 def _seal(header: dict[str, Any], tensors: Iterable[Array]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True, separators=(",", ":")).encode())
     for tensor in tensors:
@@ -194,8 +211,7 @@ def _lay_out(nodes: dict[str, Any], tensors: dict[str, Array]) -> tuple[bytes, l
         model = json.dumps(nodes, allow_nan=False)
     except ValueError as error:  # an integer of thousands of digits
         raise Fault(f"a value cannot be written ({error})") from None
-    package = f"rosenblatt {package_version('rosenblatt')}"
-    metadata = {"format": FORMAT, "version": VERSION, "package": package, "model": model}
+    metadata = {"format": FORMAT, "version": VERSION, "package": _package(), "model": model}
     header: dict[str, Any] = {"__metadata__": metadata}
     end = 0
     for name in order:
@@ -203,7 +219,9 @@ def _lay_out(nodes: dict[str, Any], tensors: dict[str, Array]) -> tuple[bytes, l
         shape = [int(size) for size in tensors[name].shape]
         header[name] = {"dtype": DTYPE_CODES[tensors[name].dtype], "shape": shape, "data_offsets": [start, end]}
     metadata["seal"] = _seal(header, (tensors[name] for name in order))
-    text = json.dumps(header).encode()
+    shown = json.dumps(header)
+    _check_room(shown, 8 + len(shown) + end)
+    text = shown.encode()
     text += b" " * (-len(text) % 8)
     expect(
         len(text) <= MAX_HEADER_BYTES, f"what is not an array takes {len(text)} bytes, of at most {MAX_HEADER_BYTES}"
@@ -224,7 +242,15 @@ def _no_constant(name: str) -> NoReturn:
     raise Fault(f"its header has {name}, which is not JSON")
 
 
-def _parse(text: str) -> Any:
+def _check_room(text: str, size: int) -> None:
+    """Raise a `Fault` if a text of JSON would take more memory than a file of this size justifies."""
+    needed = sum(count * text.count(character) for character, count in BYTES_PER_CHARACTER.items())
+    room = max(MIN_PARSED_BYTES, BYTES_PER_FILE_BYTE * size)
+    expect(needed <= room, f"its header would take {needed} bytes of memory, of {room} for a file of {size} bytes")
+
+
+def _parse(text: str, size: int) -> Any:
+    _check_room(text, size)
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except ValueError as error:
@@ -237,7 +263,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
     expect(size >= 8, f"it has {size} bytes and no header")
     expect(length <= min(MAX_HEADER_BYTES, size - 8), f"its header would have {length} bytes, the file has {size}")
     try:
-        header = _parse(file.read(length).decode())
+        header = _parse(file.read(length).decode(), size)
     except UnicodeDecodeError:
         raise Fault("its header is not text") from None
     version, model, seal = _take_metadata(header)
@@ -247,7 +273,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
     for name, tensor in tensors.items():
         if tensor.dtype == bool and tensor.size:
             expect(raw_bytes(tensor).max() <= 1, f"{name!r:.60} holds what is neither true nor false")
-    nodes = _parse(model)
+    nodes = _parse(model, size)
     sections = isinstance(nodes, dict) and all(isinstance(part, str | dict) for part in nodes.values())
     expect(sections, "it has no sections")
     return version, nodes, tensors
@@ -263,7 +289,7 @@ def _take_metadata(header: Any) -> tuple[str, str, str]:
     expect(
         version in READABLE_VERSIONS,
         f"it has version {version!r:.60} of the format, written by {metadata.get('package')!r:.60}; this is "
-        f"rosenblatt {package_version('rosenblatt')}, which reads versions {' and '.join(READABLE_VERSIONS)}",
+        f"{_package()}, which reads versions {' and '.join(READABLE_VERSIONS)}",
     )
     expect(metadata.keys() == _METADATA, f"its metadata are not {', '.join(sorted(_METADATA))}")
     expect(all(isinstance(text, str) for text in metadata.values()), "its metadata are not text")

@@ -1,0 +1,42 @@
+"""How much memory there is, so that what needs far more is refused before it is asked for."""
+
+from __future__ import annotations
+
+import os
+
+from rosenblatt.errors import TooLarge
+
+# Where the system does not say: what no machine has.
+UNKNOWN = 1 << 48
+
+
+def physical_memory() -> int:
+    """Return the bytes of memory of the machine, or those that this process may use if they are fewer."""
+    try:
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        installed = UNKNOWN
+    try:
+        import resource
+
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, ValueError, OSError):
+        return installed
+    return installed if allowed == resource.RLIM_INFINITY else min(installed, allowed)
+
+
+def check_memory(needed: float, what: str, remedy: str) -> None:
+    """Raise an error if something needs more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What needs them, with its size.
+    remedy : str
+        A sentence: what to do instead.
+    """
+    there = physical_memory()
+    if needed > there:
+        raise TooLarge(f"{what} would take {needed / 1e9:.3g} GB of memory, of {there / 1e9:.3g} GB. {remedy}")

@@ -1,0 +1,68 @@
+"""Rows that are dicts from the names of features to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Csr
+from rosenblatt.errors import InvalidInput
+
+Array = npt.NDArray[Any]
+
+Columns = dict[str, int]
+NOT_FINITE = "x contains NaN, infinity or values whose square overflows. Remove such rows or scale them."
+
+
+@cache
+def _ends(size: int) -> Array:
+    """Return where a single row of so many entries begins and ends; nobody writes to it."""
+    return np.array([0, size], np.int64)
+
+
+def is_dict(x: Any) -> bool:
+    """Return whether a row is a dict, or another mapping."""
+    return type(x) is dict or isinstance(x, Mapping)
+
+
+def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
+    """Return a row whose names all have columns; raise a `KeyError` for one that has none.
+
+    The entries are sorted, so that sums are added up in the order of the columns, as in a matrix.
+    """
+    size = len(x)
+    places, values = (
+        zip(*sorted(zip(map(columns.__getitem__, x), x.values(), strict=True)), strict=True) if x else ((), ())
+    )
+    indices = np.fromiter(places, np.int64, size)
+    try:
+        data = np.fromiter(values, dtype, size)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
+    return Csr(data, indices, _ends(size) if size < 4096 else np.array([0, size], np.int64))
+
+
+def known_part(columns: Columns, x: Mapping[str, float]) -> dict[str, float]:
+    """Return the entries whose names have columns, as the others count as zero."""
+    return {name: value for name, value in x.items() if name in columns}
+
+
+def add_names(columns: Columns, x: Mapping[str, float]) -> None:
+    """Give each new name a column, in the order of the row: columns must not depend on the hashes of names."""
+    if not x and not columns:
+        raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
+    for name in x:
+        columns.setdefault(name, len(columns))
+
+
+def check_finite(row: Csr) -> float:
+    """Return the squared length of a row; raise an error if that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = float(row.data @ row.data)
+    if not length < np.inf:
+        raise InvalidInput(NOT_FINITE)
+    return length

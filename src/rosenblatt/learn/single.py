@@ -1,0 +1,55 @@
+"""Single rows of a stream: what they need at hand, and how one that makes the weights overflow is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.methods.method import copy_state
+from rosenblatt.methods.single_row import RowTask
+
+# Entries of rows that are written down, at least, before the state is copied anew.
+MIN_ENTRIES = 4096
+
+
+class Single(NamedTuple):
+    """What `learn_one` needs at hand."""
+
+    place: dict[Any, int]  # number of each class
+    shape: tuple[int, ...]  # of an array that is a row; () where rows are dicts
+    dtype: np.dtype[Any]  # of its values
+    learn: Callable[[Any, int], int]  # from an array that is a row, of this type, contiguous and aligned
+    trial: RowTask
+    safe: bool  # whether no row can make the weights overflow
+    learn_sparse: Callable[[Any, int], int] | None = None
+
+
+class Journal:
+    """A copy of a state, and the rows learned since.
+
+    A row is learned in place, and whether it makes the weights overflow is known only afterwards. To copy the weights
+    before each row would take longer than to learn it. Therefore they are copied from time to time, and the rows since
+    then are kept: a state before the last row is the copy after the same rows again.
+    """
+
+    def __init__(self, state: Any) -> None:
+        self.state, self.copied = state, copy_state(state)
+        self.rows: list[tuple[Callable[[Any, int], int], Any, int]] = []
+        self.size = max(MIN_ENTRIES, sum(array.size for array in state))
+        self.room = self.size
+
+    def note(self, learn: Callable[[Any, int], int], row: Any, c: int, entries: int) -> None:
+        """Write down that a row, which nobody else may change, was learned in this way as one of class c."""
+        self.rows.append((learn, row, c))
+        self.room -= entries + 1
+        if self.room < 0:
+            self.copied = copy_state(self.state, self.copied)
+            self.rows, self.room = [], self.size
+
+    def restore(self) -> None:
+        """Put the state back to where it was after the last row written down."""
+        copy_state(self.copied, self.state)
+        for learn, row, c in self.rows:
+            learn(row, c)

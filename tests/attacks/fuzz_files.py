@@ -1,0 +1,442 @@
+"""Load damaged and forged model files, and use what loads.
+
+    python -m attacks.fuzz_files --mutants 200000
+    python -m attacks.fuzz_files --seconds 60 --seed 7
+
+Every mutant follows from the seed and its number. A child process loads and uses them; this process watches it. What
+counts as a failure: a crash, a mutant that takes more than `SECONDS` of processor time, an error that is not of the
+package, memory beyond `BYTES_PER_FILE_BYTE` times the file (and beyond `FREE_BYTES`). Prints the figures, then a line
+for each failure; the exit code says whether there was one. `--show K` writes mutant K to the standard output.
+"""
+
+import argparse
+import contextlib
+import copy
+import io
+import json
+import mmap
+import os
+import resource
+import signal
+import struct
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+import rosenblatt
+from attacks.forge import content, join, split
+from rosenblatt.errors import RosenblattError
+
+VERSION_1 = Path(__file__).parents[1] / "storage" / "version_1"
+# Processor time that a mutant may take, memory that it may take for each of its bytes, and that any may.
+SECONDS = 20.0
+BYTES_PER_FILE_BYTE = 10
+FREE_BYTES = 1 << 26
+# Memory beyond which the child gets a MemoryError, so that the machine does not suffer.
+MOST_BYTES = 1 << 31
+MOST_FAILURES = 20
+
+X = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float)
+Y = np.arange(24) % 3
+WILD = [
+    *(None, True, -1, 0, 1, 5, 2**31, 2**53, 2**63, 10**30, 10**400, -0.5, 1e300, 5e-324),
+    *("", "ovo", "ovo-vote", "joint", "Run", "coef_", "a" * 5000, [], [[]], {}, [0] * 5000),
+    *({"tensor": "coef_"}, {"tensor": "nowhere"}, {"float": "nan"}, {"float": "inf"}, {"tuple": []}, {"os": "system"}),
+    *({"enum": ["Stop", "SEPARATED"]}, {"scalar": ["int64", 3]}, {"scalar": ["str", "x"]}, {"scalar": ["bool", True]}),
+    *({"dict": [["a", 1]]}, {"dict": [[1, 2], [1.0, 3]]}, {"numbers": "coef_"}, {"objects": [1, "a", None]}),
+    *({"objects": []}, {"text": "learned.classes"}, {"strings": {"utf8": "x", "ends": "y"}}, {"tuple": [0] * 2000}),
+]
+DTYPES = ["F64", "F32", "F16", "I64", "I32", "I8", "U8", "U32", "U64", "BOOL", "BF16", "C64", "", None, 3]
+NUMBERS = [np.nan, np.inf, -1.0, 1e300, 5e-324, np.int64(-1), np.int64(2**40), np.int64(7), np.int64(2**63 - 1)]
+
+
+def models():
+    """Yield a model for each kind of state that there is."""
+    fresh = [
+        rosenblatt.Perceptron(penalty="elasticnet"),
+        rosenblatt.Perceptron(multiclass="ovo", random_state=np.random.RandomState(0)),
+        rosenblatt.AveragedPerceptron(multiclass="joint", class_weight={0: 2.0, 1: 1.0, 2: 1.0}),
+        rosenblatt.PassiveAggressive(C=np.inf, init=(np.ones(4), 0.5)),
+        rosenblatt.SoftMargin(average=True),
+        rosenblatt.AROW(),
+        rosenblatt.AROW(covariance="full"),
+        rosenblatt.Winnow(),
+        rosenblatt.Winnow(balanced=False),
+    ]
+    yield from (model.partial_fit(X, Y) for model in fresh)
+    for rows in (X, sp.csr_array(X)):
+        yield rosenblatt.VotedPerceptron().partial_fit(rows, np.array(["a", "b", "cc"])[Y])
+    yield rosenblatt.Perceptron().fit(X, np.array(["a", "b", "cc"], object)[Y])
+    yield from (rosenblatt.PocketPerceptron(max_iter=3).fit(X, Y), rosenblatt.MaximumMargin().fit(X, Y))
+    yield rosenblatt.Perceptron().fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])  # with a proof
+    for rows in (X, sp.csr_array(X)):
+        yield rosenblatt.KernelPerceptron(kernel="laplacian", aggregate="vote").partial_fit(rows, Y)
+    yield rosenblatt.KernelPerceptron(kernel="precomputed", aggregate="average", max_iter=3).fit(X @ X.T, Y)
+    for rule in ("random", "forgetron", "projectron"):
+        yield rosenblatt.KernelPerceptron(budget=4, budget_rule=rule, multiclass="ovo").partial_fit(X, Y)
+    yield from (rosenblatt.AssociationUnits(n_units=5, fan_in=fan_in).fit(X) for fan_in in (None, 2))
+    named = rosenblatt.AveragedPerceptron()
+    for row, label in zip(X, Y, strict=True):
+        named.learn_one({"a": row[0], "b": row[1]}, int(label))
+    yield from (named, rosenblatt.AdalineRegressor().fit(X, X[:, 0]), rosenblatt.Perceptron())
+
+
+def originals():
+    """Return the bytes of a file for each model, and of the files of version 1."""
+    found = []
+    for model in models():
+        file = io.BytesIO()
+        rosenblatt.save(model, file)
+        found.append(file.getvalue())
+        if hasattr(model, "coef_") and len(found) % 4 == 0:
+            file = io.BytesIO()
+            model._named_model().save(file)
+            found.append(file.getvalue())
+    return found + [path.read_bytes() for path in sorted(VERSION_1.glob("*.safetensors"))]
+
+
+# ---------------------------------------------------------------------------------------------------------- mutations
+
+
+def damage(data, random):
+    """Change bytes, as a bad disk or a broken transfer does."""
+    kind, place = random.integers(5), int(random.integers(len(data)))
+    if kind == 0:
+        return data[:place] + bytes([data[place] ^ 1 << int(random.integers(8))]) + data[place + 1 :]
+    if kind == 1:
+        return data[:place]
+    if kind == 2:
+        return data[:place] + random.bytes(int(random.integers(1, 20))) + data[place:]
+    if kind == 3:  # the length of the header
+        lengths = [0, 1, 7, len(data) - 8, len(data), 2**26, 2**63, 2**64 - 1]
+        length = lengths[random.integers(len(lengths))]
+        return struct.pack("<Q", length) + data[8:]
+    return random.bytes(8) + data[8:] if place % 2 else data + random.bytes(8)
+
+
+def places(node):
+    """Yield every place in a tree of JSON, as its container and the key."""
+    for key in list(node) if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], dict | list):
+            yield from places(node[key])
+
+
+def edit_node(model, random):
+    """Change a value of the model's JSON: to a wild one, to another one of the same file, or its number a little."""
+    found = list(places(model))
+    where, key = found[random.integers(len(found))]
+    kind, old = random.integers(6), where[key]
+    if kind == 0 and isinstance(where, dict):
+        where[str(key) + "_"] = where.pop(key)
+    elif kind == 1:
+        source, other = found[random.integers(len(found))]
+        with contextlib.suppress(KeyError, IndexError):
+            where[key] = copy.deepcopy(source[other])
+    elif kind == 2 and type(old) in (int, float):
+        where[key] = [old + 1, old - 1, -old, old * 1000, float(old), int(old) if abs(old) < 1e9 else 0][
+            random.integers(6)
+        ]
+    elif kind == 3 and isinstance(where, list):
+        where.insert(key, copy.deepcopy(old)) if random.integers(2) else where.pop(key)
+    else:
+        where[key] = copy.deepcopy(WILD[random.integers(len(WILD))])
+
+
+def edit_tensor(header, tensors, random):
+    """Lie about the type, the shape or the place of a tensor, or change its numbers."""
+    names = [name for name in header if name != "__metadata__"]
+    if not names:
+        return tensors
+    kind, name = random.integers(6), names[random.integers(len(names))]
+    entry = header[name]
+    if kind == 0:
+        entry["dtype"] = DTYPES[random.integers(len(DTYPES))]
+    elif kind == 1:
+        shape = entry["shape"]
+        shapes = [shape[::-1], [*shape, 1], [int(np.prod(shape))], [-1], "x", [2**62] * 3, [0, *shape], [1] * 40]
+        entry["shape"] = shapes[random.integers(len(shapes))]
+    elif kind == 2:
+        other = names[random.integers(len(names))]
+        header[name], header[other] = header[other], header[name]
+    elif kind == 3:
+        place = int(random.integers(max(len(tensors) - 8, 1)))
+        wild = np.array(NUMBERS[random.integers(len(NUMBERS))]).tobytes()
+        return tensors[:place] + wild + tensors[place + 8 :]
+    elif kind == 4:
+        return miscount(header, tensors, random)
+    else:
+        entry["data_offsets"] = [int(n) for n in random.integers(-8, 200, 2)]
+    return tensors
+
+
+def miscount(header, tensors, random):
+    """Change one of the whole numbers, to one that is just, or far, outside of what there is."""
+    entries = [entry for entry in header.values() if entry.get("dtype") in ("I64", "I32") and 0 not in entry["shape"]]
+    if not entries:
+        return tensors
+    entry = entries[random.integers(len(entries))]
+    start, end = entry["data_offsets"]
+    numbers = np.frombuffer(tensors[start:end], {"I64": "<i8", "I32": "<i4"}[entry["dtype"]]).copy()
+    wild = [-1, 0, 3, 4, 5, 24, 2**30, int(numbers.max()) + 1, numbers.size]
+    with np.errstate(over="ignore"):
+        numbers[random.integers(numbers.size)] = np.array(wild[random.integers(len(wild))]).astype(numbers.dtype)
+    return tensors[:start] + numbers.tobytes() + tensors[end:]
+
+
+def edit_text(header, random):
+    """Change a few letters of the model's JSON."""
+    text = header["__metadata__"]["model"]
+    place = int(random.integers(len(text)))
+    letters = "".join(random.choice(list('[]{}",:0123456789.eE-\\u null'), random.integers(0, 4)))
+    header["__metadata__"]["model"] = text[:place] + letters + text[place + int(random.integers(0, 4)) :]
+
+
+def splice(model, files, random):
+    """Take an entry of another file's model."""
+    other = content(split(files[random.integers(len(files))])[0])
+    section = str(random.choice(["parameters", "attributes"]))
+    if isinstance(other.get(section), dict) and isinstance(model.get(section), dict) and other[section]:
+        name = str(random.choice(list(other[section])))
+        model[section][name] = other[section][name]
+    elif random.integers(2):
+        model["class"] = other["class"]
+
+
+def forge(data, files, random):
+    """Tell some lies under a seal that fits."""
+    header, tensors = split(data)
+    model = content(header)
+    for _ in range(random.integers(1, 4)):
+        kind = random.integers(8)
+        if kind <= 3:
+            edit_node(model, random)
+        elif kind == 4:
+            splice(model, files, random)
+        elif isinstance(header, dict):
+            with contextlib.suppress(TypeError, ValueError, KeyError):  # an earlier lie has made this one impossible
+                tensors = edit_tensor(header, tensors, random)
+    header["__metadata__"]["model"] = json.dumps(model)
+    if random.integers(10) == 0:
+        edit_text(header, random)
+    return join(header, tensors)
+
+
+def mutant(files, seed, k):
+    """Return the bytes of a mutant."""
+    random = np.random.default_rng([seed, k])
+    data = files[k % len(files)]
+    return forge(data, files, random) if random.integers(4) else damage(data, random)
+
+
+# --------------------------------------------------------------------------------------------------------------- use
+
+
+def use(model):
+    """Do with a model what one does with a model."""
+    json.dumps(repr(model))
+    count = getattr(model, "n_features_in_", None) or (model.W.shape[1] if hasattr(model, "W") else 4)
+    rows = np.ones((3, min(count, 10**6)))
+    if hasattr(model, "transform"):
+        model.transform(rows)
+        model.transform(sp.csr_array(rows))
+        return
+    model.predict(rows)
+    if hasattr(model, "alpha_") and model.budget is None:
+        for method in ("last", "average", "vote"):
+            model.predict(rows, method)
+    if getattr(model, "kernel", None) == "precomputed":
+        return
+    model.predict(sp.csr_array(rows))
+    if hasattr(model, "decision_function"):
+        model.decision_function(sp.csr_array(rows))
+    if hasattr(model, "run_"):
+        model.run_.guarantees()
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(sp.csr_array(rows), model.classes_[[0, 0, 0]] if hasattr(model, "classes_") else [0, 1, 0])
+        model.predict(rows)
+        if hasattr(model, "learn_one"):
+            model.learn_one(rows[0], model.classes_[0] if hasattr(model, "classes_") else 1.0)
+
+
+def outcome(data):
+    """Load and use a file; return what came of it, and the traceback of an error that is not of the package."""
+    try:
+        model = rosenblatt.load(data)
+    except RosenblattError as error:
+        return ("short", str(error)) if len(str(error)) < 60 else ("refused", None)
+    except Exception:
+        return "leaked", traceback.format_exc(limit=-3)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            use(model)
+    except (RosenblattError, NotFittedError):
+        return "loaded, not usable", None
+    except Exception:
+        return "failed in use", traceback.format_exc(limit=-3)
+    return "loaded", None
+
+
+FINE = ("refused", "loaded", "loaded, not usable")
+
+
+def resident(field):
+    """Return a figure of /proc/self/status in bytes; 0 where there is none."""
+    with contextlib.suppress(OSError), open("/proc/self/status") as file:
+        for line in file:
+            if line.startswith(field):
+                return 1024 * int(line.split()[1])
+    return 0
+
+
+def reset_peak():
+    """Let the largest memory of this process be what it has now."""
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+# ------------------------------------------------------------------------------------------------------------ running
+
+
+def work(files, seed, numbers, progress, report):
+    """Go through mutants, in a child process: tell the number of each before it is tried, and what came of it."""
+    warnings.simplefilter("ignore")
+    size = resident("VmSize")
+    if size:
+        resource.setrlimit(resource.RLIMIT_AS, (size + MOST_BYTES, resource.RLIM_INFINITY))
+    counts, most = {}, (0.0, 0, 0)
+    for k in numbers:
+        struct.pack_into("<q", progress, 0, k)
+        data = mutant(files, seed, k)
+        reset_peak()
+        before = resident("VmRSS")
+        kind, text = outcome(data)
+        taken = resident("VmHWM") - before
+        most = max(most, (taken / len(data) if taken > FREE_BYTES else 0.0, taken, k))
+        if taken > max(FREE_BYTES, BYTES_PER_FILE_BYTE * len(data)):
+            kind, text = "memory", f"{taken} bytes for a file of {len(data)}"
+        counts[kind] = counts.get(kind, 0) + 1
+        if kind not in FINE:
+            report.write(json.dumps(["failure", k, kind, text]) + "\n")
+        if k % 64 == 0 or kind not in FINE:
+            report.write(json.dumps(["counts", counts]) + "\n")
+            report.flush()
+            counts = {}
+    report.write(json.dumps(["counts", counts]) + "\n")
+    report.write(json.dumps(["most", most]) + "\n")
+    report.flush()
+
+
+def processor_seconds(child):
+    """Return the processor time of a process, so that a busy machine is not taken for a mutant that hangs."""
+    try:
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def watch(child, progress):
+    """Wait for a child; return how it ended: None if well."""
+    last, since = -1, 0.0
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            if os.WIFSIGNALED(status):
+                return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+            return None if os.WEXITSTATUS(status) == 0 else f"exit code {os.WEXITSTATUS(status)}"
+        (now,) = struct.unpack_from("<q", progress, 0)
+        spent = processor_seconds(child)
+        if now != last:
+            last, since = now, spent
+        elif spent - since > SECONDS:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return f"more than {SECONDS} s"
+        time.sleep(0.05)
+
+
+def fuzz(mutants, seconds, seed):
+    """Try mutants until there were enough, or the time is over; return counts, failures and the largest memory."""
+    files = originals()
+    for data in files:  # what was not damaged must load: else this script shows nothing
+        assert outcome(join(*split(data)))[0] in FINE, outcome(data)
+    progress, counts, failures, start = mmap.mmap(-1, 8), {}, [], 0
+    deadline = time.monotonic() + (seconds or 1e9)
+    most = (0.0, 0, 0)
+    while start < mutants and time.monotonic() < deadline and len(failures) < MOST_FAILURES:
+        stop = mutants if seconds is None else min(mutants, start + 2000)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            with os.fdopen(write, "w") as report:
+                code = 1
+                try:
+                    work(files, seed, range(start, stop), progress, report)
+                    code = 0
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    report.flush()
+                    os._exit(code)
+        os.close(write)
+        with os.fdopen(read) as report:
+            os.set_blocking(read, True)
+            lines, end = drain(report, child, progress)
+        for what, *rest in map(json.loads, lines):
+            if what == "counts":
+                for kind, count in rest[0].items():
+                    counts[kind] = counts.get(kind, 0) + count
+            elif what == "most":
+                most = max(most, tuple(rest[0]))
+            else:
+                failures.append(rest)
+        start = stop
+        if end is not None:
+            (k,) = struct.unpack_from("<q", progress, 0)
+            failures.append([k, "crash", end])
+            start = k + 1
+    return counts, failures, most, start
+
+
+def drain(report, child, progress):
+    """Return what a child reported, and how it ended; reports are read as it runs, because a pipe is small."""
+    lines = []
+    reader = Thread(target=lambda: lines.extend(report.read().splitlines()))
+    reader.start()
+    end = watch(child, progress)
+    reader.join()
+    return lines, end
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Load damaged and forged model files, and use what loads.")
+    parser.add_argument("--mutants", type=int, default=10**12)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", type=int)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.show is not None:
+        sys.stdout.buffer.write(mutant(originals(), options.seed, options.show))
+        return
+    began = time.monotonic()
+    counts, failures, most, tried = fuzz(options.mutants, options.seconds, options.seed)
+    print(f"{tried} mutants in {time.monotonic() - began:.0f} s: {json.dumps(counts, sort_keys=True)}")
+    print(f"most memory: {most[1]} bytes (mutant {most[2]})")
+    for failure in failures:
+        print("FAILURE", *failure)
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
