@@ -89,7 +89,7 @@ def _root(square: Fraction, up: bool) -> float:
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
     """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
     pairs = list(zip(ids, factors, strict=True))
-    if isinstance(signed.table.rows, Dense) and signed.classes == 2:
+    if isinstance(signed.table.rows, Dense) and signed.classes == 2 and signed.table.exact is None:
         count = max(1, ENTRIES_PER_BLOCK // signed.width)
         parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
     else:
