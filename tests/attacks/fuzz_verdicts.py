@@ -38,7 +38,9 @@ def _labels(rng, X, classes=2):
         return rng.integers(0, classes, n)
     moved = (X - np.mean(X, axis=0)).astype(float)
     scale = np.abs(moved).max(axis=0) + (np.abs(moved).max(axis=0) == 0)
-    y = np.digitize((moved / scale) @ rng.integers(-2, 3, d), np.linspace(-0.7, 0.7, classes - 1) if classes > 2 else [0])
+    y = np.digitize(
+        (moved / scale) @ rng.integers(-2, 3, d), np.linspace(-0.7, 0.7, classes - 1) if classes > 2 else [0]
+    )
     if rng.random() < 0.7:
         y[rng.integers(n)] = rng.integers(classes)
     return y
@@ -127,7 +129,9 @@ def huge_integers(rng):
 def fractions(rng):
     X = _small(rng, size=4)
     below = rng.integers(1, 8, X.shape)
-    exact = np.array([[Fraction(int(v), int(b)) for v, b in zip(*row, strict=True)] for row in zip(X, below, strict=True)])
+    exact = np.array(
+        [[Fraction(int(v), int(b)) for v, b in zip(*row, strict=True)] for row in zip(X, below, strict=True)]
+    )
     return exact, _labels(rng, exact.astype(float))
 
 

@@ -67,7 +67,11 @@ class Reduction(NamedTuple):
 
 def inseparable_claims(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> dict[str, Any]:
     """Return the fields of a certificate on rows that the support of a witness keeps from being separated."""
-    found = reduce(signed, view, witness, clock)
+    return reduction_claims(signed, reduce(signed, view, witness, clock))
+
+
+def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
+    """Return the fields of a certificate that a reduction proves."""
     if found.verdict == "undecided":
         return {"verdict": "undecided", "reason": "no hyperplane separates, but whether one separates weakly is open"}
     support, counts = found.witness.support, found.witness.counts
