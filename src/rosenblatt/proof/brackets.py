@@ -260,7 +260,7 @@ def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], 
 
 def _quotient(margin: Fraction, w: Array | list[int]) -> float:
     """Divide a margin by |w|, rounded down."""
-    square = sum((Fraction(v) ** 2 for v in w), Fraction(0))
+    square = sum((Fraction(v) ** 2 for v in w if v), Fraction(0))
     if square == 0:
         raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
     if margin < 0:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +14,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Dense
+from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.decide import ADDED_WIDE_ROWS, decide
 from rosenblatt.separability.integer_search import PaddedSearch
 from rosenblatt.separability.search import (
@@ -33,7 +38,7 @@ from rosenblatt.separability.views import (
     sample_rows,
     standardised,
 )
-from rosenblatt.separability.witness import as_floats, as_fractions, as_vector, separates
+from rosenblatt.separability.witness import as_floats, as_fractions, separates
 
 Array = npt.NDArray[Any]
 
@@ -94,22 +99,43 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
 
     Return the fields of a certificate: margin, augmented, and the vector where a better one was found.
     """
-    w = np.array(vector) if isinstance(vector[0], float) else as_floats([int(v) for v in vector])
     claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # of one class alone
     if signed.label.min() == 0:
-        best = largest_margin(signed, clock, augmented=False, w=w)
-        if separates(signed, best.w):
-            w = best.w
-            claims["vector"] = as_vector(w)
-        claims["margin"] = _bracket(signed, w, best, clock, augmented=False)
-    best = largest_margin(signed, clock, augmented=True, w=w)
-    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
-    found = best.w if separates(signed, best.w) else w
-    claims["augmented"] = _bracket(signed, found, best, clock, augmented=True)
+        claims["margin"] = _claimed(signed, vector, clock, augmented=False)
+        w = claims["margin"].w
+        if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
+            claims["vector"] = vector = w
+    with suppress(OutOfTime):
+        claims["augmented"] = _claimed(signed, vector, clock, augmented=True)
     for name in ("margin", "augmented"):
-        if not claims[name].lower > 0:
+        if name in claims and not claims[name].lower > 0:
             claims[name] = None
     return claims
+
+
+def _claimed(signed: SignedRows, vector: tuple[Any, ...], clock: Clock, *, augmented: bool) -> Bracket:
+    """Bracket a margin from a separator, searching where floats hold the rows; moving them changes no distances."""
+    rows = CompactRows(signed, moved=not augmented, scaled=False)
+    inner, w = rows.signed, rows.from_weights(vector)
+    best = largest_margin(inner, clock, augmented=augmented, w=w)
+    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
+    bracket = _bracket(inner, best.w if separates(inner, best.w) else w, best, clock, augmented=augmented)
+    if rows.same or not bracket.w:
+        return bracket
+    if not rows.moved:
+        exact = not isinstance(bracket.w[0], float)
+        placed = rows.to_weights(list(_proportional(bracket.w)) if exact else np.array(bracket.w))
+        return replace(bracket, w=as_fractions(placed) if exact else tuple(placed.tolist()))
+    integers = rows.to_weights(_proportional(bracket.w))
+    rounded = margin_bracket(signed, as_floats(integers), bracket.rows, bracket.weights)
+    if _narrow(rounded):
+        return rounded
+    return margin_bracket(signed, as_fractions(integers), bracket.rows, bracket.weights)
+
+
+def _proportional(w: Sequence[Any]) -> list[int]:
+    """Return integers in the direction of floats or Fractions."""
+    return as_integers(np.array([Fraction(v) for v in w], object))[0]
 
 
 def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket:
@@ -175,7 +201,7 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
     support, shares = index[:0], np.empty(0)
     if w is None and part is signed:
         easy = standardised(signed)
-        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS)[0]))
+        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS, clock)[0]))
     elif w is None:
         # If the sample has m of n rows, only about width n / m of all rows violate its optimum (Clarkson 1995).
         best = largest_margin(part, clock, augmented=augmented)
@@ -193,7 +219,7 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
     _, spread, padding = _frame(signed, augmented)
     inverse = np.full(signed.features, 1.0 / spread)
     view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
-    _, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, to_optimum=True)
+    _, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
     while True:

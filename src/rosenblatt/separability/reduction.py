@@ -136,7 +136,7 @@ def _overlapping(signed: SignedRows, witness: Witness, basis: Sequence[list[int]
 def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
     """Look for a weak separator of wide rows by coordinate descent that keeps the support at zero."""
     view = standardised(signed)
-    u, _ = coordinate_descent(view, PREPARATION_EPOCHS, tied=np.array(witness.support))
+    u, _ = coordinate_descent(view, PREPARATION_EPOCHS, clock, tied=np.array(witness.support))
     weak = _lifted(signed, witness, view.to_weights(u), clock)
     return weak if weak is not None and separates_weakly(signed, weak) else None
 

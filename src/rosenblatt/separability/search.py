@@ -7,7 +7,7 @@ descent on two classes, passive-aggressive updates on more.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from rosenblatt.compiled.epochs import (
     Learner,
     NoAverage,
     NoPenalty,
-    PassiveAggressiveRule,
     Task,
     Weights,
     run_joint_epoch,
@@ -40,6 +39,8 @@ ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS = 10, 200
 DESCENT_EPOCHS = 3
 # Iterations of a search between two looks at all rows and at the clock; fewer where an iteration is slow.
 ITERATIONS, WIDE_ITERATIONS, MANY_COLUMNS = 1000, 100, 300
+# Looks at all rows after which a search gives up, for each that it would need if every row entered once.
+MAX_ROUNDS = 50
 # Share of its size to which the residual must drop within one step to count as zero.
 ZERO_SHARE = 1e-12
 # A row is independent of others if more than this share of it lies outside their span.
@@ -145,7 +146,8 @@ def find_nearest_point(
 def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
     """Continue a search until no row is left to take in; return how it ended."""
     iterations = WIDE_ITERATIONS if working.view.width > MANY_COLUMNS else ITERATIONS
-    while True:
+    most = MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
+    for _ in range(most):
         before = np.linalg.norm(working.residual)
         end = working.search(iterations, to_optimum=to_optimum, zero=zero)
         if end == ORIGIN:
@@ -156,6 +158,7 @@ def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero
         margins = working.view.margins(working.point)
         if (not to_optimum and working.k and margins.min() > 0) or (end != LIMIT and not working.extend(margins)):
             return NEAREST
+    return NEAREST  # rounding keeps it from an end
 
 
 def lowest_rows(margins: Array, width: int) -> Array:
@@ -165,7 +168,7 @@ def lowest_rows(margins: Array, width: int) -> Array:
 
 
 def coordinate_descent(
-    view: AffineView, epochs: int, *, tied: Array | None = None, to_optimum: bool = False
+    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, to_optimum: bool = False
 ) -> tuple[Array, Array]:
     """Pass over two classes by dual coordinate descent; return the weights in the view and the multipliers.
 
@@ -173,6 +176,7 @@ def coordinate_descent(
     ----------
     view : AffineView
     epochs : int
+    clock : Clock
     tied : int array or None
         Rows whose margin is to be zero, as it is on a support that rules a separator out.
     to_optimum : bool
@@ -187,14 +191,25 @@ def coordinate_descent(
     descend = compiled.descend_dense if isinstance(rows, Dense) else compiled.descend_csr
     random = np.random.default_rng(0)
     for _ in range(epochs):
+        clock.check()
         wrong = descend(rows, sign, view.frame, square, ties, random.permutation(signed.n), u, alpha)
         if not to_optimum and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
     return u, alpha
 
 
-def passive_aggressive(signed: SignedRows, epochs: int) -> Array:
-    """Pass over several classes by passive-aggressive updates of own and highest other score; return the weights."""
+def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:
+    """Pass over several classes until all are right, updating own and highest other score; return the weights.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    rule : PassiveAggressiveRule or PerceptronRule
+        The first needs fewer epochs where classes are far apart, the second where they are close.
+    epochs : int
+        The most that are passed.
+    clock : Clock
+    """
     classes, features, dtype = signed.classes, signed.features, signed.table.dtype
     zeros, none = np.zeros(classes), np.empty(0)
     weights = Weights(
@@ -210,11 +225,12 @@ def passive_aggressive(signed: SignedRows, epochs: int) -> Array:
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
     task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
-    learner = Learner(PassiveAggressiveRule(np.inf), NoPenalty(), ConstantRate(1.0), NoAverage())
+    learner = Learner(rule, NoPenalty(), ConstantRate(1.0), NoAverage())
     # The type of row numbers that training uses too, so that the epoch is compiled once for both.
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
     for _ in range(epochs):
+        clock.check()
         shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
         run_joint_epoch(learner, signed.table.rows, task, order, weights, weights, counts)
