@@ -144,9 +144,7 @@ def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, time_li
     with np.errstate(all="ignore"):
         try:
             claims = verdict_claims(signed, clock)
-        except OutOfTime:
-            claims = {"verdict": "undecided", "reason": f"the time limit of {time_limit} seconds was over"}
-        except TooLarge as fault:
+        except (OutOfTime, TooLarge) as fault:
             claims = {"verdict": "undecided", "reason": str(fault)}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
             with suppress(OutOfTime):  # the verdict stands without them
@@ -162,9 +160,8 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], time_limit: 
     clock = Clock(time_limit)
     try:
         pair = contradiction(signed.table, signed.label, clock)
-    except OutOfTime:
-        reason = f"the time limit of {time_limit} seconds was over"
-        return issue(signed, classes, verdict="undecided", reason=reason)
+    except OutOfTime as fault:
+        return issue(signed, classes, verdict="undecided", reason=str(fault))
     if pair is None:
         reason = (
             "no equal rows are of different classes, so that a Gaussian kernel separates them by a theorem (Micchelli "
