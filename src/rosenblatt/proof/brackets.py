@@ -260,7 +260,8 @@ def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], 
 
 def _quotient(margin: Fraction, w: Array | list[int]) -> float:
     """Divide a margin by |w|, rounded down."""
-    square = sum((Fraction(v) ** 2 for v in w if v), Fraction(0))
+    integers, scale = as_integers(w) if isinstance(w, np.ndarray) else (w, Fraction(1))
+    square = sum(v * v for v in integers if v) * scale**2
     if square == 0:
         raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
     if margin < 0:

@@ -94,13 +94,14 @@ def certify(
     check_options(exact, time_limit)
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
+    clock = Clock(time_limit)
     decimal = exact == "decimal"
     if kernel in ("quadratic", "poly"):
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
-        return _certify_gaussian(signed, classes, time_limit)
-    return _certify(signed, classes, margin, time_limit)
+        return _certify_gaussian(signed, classes, clock)
+    return _certify(signed, classes, margin, clock)
 
 
 def certify_pairs(
@@ -126,7 +127,7 @@ def certify_pairs(
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
         pair = SignedRows(signed.table.take(index), signed.label[index] == b, 2, decimal=signed.decimal)
-        certificates[classes[a], classes[b]] = _certify(pair, (classes[a], classes[b]), margin, time_limit)
+        certificates[classes[a], classes[b]] = _certify(pair, (classes[a], classes[b]), margin, Clock(time_limit))
     return certificates
 
 
@@ -138,8 +139,7 @@ def check_options(exact: Any, time_limit: Any) -> None:
         raise InvalidInput(f"time_limit={time_limit!r} is not a positive number of seconds.")
 
 
-def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, time_limit: float | None) -> Certificate:
-    clock = Clock(time_limit)
+def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, clock: Clock) -> Certificate:
     # Values that leave the range of floats may mislead the search, but not the proof.
     with np.errstate(all="ignore"):
         try:
@@ -155,9 +155,8 @@ def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, time_li
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel
 
 
-def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], time_limit: float | None) -> Certificate:
+def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock) -> Certificate:
     """Certify what can be proved of rows in the feature space of a Gaussian kernel."""
-    clock = Clock(time_limit)
     try:
         pair = contradiction(signed.table, signed.label, clock)
     except OutOfTime as fault:

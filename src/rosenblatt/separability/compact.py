@@ -113,10 +113,11 @@ class CompactRows:
 
     def from_weights(self, vector: Any) -> Array:
         """Return weights of the original rows as weights here, rounded, up to a positive factor."""
-        if self.same:
-            return np.asarray(vector, np.float64)
-        weights = []
         features = self.features + 1
+        if not self.moved:
+            blocks = np.asarray(vector, np.float64).reshape(-1, features)
+            return np.asarray(blocks[:, np.append(self.columns, self.features)].ravel())
+        weights = []
         for first in range(0, self.width, features):
             block = [Fraction(vector[first + j]) for j in self.columns.tolist()]
             weights += [w / factor for w, factor in zip(block, self.factor, strict=True)]

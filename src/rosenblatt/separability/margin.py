@@ -23,9 +23,11 @@ from rosenblatt.separability.decide import ADDED_WIDE_ROWS, decide
 from rosenblatt.separability.integer_search import PaddedSearch
 from rosenblatt.separability.search import (
     DESCENT_EPOCHS,
+    REACHED_GAP,
     WorkingSet,
     continue_search,
     coordinate_descent,
+    gap,
     lowest_rows,
 )
 from rosenblatt.separability.views import (
@@ -217,10 +219,12 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
 def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
     """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
     _, spread, padding = _frame(signed, augmented)
-    inverse = np.full(signed.features, 1.0 / spread)
+    inverse = np.full(signed.features, 1.0 if augmented else 1.0 / spread)
     view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
-    _, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
+    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
     ids = np.flatnonzero(alpha)
+    if augmented and gap(view, u, alpha) < REACHED_GAP:
+        return LargestMargin(rescale(view.to_weights(u)), ids, alpha[ids] / alpha.sum())
     share = alpha[ids] / alpha.sum()
     while True:
         clock.check()

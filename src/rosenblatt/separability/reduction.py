@@ -33,6 +33,7 @@ from rosenblatt.separability.witness import (
     as_vector,
     counts_to_multipliers,
     integer_matrix,
+    longest,
     separates_weakly,
     separator,
     solving_seconds,
@@ -227,8 +228,9 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
     """
     # From independent rows of the support, the dependence to be found is the only one.
     independent = pivots(integer_matrix(signed, witness.support))[0]
-    clock.check(solving_seconds(len(independent) + len(added)))
-    vector = null_vector(integer_matrix(signed, [*(witness.support[a] for a in independent), *added]))
+    matrix = integer_matrix(signed, [*(witness.support[a] for a in independent), *added])
+    clock.check(solving_seconds(len(matrix), longest(matrix)))
+    vector = null_vector(matrix)
     if vector is None:
         return None
     split = len(independent)

@@ -33,18 +33,22 @@ from rosenblatt.separability.views import AffineView, View
 
 Array = npt.NDArray[Any]
 
-# Rows that a working set takes in at a time: so many for each column, and at least so many.
-ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS = 10, 200
+# Rows that a working set takes in at a time: so many for each column, and at least so many; fewer if they are long.
+ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS, ADDED_ENTRIES = 10, 200, 1 << 24
 # Epochs of coordinate descent before a search.
 DESCENT_EPOCHS = 3
-# Iterations of a search between two looks at all rows and at the clock; fewer where an iteration is slow.
-ITERATIONS, WIDE_ITERATIONS, MANY_COLUMNS = 1000, 100, 300
+# Iterations of a search between two looks at all rows and at the clock; fewer where an iteration is slow, as its number
+# of products tells.
+ITERATIONS, MIN_ITERATIONS, PRODUCTS = 1000, 10, 3e8
 # Looks at all rows after which a search gives up, for each that it would need if every row entered once.
 MAX_ROUNDS = 50
 # Share of its size to which the residual must drop within one step to count as zero.
 ZERO_SHARE = 1e-12
 # A row is independent of others if more than this share of it lies outside their span.
 INDEPENDENT_SHARE = 1e-8
+SURELY_INDEPENDENT_SHARE = 1e-4
+# Epochs after which coordinate descent towards the largest margin sees whether it is there, up to what share.
+EPOCHS_PER_LOOK, REACHED_GAP = 25, 1e-9
 # Rows enter a working set if their margin is below the support's by more than this share.
 MARGIN_GAP = 1e-9
 
@@ -109,8 +113,13 @@ class WorkingSet:
         if not place.size:
             return
         columns = np.vstack([self.A[place].T, np.ones(place.size)])
-        Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+        order: Array = np.arange(place.size)
+        Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
         size = np.abs(np.diag(R))
+        if place.size > len(columns) or size.min() <= SURELY_INDEPENDENT_SHARE * size.max():
+            # Much slower, but tells which are.
+            Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+            size = np.abs(np.diag(R))
         k = int(np.count_nonzero(size > INDEPENDENT_SHARE * size[0]))
         Q, order = Q[:, :k], order[:k]
         active = self.active
@@ -145,7 +154,8 @@ def find_nearest_point(
 
 def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
     """Continue a search until no row is left to take in; return how it ended."""
-    iterations = WIDE_ITERATIONS if working.view.width > MANY_COLUMNS else ITERATIONS
+    width = working.view.width
+    iterations = min(ITERATIONS, max(MIN_ITERATIONS, int(PRODUCTS / (width * (working.ids.size + 6 * width) + 1))))
     most = MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
     for _ in range(most):
         before = np.linalg.norm(working.residual)
@@ -163,7 +173,8 @@ def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero
 
 def lowest_rows(margins: Array, width: int) -> Array:
     """Choose rows to take in: those of lowest margin. Some no longer have it when the others are in."""
-    size = min(margins.size, max(ADDED_ROWS_PER_COLUMN * width, MIN_ADDED_ROWS))
+    most = max(ADDED_ENTRIES // (width + 1), 2 * width)
+    size = min(margins.size, max(min(ADDED_ROWS_PER_COLUMN * width, most), MIN_ADDED_ROWS))
     return np.arange(margins.size) if size == margins.size else np.argpartition(margins, size - 1)[:size]
 
 
@@ -190,12 +201,22 @@ def coordinate_descent(
         ties[tied] = True
     descend = compiled.descend_dense if isinstance(rows, Dense) else compiled.descend_csr
     random = np.random.default_rng(0)
-    for _ in range(epochs):
+    for epoch in range(epochs):
         clock.check()
         wrong = descend(rows, sign, view.frame, square, ties, random.permutation(signed.n), u, alpha)
+        if to_optimum and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1 and gap(view, u, alpha) < REACHED_GAP:
+            break
         if not to_optimum and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
     return u, alpha
+
+
+def gap(view: AffineView, u: Array, alpha: Array) -> float:
+    """Return the share by which the margin of u is below the bound that its multipliers prove, both in floats."""
+    length, total = float(np.linalg.norm(u)), float(alpha.sum())
+    if not (length > 0 and total > 0):
+        return np.inf
+    return 1.0 - float(view.margins(u).min()) * total / length**2
 
 
 def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:

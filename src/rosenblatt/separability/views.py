@@ -167,7 +167,7 @@ class RowSpaceView(MatrixView):
         self.scale = 1.0 / np.sqrt(squares if normalise else np.full(ids.size, squares.max()))
         G *= self.scale
         G *= self.scale[:, None]
-        L, order, rank, _ = scipy.linalg.lapack.dpstrf(G, lower=1, overwrite_a=1)
+        L, order, rank, _ = scipy.linalg.lapack.dpstrf(G.T, lower=1, overwrite_a=1)
         self.basis, self.triangle = order[:rank] - 1, np.tril(L[:rank, :rank])
         Z = np.empty((ids.size, rank))
         Z[order - 1] = np.tril(L[:, :rank])
