@@ -2,8 +2,8 @@
 
     PYTHONPATH=src:tests python tests/attacks/fuzz_verdicts.py [sets] [seed]
 
-A set is dense or sparse in turn. What is compared is in COMPARISONS: functions of the certificate, the rows and the class
-numbers that return a sentence for each difference. Undecided certificates count as differences.
+A set is dense or sparse in turn. COMPARISONS holds what is compared: functions of the certificate, the rows and the
+class numbers that yield a sentence for each difference. Undecided certificates count as differences.
 """
 
 from __future__ import annotations
@@ -265,4 +265,5 @@ def run(sets, seed, report=print):
 
 
 if __name__ == "__main__":
-    sys.exit(run(int((sys.argv + ["2000"])[1]), int((sys.argv + ["", "0"])[2]) if len(sys.argv) > 2 else 0) > 0)
+    SETS, SEED = (int(v) for v in (sys.argv[1:] + ["2000", "0"][len(sys.argv) - 1 :])[:2])
+    sys.exit(run(SETS, SEED) > 0)

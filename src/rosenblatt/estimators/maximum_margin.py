@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.estimators.base import labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
@@ -26,7 +27,7 @@ from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
-from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
+from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect
 
@@ -43,6 +44,7 @@ class _Fitted(LinearPredictor):
     margin_: Array
     margin_ceiling_: Array
     support_: list[Array]
+    exact_weights_: list[tuple[Fraction, ...]]
 
 
 class MaximumMargin(Declared, _Fitted):
@@ -61,18 +63,24 @@ class MaximumMargin(Declared, _Fitted):
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As for `Perceptron`.
     margin_ : array of shape (n_problems,)
-        Distance of the closest rows from each hyperplane, rounded down.
+        Distance of the closest rows from each hyperplane, rounded down: of the weights as they are in `coef_` and
+        `intercept_`. Negative if a row is on the wrong side.
     margin_ceiling_ : array of shape (n_problems,)
-        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls.
+        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls. 0 if there is
+        none, infinite if time ran out before anything was proved.
+    exact_weights_ : list of tuples of Fraction
+        For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
+        the others. Files do not keep it.
     support_ : list of int arrays
         The rows that each hyperplane rests on.
     stop_reason_ : str
-        How close the two are.
+        How close the two are, or what there is instead.
 
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are the best that the perceptron came by.
+    problem, and its weights are the best that the perceptron came by. A warning says, too, if time ran out, and if a
+    margin is so small next to the values that floats do not hold weights that separate.
 
     References
     ----------
@@ -95,7 +103,7 @@ class MaximumMargin(Declared, _Fitted):
 
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then is treated as one that cannot be separated.",
+        text="Most seconds; a problem that is not solved by then gets the best weights of the perceptron.",
         above=0,
         wanted="a positive number or None",
         optional=True,
@@ -159,16 +167,31 @@ class MaximumMargin(Declared, _Fitted):
         self.margin_ = np.array([plane.margin.lower for plane in found])
         self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
         self.support_ = [plane.support for plane in found]
-        apart = self.margin_ > 0
-        if apart.all():
-            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
-            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
-        else:
-            self.stop_reason_ = (
-                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
-            )
-            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
+        self.exact_weights_ = [plane.exact for plane in found]
+        self.stop_reason_, complete = self._reason()
+        if not complete:
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
         return self
+
+    def _reason(self) -> tuple[str, bool]:
+        """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
+        problems, ceiling = self.margin_.size, self.margin_ceiling_
+        parts = []
+        if apart := np.count_nonzero(ceiling == 0):
+            parts.append(
+                f"{apart} of {problems} problems cannot be separated: there is no largest margin. Consider SoftMargin."
+            )
+        if late := np.count_nonzero(np.isinf(ceiling)):
+            parts.append(f"{late} of {problems} problems were not solved in the time given. Raise max_seconds.")
+        if rounded := np.count_nonzero([bool(exact) for exact in self.exact_weights_]):
+            parts.append(
+                f"{rounded} of {problems} problems can be separated, but not by weights in floats: the margin is too "
+                "small next to the values. The weights that separate are in exact_weights_. Consider centring the data."
+            )
+        if parts:
+            return " ".join(parts), False
+        gap = float((1 - self.margin_ / ceiling).max())
+        return f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible.", True
 
     @available_if(_no_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any) -> Self:
@@ -198,19 +221,22 @@ class MaximumMargin(Declared, _Fitted):
 
 
 def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
-    """Return the hyperplane of one problem, or the best that the perceptron finds where nothing separates."""
+    """Return the hyperplane of one problem, or the best that the perceptron finds where there is none or no time."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
-    with suppress(OutOfTime):
-        found = largest_margin_hyperplane(SignedRows(part, sign[label[subset], 0] > 0, 2), clock)
+    signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
+    with suppress(OutOfTime, TooLarge):
+        found = largest_margin_hyperplane(signed, clock)
         if found is not None:
             return found._replace(support=subset[found.support])
+        ceiling = 0.0
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     method = FirstOrder(PerceptronRule(0.0, 0.0))
     state = method.start(1, table.shape[1], table.dtype)
     run(Job(method, table, task, Plan(epochs=100, keep="best"), subset=subset), state)
     planes = method.hyperplanes(state)
     w, b = planes.W[0].astype(float), float(planes.b[0])
-    margins = sign[label[subset], 0] * scores(table, planes, subset)[:, 0]
-    reached = float(margins.min()) / (float(np.linalg.norm(w)) or 1.0)
-    return Hyperplane(w, b, Bracket(min(reached, -np.finfo(float).tiny), 0.0), subset[:0])
+    reached = plane_margin(signed, np.append(w, b))
+    if ceiling == 0.0:
+        reached = min(reached, -np.finfo(float).tiny)
+    return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])

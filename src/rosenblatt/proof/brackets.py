@@ -231,7 +231,7 @@ def geometric_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
     if not sides[0].size or not sides[1].size:
         return math.inf, math.inf
     w = direction(w)
-    lower = _quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
+    lower = quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
     return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
 
 
@@ -239,7 +239,7 @@ def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
     """Compute the lower and upper bound of the augmented margin that these witnesses prove."""
     rows, weights = _witnesses(signed, rows, weights)
     w = direction(w)
-    lower = _quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
+    lower = quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
     if not rows:
         return lower, math.inf
     factors = _proportional_integers(weights)
@@ -258,7 +258,7 @@ def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], 
     return rows, weights
 
 
-def _quotient(margin: Fraction, w: Array | list[int]) -> float:
+def quotient(margin: Fraction, w: Array | list[int]) -> float:
     """Divide a margin by |w|, rounded down."""
     integers, scale = as_integers(w) if isinstance(w, np.ndarray) else (w, Fraction(1))
     square = sum(v * v for v in integers if v) * scale**2

@@ -26,7 +26,7 @@ EMPTY_SHARE = 0.25
 # Entries up to which sparse rows are made dense, so that they can be moved.
 DENSE_MAX_ENTRIES = 1 << 14
 # Columns are moved if they are farther from zero than this many times their spread.
-FAR_FROM_ZERO = 1 << 8
+FAR_FROM_ZERO = 1 << 16
 # Rows that are looked at first, to see whether columns are empty or far from zero.
 SAMPLE_ROWS = 512
 # Factors of a column have at most so many bits.
@@ -164,8 +164,8 @@ class CompactRows:
 def _far(X: Array) -> Array:
     """Return the columns that are much farther from zero than they are wide."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
-    nearest = np.minimum(np.abs(lowest), np.abs(highest))
-    return np.flatnonzero((np.sign(lowest) == np.sign(highest)) & (nearest > FAR_FROM_ZERO * (highest - lowest)))
+    nearest, spread = np.minimum(np.abs(lowest), np.abs(highest)), highest - lowest
+    return np.flatnonzero((np.sign(lowest) == np.sign(highest)) & (spread > 0) & (nearest > FAR_FROM_ZERO * spread))
 
 
 def _used(table: Table) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.errors import TooLarge
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
@@ -39,6 +40,21 @@ def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
         return {"verdict": "separable", "vector": vector, "diverging": rows.placed([True] * rows.signed.width)}
     found = reduce(rows.signed, view, witness, clock)
     return reduction_claims(signed, _in_original(found, rows, signed))
+
+
+def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
+    """Return weights that separate, as a certificate holds them; None if there are none.
+
+    Raises
+    ------
+    OutOfTime, TooLarge
+        If that was not decided.
+    """
+    rows = CompactRows(signed)
+    witness, _ = _start(rows.signed, clock)
+    if witness is None:
+        raise TooLarge("the rows are too many and too long for the search")
+    return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
 
 
 def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Reduction:
