@@ -1,5 +1,10 @@
 """The largest margin: unique, certified, and without streams."""
 
+import math
+import warnings
+from fractions import Fraction
+from operator import mul
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +12,7 @@ from hypothesis import given, settings
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from rosenblatt import MaximumMargin
+from rosenblatt import MaximumMargin, certify
 from rosenblatt.errors import InvalidInput
 from strategies import separable_sets
 
@@ -51,6 +56,65 @@ def test_where_nothing_separates_it_warns_and_says_so():
         model = MaximumMargin().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
     assert model.margin_[0] < 0
     assert "1 of 1 problems cannot be separated" in model.stop_reason_
+
+
+def margin_of(model, X, label):
+    """The distance of the closest row from the weights as they are, over the rationals."""
+    w, b = [Fraction(v) for v in model.coef_[0].tolist()], Fraction(model.intercept_[0].item())
+    lowest = min((2 * c - 1) * (sum(map(mul, map(Fraction, x), w)) + b) for x, c in zip(X, label, strict=True))
+    return float(lowest) / math.sqrt(sum(v * v for v in w))
+
+
+@pytest.mark.parametrize(
+    ("X", "label"),
+    [
+        ([[1e15], [1e15 + 2]], [0, 1]),
+        ([[1e15, 0.0], [1e15 + 2, 1.0], [1e15 + 4, 0.0]], [0, 1, 1]),
+        ([[1e12 + 1, 3.0], [1e12 - 1, -3.0], [1e12, 0.5]], [0, 1, 0]),
+        ([[1e-130], [3e-130]], [0, 1]),
+    ],
+)
+def test_the_margin_is_that_of_the_weights_that_are_returned(X, label):
+    model = MaximumMargin().fit(X, label)
+    truth = margin_of(model, X, label)
+    assert truth > 0
+    assert truth * (1 - 1e-12) <= model.margin_[0] <= truth * (1 + 1e-12)
+    assert model.exact_weights_ == [()]
+
+
+def test_weights_separate_wherever_certify_finds_some():
+    rng = np.random.default_rng(0)
+    exact = 0
+    for _ in range(150):
+        n = int(rng.integers(4, 9))
+        t = rng.standard_normal(n)
+        noise = rng.standard_normal((n, 2)) * 10.0 ** -float(rng.integers(13, 17))
+        X, label = np.column_stack([t, t[:, None] * (1 + noise)]), rng.permutation(np.arange(n) % 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = MaximumMargin().fit(X, label)
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.intercept_).all()
+        truth = margin_of(model, X, label)
+        np.testing.assert_allclose(model.margin_[0], truth, rtol=1e-9)
+        separable = certify(X, label, margin=False).verdict == "separable"
+        assert separable == (model.margin_ceiling_[0] > 0)
+        if separable and truth <= 0:
+            assert "exact_weights_" in model.stop_reason_
+            *w, b = model.exact_weights_[0]
+            assert all(
+                (2 * c - 1) * (sum(map(mul, map(Fraction, x), w)) + b) > 0 for x, c in zip(X, label, strict=True)
+            )
+            exact += 1
+    assert 0 < exact < 50
+
+
+def test_out_of_time_nothing_is_said_of_separability():
+    X = np.random.default_rng(0).standard_normal((2000, 300))
+    with pytest.warns(ConvergenceWarning, match="not solved in the time given"):
+        model = MaximumMargin(max_seconds=1e-9).fit(X, X[:, 0] > 0)
+    assert "cannot" not in model.stop_reason_
+    assert model.margin_ceiling_[0] == np.inf
 
 
 @pytest.mark.parametrize("name", ["partial_fit", "learn_one", "predict_one"])

@@ -755,9 +755,9 @@ def test_a_gaussian_kernel_separates_other_rows_without_a_witness():
     assert not verify(certificate, SQUARE, [0, 1, 1, 0])
 
 
-def test_a_time_limit_leaves_what_the_equal_rows_mean_open():
+def test_a_time_limit_leaves_a_kernel_open():
     X = np.random.default_rng(0).standard_normal((400, 20))
     X[5] = X[3]
     certificate = certify(X, np.arange(400) % 4 < 2, kernel="rbf", time_limit=1e-9)
     assert certificate.verdict == "undecided"
-    assert "no kernel separates them" in certificate.reason
+    assert "time limit" in certificate.reason

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from margins_by_hand import planted_margin
+from rosenblatt.compiled.epochs import PassiveAggressiveRule, PerceptronRule
 from rosenblatt.compiled.nearest import NEAREST, ORIGIN
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
@@ -13,8 +14,8 @@ from rosenblatt.separability.search import (
     WorkingSet,
     coordinate_descent,
     find_nearest_point,
+    joint_epochs,
     lowest_rows,
-    passive_aggressive,
 )
 from rosenblatt.separability.views import MatrixView, standardised
 
@@ -62,20 +63,21 @@ def test_coordinate_descent_separates_and_ties(store):
     X, y = planted_margin(200, 5, 2.0**-2)
     signed = SignedRows(as_table(store(X)), y > 0, 2)
     view = standardised(signed)
-    u, alpha = coordinate_descent(view, 500)
+    u, alpha = coordinate_descent(view, 500, Clock(None))
     assert signed.margins(view.to_weights(u))[0].min() > 0
     assert alpha.min() >= 0
     line = SignedRows(as_table(store(np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0], [-2.0, 1.0]]))), [0, 1, 1, 0], 2)
     view = standardised(line)
-    margins = view.margins(coordinate_descent(view, 1000, tied=np.array([0, 1]), to_optimum=True)[0])
+    margins = view.margins(coordinate_descent(view, 1000, Clock(None), tied=np.array([0, 1]), to_optimum=True)[0])
     assert np.abs(margins[:2]).max() < 1e-6
     assert margins[2:].min() > 0.1
 
 
+@pytest.mark.parametrize("rule", [PassiveAggressiveRule(np.inf), PerceptronRule(0.0, 0.0)])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_passive_aggressive_updates_separate_three_classes(store):
+def test_joint_epochs_separate_three_classes(store, rule):
     rng = np.random.default_rng(0)
     label = np.arange(90) % 3
     X = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, -4.0]])[label] + rng.uniform(-1, 1, (90, 2))
     signed = SignedRows(as_table(store(X)), label, 3)
-    assert signed.margins(passive_aggressive(signed, 100))[0].min() > 0
+    assert signed.margins(joint_epochs(signed, rule, 100, Clock(None)))[0].min() > 0

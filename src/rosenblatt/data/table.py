@@ -7,7 +7,7 @@ of range, broken row pointers, values that are not finite, shapes that do not fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,12 +64,15 @@ class Table:
         float32 or float64: the type of the values, and of the weights trained on them.
     largest : float
         Largest squared Euclidean norm of a row.
+    exact : array of the shape of `values`, or None
+        The values themselves, integers and Fractions, where `rows` holds them rounded; for proofs only.
     """
 
     rows: Dense | Csr
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     largest: float
+    exact: Array | None = None
 
     @property
     def entries(self) -> int:
@@ -87,9 +90,18 @@ class Table:
 
     def take(self, subset: Array) -> Table:
         """Return a copy of some of the rows."""
-        part = self.matrix()[subset]
+        part, exact = self.matrix()[subset], self.exact
         rows = Dense(part) if isinstance(self.rows, Dense) else Csr(part.data, part.indices, part.indptr)
-        return Table(rows, (subset.size, self.shape[1]), self.dtype, self.largest)
+        if exact is not None and isinstance(self.rows, Dense):
+            exact = exact[subset]
+        elif exact is not None:
+            place = sp.csr_matrix((np.arange(exact.size), *self.rows[1:]), shape=self.shape)[subset].data
+            exact = exact[place]
+        return Table(rows, (subset.size, self.shape[1]), self.dtype, self.largest, exact)
+
+    def with_exact(self, exact: Array) -> Table:
+        """Return the same rows with the values that they are rounded from."""
+        return replace(self, exact=exact)
 
 
 def as_table(X: Any) -> Table:

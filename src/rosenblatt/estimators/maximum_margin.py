@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
@@ -24,12 +25,12 @@ from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.learn.stopping import PRECEDENCE, Stop
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
-from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
+from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect
 
@@ -47,6 +48,7 @@ class _Fitted(LinearPredictor):
     margin_ceiling_: Array
     support_: list[Array]
     run_: Run
+    exact_weights_: list[tuple[Fraction, ...]]
 
 
 class MaximumMargin(Declared, _Fitted):
@@ -65,20 +67,26 @@ class MaximumMargin(Declared, _Fitted):
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As for `Perceptron`.
     margin_ : array of shape (n_problems,)
-        Distance of the closest rows from each hyperplane, rounded down.
+        Distance of the closest rows from each hyperplane, rounded down: of the weights as they are in `coef_` and
+        `intercept_`. Negative if a row is on the wrong side.
     margin_ceiling_ : array of shape (n_problems,)
-        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls.
+        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls. 0 if there is
+        none, infinite if time ran out before anything was proved.
+    exact_weights_ : list of tuples of Fraction
+        For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
+        the others. Files do not keep it.
     support_ : list of int arrays
         The rows that each hyperplane rests on.
     stop_reason_ : str
-        How close the two are.
+        How close the two are, or what there is instead.
     run_ : Run
         Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
 
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are the best that the perceptron came by.
+    problem, and its weights are the best that the perceptron came by. A warning says, too, if time ran out, and if a
+    margin is so small next to the values that floats do not hold weights that separate.
 
     References
     ----------
@@ -101,7 +109,7 @@ class MaximumMargin(Declared, _Fitted):
 
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then is treated as one that cannot be separated.",
+        text="Most seconds; a problem that is not solved by then gets the best weights of the perceptron.",
         above=0,
         wanted="a positive number or None",
         optional=True,
@@ -175,23 +183,42 @@ class MaximumMargin(Declared, _Fitted):
         self.margin_ = np.array([plane.margin.lower for plane in found])
         self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
         self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
-        apart = self.margin_ > 0
-        if apart.all():
-            gap = float((1 - self.margin_ / self.margin_ceiling_).max())
-            self.stop_reason_ = f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible."
-        else:
-            self.stop_reason_ = (
-                f"{np.count_nonzero(~apart)} of {apart.size} problems cannot be separated: there is no largest margin."
-            )
-            warnings.warn(f"{self.stop_reason_} Consider SoftMargin.", ConvergenceWarning, stacklevel=2)
+        self.exact_weights_ = [plane.exact for plane in found]
+        self.stop_reason_, complete = self._reason()
+        if not complete:
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
         self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
         return self
+
+    def _reason(self) -> tuple[str, bool]:
+        """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
+        problems, ceiling = self.margin_.size, self.margin_ceiling_
+        parts = []
+        if apart := np.count_nonzero(ceiling == 0):
+            parts.append(
+                f"{apart} of {problems} problems cannot be separated: there is no largest margin. Consider SoftMargin."
+            )
+        if late := np.count_nonzero(np.isinf(ceiling)):
+            parts.append(f"{late} of {problems} problems were not solved in the time given. Raise max_seconds.")
+        if rounded := np.count_nonzero([bool(exact) for exact in self.exact_weights_]):
+            parts.append(
+                f"{rounded} of {problems} problems can be separated, but not by weights in floats: the margin is too "
+                "small next to the values. The weights that separate are in exact_weights_. Consider centring the data."
+            )
+        if parts:
+            return " ".join(parts), False
+        gap = float((1 - self.margin_ / ceiling).max())
+        return f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
         """Return the record of a fit: one look at all rows."""
         margins = sign[label] * self._problem_scores(table)
         wrong = (margins <= 0) & (sign[label] != 0)
-        stops = tuple(Stop.SEPARATED if margin > 0 else Stop.TRAINING for margin in self.margin_.tolist())
+        late = np.isinf(self.margin_ceiling_).tolist()
+        stops = tuple(
+            Stop.SEPARATED if margin > 0 else Stop.SECONDS if out else Stop.TRAINING
+            for margin, out in zip(self.margin_.tolist(), late, strict=True)
+        )
         return Run(
             mistakes=(int(wrong.sum()),),
             losses=(),
@@ -200,7 +227,7 @@ class MaximumMargin(Declared, _Fitted):
             epochs=1,
             trials=table.shape[0],
             seconds=seconds,
-            stop=Stop.SEPARATED if set(stops) == {Stop.SEPARATED} else Stop.TRAINING,
+            stop=next((stop for stop in PRECEDENCE if stop in stops), Stop.SEPARATED),
             reason=self.stop_reason_,
             stops=stops,
             kept=1,
@@ -237,13 +264,15 @@ class MaximumMargin(Declared, _Fitted):
 
 
 def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
-    """Return the hyperplane of one problem, or the best that the perceptron finds where nothing separates."""
+    """Return the hyperplane of one problem, or the best that the perceptron finds where there is none or no time."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
-    with suppress(OutOfTime):
-        found = largest_margin_hyperplane(SignedRows(part, sign[label[subset], 0] > 0, 2), clock)
+    signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
+    with suppress(OutOfTime, TooLarge):
+        found = largest_margin_hyperplane(signed, clock)
         if found is not None:
             return found._replace(support=subset[found.support])
+        ceiling = 0.0
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     method = FirstOrder(PerceptronRule(0.0, 0.0))
     state = method.start(1, table.shape[1], table.dtype)
@@ -251,6 +280,7 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperpla
     run(Job(method, table, task, Plan(epochs=100, keep="best", seconds=seconds), subset=subset), state)
     planes = method.hyperplanes(state)
     w, b = planes.W[0].astype(float), float(planes.b[0])
-    margins = sign[label[subset], 0] * scores(table, planes, subset)[:, 0]
-    reached = float(margins.min()) / (float(np.linalg.norm(w)) or 1.0)
-    return Hyperplane(w, b, Bracket(min(reached, -np.finfo(float).tiny), 0.0), subset[:0])
+    reached = plane_margin(signed, np.append(w, b))
+    if ceiling == 0.0:
+        reached = min(reached, -np.finfo(float).tiny)
+    return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import gather
-from rosenblatt.data.table import as_table
+from rosenblatt.compiled.epochs import Dense, gather
+from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.numbers import exact_table
 
 Array = npt.NDArray[Any]
 
@@ -37,7 +38,8 @@ def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
 
     Returns
     -------
-    float64 array of shape (n_samples, n_monomials)
+    array of shape (n_samples, n_monomials)
+        Of float64; of integers and Fractions where X has numbers that float64 does not hold.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
     """
     if not isinstance(degree, int) or degree < 1:
         raise InvalidInput(f"degree={degree!r} is not a whole number from 1.")
-    table = as_table(X)
+    table = exact_table(X, decimal=decimal)
     n, d = table.shape
     count = math.comb(d + degree, degree) - 1
     if n * count > MAX_ENTRIES:
@@ -64,8 +66,10 @@ def monomials(X: Any, degree: int = 2, *, decimal: bool = False) -> Array:
         )
     x = np.zeros((n, d))
     gather(table.rows, np.arange(n), np.ones(n), x)
-    products: dict[tuple[int, ...], Array] = {(j,): x[:, j] for j in range(d)}
     multiply = _decimal_product if decimal else _binary_product
+    if table.exact is not None:
+        x, multiply = _exact_values(table), _exact_product
+    products: dict[tuple[int, ...], Array] = {(j,): x[:, j] for j in range(d)}
     for size in range(2, degree + 1):
         for powers in combinations_with_replacement(range(d), size):
             products[powers] = multiply(products[powers[:-1]], x[:, powers[-1]], powers)
@@ -93,6 +97,20 @@ def _binary_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
     if bad.size:
         remedy = "Round X to fewer binary digits, as in np.round(X * 1024) / 1024, or take decimals."
         raise _rounded(powers, int(bad[0]), remedy)
+    return product
+
+
+def _exact_values(table: Table) -> Array:
+    """Return the integers and Fractions of a table as a matrix."""
+    if isinstance(table.rows, Dense):
+        return np.asarray(table.exact).astype(object)
+    x = np.zeros(table.shape, object)
+    x[np.repeat(np.arange(table.shape[0]), np.diff(table.rows.indptr)), table.rows.indices] = table.exact
+    return x
+
+
+def _exact_product(a: Array, b: Array, powers: tuple[int, ...]) -> Array:
+    product: Array = a * b
     return product
 
 

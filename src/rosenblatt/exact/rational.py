@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +48,9 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     Parameters
     ----------
     values : sequence or 1-D array of finite numbers
-        What to write, taken as float64.
+        What to write: floats; or, in an array of integers or of objects, integers and Fractions.
     decimal : bool
-        Take a number for the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise for its binary value.
+        Take a float for the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise for its binary value.
 
     Returns
     -------
@@ -65,6 +66,8 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     >>> as_integers([0.1, 0.3], decimal=True)
     ([1, 3], Fraction(1, 10))
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuO":
+        return _rationals_as_integers(values.tolist())
     numbers = np.asarray(values, np.float64)
     if not np.isfinite(numbers).all():
         raise InvalidInput(f"{numbers} holds a number that is not finite. Pass finite numbers.")
@@ -79,12 +82,19 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
         scale = Fraction(divisor, 1 << -lowest) if lowest < 0 else Fraction(divisor << lowest)
     else:
         exact = [Decimal(repr(number)) if decimal else number for number in numbers.tolist()]
-        above, below = zip(*[number.as_integer_ratio() for number in exact], strict=True)
-        denominator = math.lcm(*below)
-        integers = [n * (denominator // d) for n, d in zip(above, below, strict=True)]
-        divisor = math.gcd(*integers)
-        scale = Fraction(divisor, denominator)
+        return _rationals_as_integers(exact)
     return ([integer // divisor for integer in integers] if divisor > 1 else integers), scale
+
+
+def _rationals_as_integers(values: Sequence[Any]) -> tuple[Vector, Fraction]:
+    """Write exact numbers as integers without common divisor times one positive rational."""
+    above, below = zip(*[number.as_integer_ratio() for number in values], strict=True)
+    denominator = math.lcm(*below)
+    integers = [n * (denominator // d) for n, d in zip(above, below, strict=True)]
+    divisor = math.gcd(*integers) or 1
+    if not any(integers):
+        return integers, Fraction(1)
+    return ([integer // divisor for integer in integers] if divisor > 1 else integers), Fraction(divisor, denominator)
 
 
 def primitive(v: Vector) -> Vector:

@@ -47,6 +47,7 @@ class SignedRows:
         How many classes there are, at least 2.
     decimal : bool
         Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
+        Where the table has its values exactly, these are read.
 
     Attributes
     ----------
@@ -57,6 +58,8 @@ class SignedRows:
     samples, features, classes : int
     terms : int
         Rounded terms in the longest margin, for error bounds.
+    arithmetic : str
+        What the values are: "binary" floats, "decimal" ones, or "rational" where floats do not hold them.
     """
 
     def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
@@ -68,6 +71,8 @@ class SignedRows:
             )
         self.table, self.label, self.classes, self.decimal = table, label, classes, decimal
         self.samples, self.features = table.shape
+        self.arithmetic = "rational" if table.exact is not None else "decimal" if decimal else "binary"
+        self._rounded_rows = _rounded_rows(table)
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
         self._sign = 2.0 * (label > 0) - 1.0
@@ -178,10 +183,10 @@ class SignedRows:
         """Return (r, t) such that every computed margin s of w is within r a + t of the exact one.
 
         Holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the smallest
-        numbers for products that underflow. A decimal is within one more u of the float that it rounds to.
+        numbers for products that underflow. What is rounded is within one more u of the float that it rounds to.
         """
         relative, absolute = (self.terms + 4) * 1.01 * EPS, (self.terms + 2) * TINY
-        if self.decimal:
+        if self.arithmetic != "binary":
             relative += 1.01 * EPS
             absolute += TINY * float(np.abs(w).sum())
         return relative, absolute
@@ -317,18 +322,23 @@ class SignedRows:
         value, lost = np.empty(ids.size), np.empty(ids.size)
         rows = self.table.rows
         add_up = compiled.sum_dense if isinstance(rows, Dense) else compiled.sum_csr
-        add_up(rows, self._index(ids), W, self.decimal, value, lost)
+        index = self._index(ids)
+        add_up(rows, index, W, self.arithmetic == "decimal", value, lost)
+        if self._rounded_rows is not None:
+            lost[self._rounded_rows[index.row]] = np.inf
         return value, lost
 
     def _integer_row(self, row: int) -> tuple[list[int], list[int], Fraction]:
         """Return columns, integers and scale of (x, 1)."""
         rows = self.table.rows
         if isinstance(rows, Dense):
-            columns, values = list(range(self.features)), rows.X[row]
+            columns, place = list(range(self.features)), slice(row, row + 1)
         else:
             place = slice(rows.indptr[row], rows.indptr[row + 1])
-            columns, values = rows.indices[place].tolist(), rows.data[place]
-        integers, scale = as_integers(np.append(values.astype(np.float64), 1.0), self.decimal)
+            columns = rows.indices[place].tolist()
+        exact = self.table.exact
+        values = self.table.values[place].astype(np.float64) if exact is None else exact[place].astype(object)
+        integers, scale = as_integers(np.append(values, 1), self.decimal)
         return [*columns, self.features], integers, scale
 
     def _signs_by_limbs(self, w: list[int], ids: Array) -> Array:
@@ -348,9 +358,11 @@ class SignedRows:
         index, weights = self._index(ids), LimbWeights(W, LIMB_BITS, entry_bits)
         rows = self.table.rows
         if isinstance(rows, Dense):
-            compiled.sign_dense(rows, index, weights, self.decimal, out)
+            compiled.sign_dense(rows, index, weights, self.arithmetic == "decimal", out)
         else:
-            compiled.sign_csr(rows, self._longest, index, weights, self.decimal, out)
+            compiled.sign_csr(rows, self._longest, index, weights, self.arithmetic == "decimal", out)
+        if self._rounded_rows is not None:
+            out[self._rounded_rows[index.row]] = compiled.OPEN
         return out
 
     def _integer_margins(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
@@ -369,6 +381,17 @@ class SignedRows:
             difference = differences[own, rival]
             margins.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
         return margins
+
+
+def _rounded_rows(table: Table) -> Array | None:
+    """Determine which rows floats do not hold; None if they hold all of them."""
+    if table.exact is None:
+        return None
+    different = (table.exact.astype(object) != table.values.astype(object)).astype(bool)
+    if isinstance(table.rows, Dense):
+        return np.asarray(different.any(axis=1))
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.rows.indptr))
+    return np.bincount(row, different, table.shape[0]) > 0
 
 
 def _limbs(w: list[int], count: int) -> Array:

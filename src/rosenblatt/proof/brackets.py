@@ -94,7 +94,7 @@ def _root(square: Fraction, up: bool) -> float:
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
     """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
     pairs = list(zip(ids, factors, strict=True))
-    if isinstance(signed.table.rows, Dense) and signed.classes == 2:
+    if isinstance(signed.table.rows, Dense) and signed.classes == 2 and signed.table.exact is None:
         count = max(1, ENTRIES_PER_BLOCK // signed.width)
         parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
     else:
@@ -236,7 +236,7 @@ def geometric_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
     if not sides[0].size or not sides[1].size:
         return math.inf, math.inf
     w = direction(w)
-    lower = _quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
+    lower = quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
     return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
 
 
@@ -244,7 +244,7 @@ def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
     """Compute the lower and upper bound of the augmented margin that these witnesses prove."""
     rows, weights = _witnesses(signed, rows, weights)
     w = direction(w)
-    lower = _quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
+    lower = quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
     if not rows:
         return lower, math.inf
     factors = _proportional_integers(weights)
@@ -263,9 +263,10 @@ def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], 
     return rows, weights
 
 
-def _quotient(margin: Fraction, w: Array | list[int]) -> float:
+def quotient(margin: Fraction, w: Array | list[int]) -> float:
     """Divide a margin by |w|, rounded down."""
-    square = sum((Fraction(v) ** 2 for v in w), Fraction(0))
+    integers, scale = as_integers(w) if isinstance(w, np.ndarray) else (w, Fraction(1))
+    square = sum(v * v for v in integers if v) * scale**2
     if square == 0:
         raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
     if margin < 0:

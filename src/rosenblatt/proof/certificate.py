@@ -21,12 +21,13 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import Csr, Dense, gather
 from rosenblatt.data.labels import as_labels, as_names
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.numbers import exact_table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof import certificate_json
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
-from rosenblatt.proof.certificate_json import ARITHMETICS, seal_of
+from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.words import brief
 
@@ -55,6 +56,7 @@ class Certificate:
         some, but never > 0 for all. "overlapping": neither. "undecided": nothing is claimed, see `reason`.
     arithmetic : str
         "binary": values are the floats that they are. "decimal": values are the shortest decimals that round to them.
+        "rational": values are the integers and fractions that they are, some of which no float holds.
     shape : (int, int)
         Samples and features.
     classes : tuple
@@ -215,7 +217,7 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     if augmented is not None:
         claims.setdefault("mistake_bound", mistake_bound(claims["radius"], augmented.lower))
     draft = Certificate(
-        arithmetic=ARITHMETICS[signed.decimal],
+        arithmetic=signed.arithmetic,
         shape=(signed.samples, signed.features),
         classes=classes,
         layout=layout,
@@ -237,7 +239,7 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
         The labels in sorted order, as JSON can hold them; (None, label) where there is only one, and all samples are
         then of the second class.
     """
-    table = as_table(X)
+    table = exact_table(X, decimal=decimal)
     found, label = as_labels(y, table.shape[0])
     classes = as_names(found)
     if len(classes) == 1:
@@ -263,6 +265,9 @@ def digest(table: Table, label: Array, layout: str) -> str:
     state = hashlib.sha256(f"rosenblatt\n{layout}\n{n}\n{d}\n".encode())
     state.update(np.ascontiguousarray(label, "<i8").data)
     rows = table.rows
+    if table.exact is not None:
+        state.update(_rational_text(table, layout).encode())
+        return state.hexdigest()
     if isinstance(rows, Csr) and layout == "sparse":
         count = max(1, HASH_BLOCK_BYTES * n // (rows.data.size + 1))
         for start in range(0, n, count):
@@ -287,6 +292,25 @@ def digest(table: Table, label: Array, layout: str) -> str:
             lengths = np.bincount(place // d, minlength=len(block))
             state.update(_sparse_bytes(lengths, place % d, block.reshape(-1)[place]))
     return state.hexdigest()
+
+
+def _rational_text(table: Table, layout: str) -> str:
+    """Write exact values in lowest terms, a line for each row; with their columns and without zeros if sparse."""
+    n, d = table.shape
+    lines = []
+    exact = cast(Array, table.exact)
+    for i in range(n):
+        if isinstance(table.rows, Dense):
+            values = dict(enumerate(exact[i].tolist()))
+        else:
+            place = slice(table.rows.indptr[i], table.rows.indptr[i + 1])
+            values = dict(zip(table.rows.indices[place].tolist(), exact[place].tolist(), strict=True))
+        if layout == "dense":
+            cells = [str(values.get(j, 0)) for j in range(d)]
+        else:
+            cells = [f"{j}:{value}" for j, value in values.items() if value]
+        lines.append(",".join(cells) + "\n")
+    return "".join(lines)
 
 
 def _sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:

@@ -23,6 +23,7 @@ FORMAT, VERSION = "rosenblatt-certificate", 1
 VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
 LAYOUTS = ("dense", "sparse")
 ARITHMETICS = ("binary", "decimal")
+WRITTEN_ARITHMETICS = (*ARITHMETICS, "rational")
 
 # Integers of more bits are written in hexadecimal: Python refuses to read decimal strings of more than 4,300 digits.
 DECIMAL_MAX_BITS = 4096
@@ -211,7 +212,7 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
     sizes = _read_sizes(reader)
     return {
         "verdict": reader.choice("verdict", VERDICTS),
-        "arithmetic": reader.choice("arithmetic", ARITHMETICS),
+        "arithmetic": reader.choice("arithmetic", WRITTEN_ARITHMETICS),
         "shape": (sizes.samples, sizes.features),
         "classes": tuple(data["classes"]),
         "layout": reader.choice("layout", LAYOUTS),

@@ -56,10 +56,15 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
         prepare(X, y)
         return False
     signed, classes = prepare(X, y, certificate.arithmetic == "decimal")
+    if certificate.arithmetic == "rational" and certificate.digest != digest(
+        signed.table, signed.label, certificate.layout
+    ):
+        signed, classes = prepare(X, y, decimal=True)  # floats among the other numbers were read as decimals
     return (
         certificate.seal == seal_of(certificate.to_dict())
         and certificate.shape == signed.table.shape
         and certificate.classes == classes
+        and certificate.arithmetic == signed.arithmetic
         and certificate.digest == digest(signed.table, signed.label, certificate.layout)
         and _PROOFS[certificate.verdict](certificate, signed)
         and radius_holds(certificate.radius, signed)

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Dense, gather
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.exact.monomials import monomials
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue, prepare
 from rosenblatt.proof.certificate_json import ARITHMETICS
 from rosenblatt.separability.clock import Clock, OutOfTime
-from rosenblatt.separability.decide import decide
+from rosenblatt.separability.equal_rows import contradiction
 from rosenblatt.separability.margin import margin_claims
 from rosenblatt.separability.reduction import inseparable_claims
+from rosenblatt.separability.verdict import verdict_claims
 from rosenblatt.separability.views import standardised
-from rosenblatt.separability.witness import Witness, as_vector
+from rosenblatt.separability.witness import Witness
 
 Array = npt.NDArray[Any]
 
 KERNELS = ("linear", "quadratic", "poly", "rbf")
-# Entries of sparse rows that are made dense at a time, to compare rows.
-ENTRIES_PER_BLOCK = 1 << 22
 
 
 def certify(
@@ -95,13 +94,14 @@ def certify(
     check_options(exact, time_limit)
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
+    clock = Clock(time_limit)
     decimal = exact == "decimal"
     if kernel in ("quadratic", "poly"):
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
-        return _certify_gaussian(signed, classes, time_limit)
-    return _certify(signed, classes, margin, time_limit)
+        return _certify_gaussian(signed, classes, clock)
+    return _certify(signed, classes, margin, clock)
 
 
 def certify_pairs(
@@ -127,7 +127,7 @@ def certify_pairs(
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
         pair = SignedRows(signed.table.take(index), signed.label[index] == b, 2, decimal=signed.decimal)
-        certificates[classes[a], classes[b]] = _certify(pair, (classes[a], classes[b]), margin, time_limit)
+        certificates[classes[a], classes[b]] = _certify(pair, (classes[a], classes[b]), margin, Clock(time_limit))
     return certificates
 
 
@@ -135,19 +135,16 @@ def check_options(exact: Any, time_limit: Any) -> None:
     """Raise InvalidInput for options that have no meaning."""
     if exact not in ARITHMETICS:
         raise InvalidInput(f"exact={exact!r} is not known. Choose one of {', '.join(ARITHMETICS)}.")
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise InvalidInput(f"time_limit={time_limit!r} is not a positive number of seconds.")
 
 
-def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, time_limit: float | None) -> Certificate:
-    clock = Clock(time_limit)
+def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, clock: Clock) -> Certificate:
     # Values that leave the range of floats may mislead the search, but not the proof.
     with np.errstate(all="ignore"):
         try:
-            claims = _claims(signed, clock)
-        except OutOfTime:
-            claims = {"verdict": "undecided", "reason": f"the time limit of {time_limit} seconds was over"}
-        except TooLarge as fault:
+            claims = verdict_claims(signed, clock)
+        except (OutOfTime, TooLarge) as fault:
             claims = {"verdict": "undecided", "reason": str(fault)}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
             with suppress(OutOfTime):  # the verdict stands without them
@@ -155,35 +152,15 @@ def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, time_li
     return issue(signed, classes, **claims)
 
 
-def _claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
-    """Find what a certificate claims: the verdict and its witnesses."""
-    if (signed.label == 1).all() and signed.classes == 2:
-        return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
-    witness, view = decide(signed, clock)
-    if witness is None:
-        return {"verdict": "undecided", "reason": "the rows are too many and too long for the search"}
-    if witness.w is not None:
-        diverging = tuple(_present(signed).tolist())
-        return {"verdict": "separable", "vector": as_vector(witness.w), "diverging": diverging}
-    return inseparable_claims(signed, view, witness, clock)
-
-
-def _present(signed: SignedRows) -> Array:
-    """Determine which weights belong to a feature that is not zero everywhere, or are a bias."""
-    rows = signed.table.rows
-    if isinstance(rows, Dense):
-        used = np.append(rows.X.any(axis=0), True)
-    else:
-        used = np.append(np.bincount(rows.indices[rows.data != 0], minlength=signed.features) > 0, True)
-    return np.tile(used, signed.classes - 1)
-
-
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel
 
 
-def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], time_limit: float | None) -> Certificate:
+def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock) -> Certificate:
     """Certify what can be proved of rows in the feature space of a Gaussian kernel."""
-    pair = _contradiction(signed)
+    try:
+        pair = contradiction(signed.table, signed.label, clock)
+    except OutOfTime as fault:
+        return issue(signed, classes, verdict="undecided", reason=str(fault))
     if pair is None:
         reason = (
             "no equal rows are of different classes, so that a Gaussian kernel separates them by a theorem (Micchelli "
@@ -196,21 +173,5 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], time_limit: 
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
     claims: dict[str, Any] = {"verdict": "undecided"}
     with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge):
-        claims = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), Clock(time_limit))
+        claims = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
     return issue(signed, classes, **claims | {"reason": reason})
-
-
-def _contradiction(signed: SignedRows) -> tuple[int, int] | None:
-    """Find two samples that are equal and of different classes; None if there are none."""
-    seen: dict[bytes, int] = {}
-    block = max(1, ENTRIES_PER_BLOCK // signed.features)
-    for first in range(0, signed.samples, block):
-        ids = np.arange(first, min(first + block, signed.samples))
-        X = np.zeros((ids.size, signed.features))
-        gather(signed.table.rows, ids, np.ones(ids.size), X)
-        X += 0.0  # -0.0 becomes 0.0
-        for i, row in zip(ids.tolist(), X, strict=True):
-            other = seen.setdefault(row.tobytes(), i)
-            if signed.label[other] != signed.label[i]:
-                return other, i
-    return None

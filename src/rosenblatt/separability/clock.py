@@ -9,13 +9,14 @@ from rosenblatt.jit import compile_seconds
 
 
 class OutOfTime(Exception):
-    """The time limit was over."""
+    """The time limit was over, or would be before the next step ends; the message says which."""
 
 
 class Clock:
     """A time limit; None means that there is none. To compile does not count."""
 
     def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
         self.end = math.inf if seconds is None else time.perf_counter() + seconds - compile_seconds()
 
     @property
@@ -25,5 +26,11 @@ class Clock:
 
     def check(self, needed: float = 0.0) -> None:
         """Raise OutOfTime if fewer than the needed seconds are left."""
-        if self.left < needed:
-            raise OutOfTime
+        left = self.left
+        if left < 0:
+            raise OutOfTime(f"the time limit of {self.seconds} seconds was over")
+        if left < needed:
+            raise OutOfTime(
+                f"the next step in exact arithmetic would take about {needed:.0f} seconds, and {left:.1f} of the time "
+                f"limit of {self.seconds} seconds were left"
+            )

@@ -130,7 +130,7 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
         raise InvalidInput(
             f"{signed.n} rows of {signed.features} features are too many to run in integers. Use certify."
         )
-    rows = signed.gather(np.arange(signed.n))
+    rows = signed.gather(np.arange(signed.n)) if signed.table.exact is None else _exact_rows(signed)
     Z, factors = np.empty(rows.shape, np.int64), []
     for j in range(signed.width):
         integers, scale = as_integers(rows[:, j], signed.decimal)
@@ -143,6 +143,16 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
         Z[:, j] = np.array(integers) * scale.numerator
         factors.append(scale.denominator)
     return Z, factors
+
+
+def _exact_rows(signed: SignedRows) -> Array:
+    """Return the signed rows as integers and Fractions."""
+    rows = np.zeros((signed.n, signed.width), object)
+    for i in range(signed.n):
+        entries, scale = signed.integers(i)
+        for j, value in entries.items():
+            rows[i, j] = value * scale
+    return rows
 
 
 def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:

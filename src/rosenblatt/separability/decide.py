@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.compiled.epochs import PassiveAggressiveRule, PerceptronRule
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.exact.rational import MAX_UNKNOWNS
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.integer_search import StandardisedSearch
@@ -21,8 +23,8 @@ from rosenblatt.separability.search import (
     WorkingSet,
     coordinate_descent,
     find_nearest_point,
+    joint_epochs,
     lowest_rows,
-    passive_aggressive,
 )
 from rosenblatt.separability.views import (
     ROW_SPACE_MAX_ROWS,
@@ -41,6 +43,8 @@ Array = npt.NDArray[Any]
 
 # Epochs before the search where there are several classes or wide rows.
 PREPARATION_EPOCHS = 100
+# Epochs of the perceptron that follow where there are several classes of wide rows: at most, and in entries by class.
+PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES = 1000, 10**10
 # Wide rows that a search takes in at a time.
 ADDED_WIDE_ROWS = 500
 # Shares below this one of the largest share are likely to be rounding errors.
@@ -59,27 +63,33 @@ def decide(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
             return witness._replace(support=index[witness.support].tolist()), view
         alpha = np.ones(signed.n)
     else:
-        w, alpha = _prepare(signed, view)
+        w, alpha = _prepare(signed, view, clock)
     margins = signed.margins(w)[0]
     if margins.min() > 0 and separates(signed, w):
         return separator(w), view
-    if is_wide(signed):
+    if is_wide(signed) or signed.width > MAX_UNKNOWNS:
         return _decide_wide(signed, alpha, clock)
     return _decide_narrow(signed, view, margins, clock), view
 
 
-def _prepare(signed: SignedRows, view: AffineView) -> tuple[Array, Array]:
+def _prepare(signed: SignedRows, view: AffineView, clock: Clock) -> tuple[Array, Array]:
     """Pass over the rows a few times; return weights and what each row contributes to them."""
-    if signed.classes > 2:
-        return rescale(passive_aggressive(signed, PREPARATION_EPOCHS)), np.ones(signed.n)
-    u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_wide(signed) else DESCENT_EPOCHS)
-    return rescale(view.to_weights(u)), alpha
+    long = is_wide(signed) or signed.width > MAX_UNKNOWNS
+    if signed.classes == 2:
+        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if long else DESCENT_EPOCHS, clock)
+        return rescale(view.to_weights(u)), alpha
+    w = rescale(joint_epochs(signed, PassiveAggressiveRule(np.inf), PREPARATION_EPOCHS, clock))
+    if long and signed.margins(w)[0].min() <= 0:
+        # Nothing else will decide within minutes.
+        epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
+        w = rescale(joint_epochs(signed, PerceptronRule(0.0, 0.0), epochs, clock))
+    return w, np.ones(signed.n)
 
 
 def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Array]:
     """Find the weights of largest margin of a sample in floats; if nothing separates it, prove that too."""
     view = standardised(signed)
-    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS)[0]), view.width)
+    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS, clock)[0]), view.width)
     end, working = find_nearest_point(view, first, clock, to_optimum=True)
     witness = vanishing_sum(signed, working.support.tolist(), clock) if end == ORIGIN else None
     return witness, rescale(view.to_weights(working.point))

@@ -15,7 +15,7 @@ from rosenblatt.exact.rational import pivots, primitive, solve
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.views import AffineView
-from rosenblatt.separability.witness import Witness, as_floats, separator, solving_seconds
+from rosenblatt.separability.witness import Witness, as_floats, longest, separator, solving_seconds
 
 Array = npt.NDArray[Any]
 
@@ -92,8 +92,9 @@ class IntegerSearch:
     def _minimise(self, support: list[int], shares: list[Fraction], clock: Clock) -> HullPoint | None:
         """Find the nearest point of the hull of a support: Wolfe's minor cycle, until no share is negative."""
         while True:
-            clock.check(solving_seconds(len(support)))
-            goal = self._affine_shares(support)
+            gram = self._bordered(support)
+            clock.check(solving_seconds(len(support), longest(gram)))
+            goal = self._affine_shares(gram)
             if goal is None:
                 return None
             if min(goal) > 0:
@@ -103,11 +104,14 @@ class IntegerSearch:
             kept = [a for a, s in enumerate(shares) if s > 0]
             support, shares = [support[a] for a in kept], [shares[a] for a in kept]
 
-    def _affine_shares(self, support: list[int]) -> list[Fraction] | None:
-        """Compute the shares of the point nearest to the origin in the affine hull of independent rows."""
-        border = [0, *([1] * len(support))]
+    def _bordered(self, support: list[int]) -> list[list[int]]:
+        """Return the products of rows with one another, bordered by ones."""
         gram = [[1, *(self._product(*sorted((i, j))) for j in support)] for i in support]
-        solution = solve([border, *gram], [1, *([0] * len(support))])
+        return [[0, *([1] * len(support))], *gram]
+
+    def _affine_shares(self, gram: list[list[int]]) -> list[Fraction] | None:
+        """Compute the shares of the point nearest to the origin in the affine hull of independent rows."""
+        solution = solve(gram, [1, *([0] * (len(gram) - 1))])
         return None if solution is None else [Fraction(v, solution[1]) for v in solution[0][1:]]
 
     def _product(self, i: int, j: int) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,18 +14,23 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Dense
+from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket
+from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
 from rosenblatt.separability.clock import Clock, OutOfTime
-from rosenblatt.separability.decide import ADDED_WIDE_ROWS, decide
+from rosenblatt.separability.compact import CompactRows
+from rosenblatt.separability.decide import ADDED_WIDE_ROWS
 from rosenblatt.separability.integer_search import PaddedSearch
 from rosenblatt.separability.search import (
     DESCENT_EPOCHS,
+    REACHED_GAP,
     WorkingSet,
     continue_search,
     coordinate_descent,
+    gap,
     lowest_rows,
 )
+from rosenblatt.separability.verdict import find_separator
 from rosenblatt.separability.views import (
     ROW_SPACE_MAX_ROWS,
     SAMPLE_ROWS,
@@ -33,7 +41,7 @@ from rosenblatt.separability.views import (
     sample_rows,
     standardised,
 )
-from rosenblatt.separability.witness import as_floats, as_fractions, as_vector, separates
+from rosenblatt.separability.witness import as_floats, as_fractions, separates
 
 Array = npt.NDArray[Any]
 
@@ -62,31 +70,77 @@ class Hyperplane(NamedTuple):
 
     w: Array
     b: float
-    margin: Bracket
+    margin: Bracket  # `lower` is what w and b have, as they are rounded
     support: Array
+    exact: tuple[Fraction, ...] = ()  # weights and bias, where w and b do not separate
 
 
 # ----------------------------------------------------------------------------------------------------- proved brackets
 
 
 def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | None:
-    """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable."""
+    """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable.
+
+    Raises
+    ------
+    OutOfTime, TooLarge
+        If that was not decided.
+    """
     with np.errstate(all="ignore"):
-        best = largest_margin(signed, clock, augmented=False)
-        if not separates(signed, best.w):
-            witness, _ = decide(signed, clock)
-            if witness is None or witness.w is None:
+        bracket = _claimed(signed, None, clock, augmented=False)
+        if not bracket.lower > 0:
+            vector = find_separator(signed, clock)
+            if vector is None:
                 return None
-            w = as_floats(witness.w) if isinstance(witness.w, list) else witness.w
-            best = largest_margin(signed, clock, augmented=False, w=w)
-            best = best if separates(signed, best.w) else best._replace(w=w)
-        bracket = _bracket(signed, best.w, best, clock, augmented=False)
-        w = best.w
-        if bracket.w != tuple(w.tolist()):  # it was found on integers, and floats may come less close
-            w = centred(signed, np.array(bracket.w, np.float64))
-            bracket = margin_bracket(signed, w, bracket.rows, bracket.weights)
-    scale = 1.0 / max(signed.margins(w)[0].min(), np.finfo(float).tiny)
-    return Hyperplane(scale * w[:-1], float(scale * w[-1]), bracket, np.sort(bracket.rows))
+            bracket = _claimed(signed, vector, clock, augmented=False)
+            if not bracket.lower > 0:  # hardly any margin, and too many rows to find the largest on integers
+                bracket = replace(margin_bracket(signed, vector, bracket.rows, bracket.weights), upper=bracket.upper)
+        plane = _rounded(signed, bracket)
+        if plane.exact:  # other weights, of a smaller margin, may be less sensitive to rounding
+            w = rescale(np.array(find_separator(signed, clock), np.float64))
+            margin = plane_margin(signed, w)
+            if margin > 0:
+                return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), plane.support)
+        return plane
+
+
+def _rounded(signed: SignedRows, bracket: Bracket) -> Hyperplane:
+    """Round weights to floats, the closest rows at y f(x) = 1, and measure the margin that these floats have."""
+    integers = _proportional(bracket.w)
+    negative, positive = _nearest_rows(signed, [*integers[:-1], 0])
+    scale, middle = 2 / (negative + positive), (negative - positive) / 2
+    exact = [value * scale for value in integers[:-1]]
+    w = np.array([_nearest_float(value) for value in exact])
+    margin, b = -math.inf, 0.0
+    if np.isfinite(w).all() and w.any():
+        directed, common = as_integers(w)
+        negative, positive = _nearest_rows(signed, [*directed, 0])
+        b = _nearest_float((negative - positive) / 2 * common)
+        margin = plane_margin(signed, np.append(w, b)) if math.isfinite(b) else -math.inf
+    weights = () if margin > 0 else (*exact, middle * scale)
+    w, b = np.where(np.isfinite(w), w, 0.0), b if math.isfinite(b) else 0.0
+    return Hyperplane(w, b, replace(bracket, lower=margin), np.sort(np.array(bracket.rows, np.int64)), weights)
+
+
+def plane_margin(signed: SignedRows, w: Array) -> float:
+    """Compute the distance of the closest row from a hyperplane, negative on its wrong side, rounded down."""
+    integers, scale = as_integers(w)
+    lowest = signed.lowest_margin(integers, np.arange(signed.n)) * scale
+    return quotient(lowest, w[:-1]) if w[:-1].any() else -math.inf
+
+
+def _nearest_rows(signed: SignedRows, w: list[int]) -> tuple[Fraction, Fraction]:
+    """Return the lowest margin of the rows of either class, exactly."""
+    negative, positive = (signed.lowest_margin(w, np.flatnonzero(signed.label == c)) for c in (0, 1))
+    return negative, positive
+
+
+def _nearest_float(value: Fraction) -> float:
+    """Round, to infinity if need be."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[str, Any]:
@@ -94,22 +148,44 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
 
     Return the fields of a certificate: margin, augmented, and the vector where a better one was found.
     """
-    w = np.array(vector) if isinstance(vector[0], float) else as_floats([int(v) for v in vector])
     claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # of one class alone
     if signed.label.min() == 0:
-        best = largest_margin(signed, clock, augmented=False, w=w)
-        if separates(signed, best.w):
-            w = best.w
-            claims["vector"] = as_vector(w)
-        claims["margin"] = _bracket(signed, w, best, clock, augmented=False)
-    best = largest_margin(signed, clock, augmented=True, w=w)
-    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
-    found = best.w if separates(signed, best.w) else w
-    claims["augmented"] = _bracket(signed, found, best, clock, augmented=True)
+        claims["margin"] = _claimed(signed, vector, clock, augmented=False)
+        w = claims["margin"].w
+        if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
+            claims["vector"] = vector = w
+    with suppress(OutOfTime):
+        claims["augmented"] = _claimed(signed, vector, clock, augmented=True)
     for name in ("margin", "augmented"):
-        if not claims[name].lower > 0:
+        if name in claims and not claims[name].lower > 0:
             claims[name] = None
     return claims
+
+
+def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, clock: Clock, *, augmented: bool) -> Bracket:
+    """Bracket a margin from a separator, searching where floats hold the rows; moving them changes no distances."""
+    rows = CompactRows(signed, moved=not augmented, scaled=False)
+    inner, w = rows.signed, None if vector is None else rows.from_weights(vector)
+    best = largest_margin(inner, clock, augmented=augmented, w=w)
+    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
+    known = best.w if w is None or separates(inner, best.w) else w
+    bracket = _bracket(inner, known, best, clock, augmented=augmented)
+    if rows.same or not bracket.w:
+        return bracket
+    if not rows.moved:
+        exact = not isinstance(bracket.w[0], float)
+        placed = rows.to_weights(list(_proportional(bracket.w)) if exact else np.array(bracket.w))
+        return replace(bracket, w=as_fractions(placed) if exact else tuple(placed.tolist()))
+    integers = rows.to_weights(_proportional(bracket.w))
+    rounded = margin_bracket(signed, as_floats(integers), bracket.rows, bracket.weights)
+    if _narrow(rounded):
+        return rounded
+    return margin_bracket(signed, as_fractions(integers), bracket.rows, bracket.weights)
+
+
+def _proportional(w: Sequence[Any]) -> list[int]:
+    """Return integers in the direction of floats or Fractions."""
+    return as_integers(np.array([Fraction(v) for v in w], object))[0]
 
 
 def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket:
@@ -175,7 +251,7 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
     support, shares = index[:0], np.empty(0)
     if w is None and part is signed:
         easy = standardised(signed)
-        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS)[0]))
+        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS, clock)[0]))
     elif w is None:
         # If the sample has m of n rows, only about width n / m of all rows violate its optimum (Clarkson 1995).
         best = largest_margin(part, clock, augmented=augmented)
@@ -191,10 +267,12 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
 def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
     """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
     _, spread, padding = _frame(signed, augmented)
-    inverse = np.full(signed.features, 1.0 / spread)
+    inverse = np.full(signed.features, 1.0 if augmented else 1.0 / spread)
     view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
-    _, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, to_optimum=True)
+    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
     ids = np.flatnonzero(alpha)
+    if augmented and gap(view, u, alpha) < REACHED_GAP:
+        return LargestMargin(rescale(view.to_weights(u)), ids, alpha[ids] / alpha.sum())
     share = alpha[ids] / alpha.sum()
     while True:
         clock.check()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from rosenblatt.compiled.epochs import PassiveAggressiveRule
 from rosenblatt.compiled.nearest import ORIGIN
-from rosenblatt.exact.rational import as_integers, complete_null_vector, null_space, null_vector, pivots, primitive
+from rosenblatt.errors import TooLarge
+from rosenblatt.exact.rational import as_integers, null_space, null_vector, pivots, primitive, solve
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.decide import PREPARATION_EPOCHS
 from rosenblatt.separability.integer_search import SubspaceSearch
-from rosenblatt.separability.search import coordinate_descent, find_nearest_point, lowest_rows
+from rosenblatt.separability.search import coordinate_descent, find_nearest_point, joint_epochs, lowest_rows
 from rosenblatt.separability.views import (
     ROW_SPACE_MAX_ROWS,
     AffineView,
@@ -31,6 +33,7 @@ from rosenblatt.separability.witness import (
     as_vector,
     counts_to_multipliers,
     integer_matrix,
+    longest,
     separates_weakly,
     separator,
     solving_seconds,
@@ -40,6 +43,12 @@ Array = npt.NDArray[Any]
 
 # Components and eigenvalues below these shares count as zero when the diverging coefficients are determined.
 ZERO_COMPONENT, ZERO_EIGENVALUE = 1e-9, 1e-12
+
+
+# Entries of a basis of what vanishes on a support, up to which it is computed.
+MAX_BASIS_ENTRIES = 1 << 24
+# Passes over several classes of wide rows after which the support is made to vanish.
+TIED_EPOCHS = (5, 20, PREPARATION_EPOCHS)
 
 
 class Reduction(NamedTuple):
@@ -67,7 +76,11 @@ class Reduction(NamedTuple):
 
 def inseparable_claims(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> dict[str, Any]:
     """Return the fields of a certificate on rows that the support of a witness keeps from being separated."""
-    found = reduce(signed, view, witness, clock)
+    return reduction_claims(signed, reduce(signed, view, witness, clock))
+
+
+def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
+    """Return the fields of a certificate that a reduction proves."""
     if found.verdict == "undecided":
         return {"verdict": "undecided", "reason": "no hyperplane separates, but whether one separates weakly is open"}
     support, counts = found.witness.support, found.witness.counts
@@ -93,7 +106,7 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
     rows, multipliers of it enlarge the support. Each round enlarges its span.
     """
     if isinstance(view, RowSpaceView):
-        weak = _descended(signed, witness, clock) if signed.classes == 2 else None
+        weak = _descended(signed, witness, clock)
         if weak is not None:
             return Reduction("quasi-separable", witness, weak)
         if signed.n > ROW_SPACE_MAX_ROWS:
@@ -103,8 +116,7 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
     added, before = witness.support, 0
     while True:
         clock.check()
-        matrix = _full_matrix(signed, witness.support)
-        rank = len(pivots(matrix)[0])
+        rank = len(pivots(integer_matrix(signed, witness.support))[0])
         if rank == signed.width:
             return _overlapping(signed, witness)
         if rest is None or not np.isin(added, rest.ids).all():  # floats mistook a row for one in the span
@@ -113,7 +125,7 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
             rest = rest.vanishing(np.array(added), rank - before)
         step = _reduced(signed, witness, rest, clock)
         if step is None:
-            basis = null_space(matrix, signed.width)
+            basis = _null_basis(signed, witness.support, rank, clock)
             # Whether no row leaves the span must be decided on integers: floats miss a row that leaves it by little.
             if not any(signed.signs(direction).any() for direction in basis):
                 return _overlapping(signed, witness, basis)
@@ -130,11 +142,24 @@ def _overlapping(signed: SignedRows, witness: Witness, basis: Sequence[list[int]
 
 
 def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
-    """Look for a weak separator of wide rows by coordinate descent that keeps the support at zero."""
-    view = standardised(signed)
-    u, _ = coordinate_descent(view, PREPARATION_EPOCHS, tied=np.array(witness.support))
-    weak = _lifted(signed, witness, view.to_weights(u), clock)
-    return weak if weak is not None and separates_weakly(signed, weak) else None
+    """Look for a weak separator of wide rows by passes over them that keep the support at zero."""
+    for w in _passed(signed, np.array(witness.support), clock):
+        weak = _lifted(signed, witness, w, clock)
+        if weak is not None and separates_weakly(signed, weak):
+            return weak
+    return None
+
+
+def _passed(signed: SignedRows, support: Array, clock: Clock) -> Iterator[Array]:
+    """Yield weights after more and more passes over the rows, zero on a support up to rounding."""
+    if signed.classes == 2:
+        view = standardised(signed)
+        yield view.to_weights(coordinate_descent(view, PREPARATION_EPOCHS, clock, tied=support)[0])
+        return
+    Z = signed.gather(support)
+    for epochs in TIED_EPOCHS:
+        w = joint_epochs(signed, PassiveAggressiveRule(np.inf), epochs, clock)
+        yield w - Z.T @ np.linalg.lstsq(Z @ Z.T, Z @ w)[0]
 
 
 def _reduced(signed: SignedRows, witness: Witness, rest: SubspaceView, clock: Clock) -> Witness | None:
@@ -185,18 +210,27 @@ def _diverging(rest: SubspaceView) -> tuple[bool, ...]:
     return tuple(changes.any(axis=0).tolist())
 
 
-def _full_matrix(signed: SignedRows, ids: list[int]) -> list[list[int]]:
-    """Return rows as integers over all columns."""
+def _null_basis(signed: SignedRows, ids: list[int], rank: int, clock: Clock) -> list[list[int]]:
+    """Compute a basis of the vectors that vanish on some rows."""
+    vectors = signed.width - rank
+    if vectors * signed.width > MAX_BASIS_ENTRIES:
+        raise TooLarge(f"{vectors} directions of {signed.width} weights vanish on the support: too many to look at.")
+    clock.check(solving_seconds(rank) * (1 + vectors / max(rank, 1)))
     entries = [signed.integers(i)[0] for i in ids]
-    return [[row.get(j, 0) for j in range(signed.width)] for row in entries]
+    return null_space([[row.get(j, 0) for j in range(signed.width)] for row in entries], signed.width)
 
 
 def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clock) -> Witness | None:
-    """Add rows whose remainders vanish together to a support, with positive counts for all."""
+    """Add rows whose remainders vanish together to a support, with positive counts for all.
+
+    None if they do not, or if the span of the support does not grow: floats may take a rounding error of a row in the
+    span for its remainder, and would again.
+    """
     # From independent rows of the support, the dependence to be found is the only one.
     independent = pivots(integer_matrix(signed, witness.support))[0]
-    clock.check(solving_seconds(len(independent) + len(added)))
-    vector = null_vector(integer_matrix(signed, [*(witness.support[a] for a in independent), *added]))
+    matrix = integer_matrix(signed, [*(witness.support[a] for a in independent), *added])
+    clock.check(solving_seconds(len(matrix), longest(matrix)))
+    vector = null_vector(matrix)
     if vector is None:
         return None
     split = len(independent)
@@ -210,24 +244,30 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
     counts = [v + times * c for v, c in zip(old, witness.counts, strict=True)]
     kept = [(i, v) for i, v in zip(added, new, strict=True) if v]
     support = [*witness.support, *(i for i, _ in kept)]
+    if len(pivots(integer_matrix(signed, support))[0]) == split:
+        return None
     return Witness(None, support, primitive([*counts, *(v for _, v in kept)]))
 
 
 def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> list[int] | None:
     """Find integers near w, up to a factor, that vanish exactly on the support."""
     clock.check(solving_seconds(len(witness.support)))
-    Z = signed.gather(np.array(witness.support))
+    touched = signed.touched(np.array(witness.support))
+    Z = signed.gather(np.array(witness.support), touched)
     # The columns that a pivoted factorisation takes first are well conditioned: they follow from the others.
     sizes = np.abs(Z).max(axis=0)
-    order = scipy.linalg.qr(Z * reciprocal(sizes), mode="r", pivoting=True)[1].tolist()
-    matrix = [[row[j] for j in order] for row in _full_matrix(signed, witness.support)]
-    bound = set(pivots(matrix)[1])
-    free = [a for a in range(signed.width) if a not in bound]
-    values, _ = as_integers(rescale(w)[[order[a] for a in free]])
-    vector = complete_null_vector(matrix, dict(zip(free, values, strict=True)), signed.width)
-    if vector is None:
+    order = touched[scipy.linalg.qr(Z * reciprocal(sizes), mode="r", pivoting=True)[1]].tolist()
+    entries = [signed.integers(i)[0] for i in witness.support]
+    minor, columns = pivots([[row.get(j, 0) for j in order] for row in entries])
+    bound = [order[a] for a in columns]
+    given = w.copy()
+    given[bound] = 0.0
+    values, _ = as_integers(rescale(given))
+    right = [-sum(v * values[j] for j, v in entries[i].items()) for i in minor]
+    solution = solve([[entries[i].get(j, 0) for j in bound] for i in minor], right)
+    if solution is None:
         return None
-    out = [0] * signed.width
-    for a, j in enumerate(order):
-        out[j] = vector[a]
-    return primitive(out)
+    out = [solution[1] * v for v in values]
+    for j, value in zip(bound, solution[0], strict=True):
+        out[j] = value
+    return primitive(out) if not any(sum(v * out[j] for j, v in row.items()) for row in entries) else None

@@ -7,7 +7,7 @@ descent on two classes, passive-aggressive updates on more.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from rosenblatt.compiled.epochs import (
     Learner,
     NoAverage,
     NoPenalty,
-    PassiveAggressiveRule,
     Task,
     Weights,
     run_joint_epoch,
@@ -34,16 +33,22 @@ from rosenblatt.separability.views import AffineView, View
 
 Array = npt.NDArray[Any]
 
-# Rows that a working set takes in at a time: so many for each column, and at least so many.
-ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS = 10, 200
+# Rows that a working set takes in at a time: so many for each column, and at least so many; fewer if they are long.
+ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS, ADDED_ENTRIES = 10, 200, 1 << 24
 # Epochs of coordinate descent before a search.
 DESCENT_EPOCHS = 3
-# Iterations of a search between two looks at all rows and at the clock; fewer where an iteration is slow.
-ITERATIONS, WIDE_ITERATIONS, MANY_COLUMNS = 1000, 100, 300
+# Iterations of a search between two looks at all rows and at the clock; fewer where an iteration is slow, as its number
+# of products tells.
+ITERATIONS, MIN_ITERATIONS, PRODUCTS = 1000, 10, 3e8
+# Looks at all rows after which a search gives up, for each that it would need if every row entered once.
+MAX_ROUNDS = 50
 # Share of its size to which the residual must drop within one step to count as zero.
 ZERO_SHARE = 1e-12
 # A row is independent of others if more than this share of it lies outside their span.
 INDEPENDENT_SHARE = 1e-8
+SURELY_INDEPENDENT_SHARE = 1e-4
+# Epochs after which coordinate descent towards the largest margin sees whether it is there, up to what share.
+EPOCHS_PER_LOOK, REACHED_GAP = 25, 1e-9
 # Rows enter a working set if their margin is below the support's by more than this share.
 MARGIN_GAP = 1e-9
 
@@ -108,8 +113,13 @@ class WorkingSet:
         if not place.size:
             return
         columns = np.vstack([self.A[place].T, np.ones(place.size)])
-        Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+        order: Array = np.arange(place.size)
+        Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
         size = np.abs(np.diag(R))
+        if place.size > len(columns) or size.min() <= SURELY_INDEPENDENT_SHARE * size.max():
+            # Much slower, but tells which are.
+            Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+            size = np.abs(np.diag(R))
         k = int(np.count_nonzero(size > INDEPENDENT_SHARE * size[0]))
         Q, order = Q[:, :k], order[:k]
         active = self.active
@@ -144,8 +154,10 @@ def find_nearest_point(
 
 def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
     """Continue a search until no row is left to take in; return how it ended."""
-    iterations = WIDE_ITERATIONS if working.view.width > MANY_COLUMNS else ITERATIONS
-    while True:
+    width = working.view.width
+    iterations = min(ITERATIONS, max(MIN_ITERATIONS, int(PRODUCTS / (width * (working.ids.size + 6 * width) + 1))))
+    most = MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
+    for _ in range(most):
         before = np.linalg.norm(working.residual)
         end = working.search(iterations, to_optimum=to_optimum, zero=zero)
         if end == ORIGIN:
@@ -156,16 +168,18 @@ def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero
         margins = working.view.margins(working.point)
         if (not to_optimum and working.k and margins.min() > 0) or (end != LIMIT and not working.extend(margins)):
             return NEAREST
+    return NEAREST  # rounding keeps it from an end
 
 
 def lowest_rows(margins: Array, width: int) -> Array:
     """Choose rows to take in: those of lowest margin. Some no longer have it when the others are in."""
-    size = min(margins.size, max(ADDED_ROWS_PER_COLUMN * width, MIN_ADDED_ROWS))
+    most = max(ADDED_ENTRIES // (width + 1), 2 * width)
+    size = min(margins.size, max(min(ADDED_ROWS_PER_COLUMN * width, most), MIN_ADDED_ROWS))
     return np.arange(margins.size) if size == margins.size else np.argpartition(margins, size - 1)[:size]
 
 
 def coordinate_descent(
-    view: AffineView, epochs: int, *, tied: Array | None = None, to_optimum: bool = False
+    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, to_optimum: bool = False
 ) -> tuple[Array, Array]:
     """Pass over two classes by dual coordinate descent; return the weights in the view and the multipliers.
 
@@ -173,6 +187,7 @@ def coordinate_descent(
     ----------
     view : AffineView
     epochs : int
+    clock : Clock
     tied : int array or None
         Rows whose margin is to be zero, as it is on a support that rules a separator out.
     to_optimum : bool
@@ -186,15 +201,36 @@ def coordinate_descent(
         ties[tied] = True
     descend = compiled.descend_dense if isinstance(rows, Dense) else compiled.descend_csr
     random = np.random.default_rng(0)
-    for _ in range(epochs):
+    for epoch in range(epochs):
+        clock.check()
         wrong = descend(rows, sign, view.frame, square, ties, random.permutation(signed.n), u, alpha)
+        if to_optimum and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1 and gap(view, u, alpha) < REACHED_GAP:
+            break
         if not to_optimum and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
     return u, alpha
 
 
-def passive_aggressive(signed: SignedRows, epochs: int) -> Array:
-    """Pass over several classes by passive-aggressive updates of own and highest other score; return the weights."""
+def gap(view: AffineView, u: Array, alpha: Array) -> float:
+    """Return the share by which the margin of u is below the bound that its multipliers prove, both in floats."""
+    length, total = float(np.linalg.norm(u)), float(alpha.sum())
+    if not (length > 0 and total > 0):
+        return np.inf
+    return 1.0 - float(view.margins(u).min()) * total / length**2
+
+
+def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:
+    """Pass over several classes until all are right, updating own and highest other score; return the weights.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    rule : PassiveAggressiveRule or PerceptronRule
+        The first needs fewer epochs where classes are far apart, the second where they are close.
+    epochs : int
+        The most that are passed.
+    clock : Clock
+    """
     classes, features, dtype = signed.classes, signed.features, signed.table.dtype
     zeros, none = np.zeros(classes), np.empty(0)
     weights = Weights(
@@ -210,11 +246,12 @@ def passive_aggressive(signed: SignedRows, epochs: int) -> Array:
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
     task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
-    learner = Learner(PassiveAggressiveRule(np.inf), NoPenalty(), ConstantRate(1.0), NoAverage())
+    learner = Learner(rule, NoPenalty(), ConstantRate(1.0), NoAverage())
     # The type of row numbers that training uses too, so that the epoch is compiled once for both.
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
     for _ in range(epochs):
+        clock.check()
         shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
         run_joint_epoch(learner, signed.table.rows, task, order, weights, weights, counts)

@@ -15,6 +15,7 @@ import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
 from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
 
 Array = npt.NDArray[Any]
@@ -25,6 +26,8 @@ ROW_SPACE_MIN_FEATURES, ROW_SPACE_MAX_ROWS = 1500, 6000
 SAMPLE_ROWS = 4096
 # Rows or columns that are copied at a time.
 ROWS_PER_BLOCK = COLUMNS_PER_BLOCK = 4096
+# Share of entries, in the columns that have some, above which products of sparse rows are computed as of dense ones.
+SPARSE_SHARE = 0.05
 # Diagonal of a triangular factor, as a share of its largest entry, below which it counts as singular.
 SINGULAR_SHARE = 1e-14
 # Length below which a row of length one, projected, counts as zero.
@@ -164,7 +167,7 @@ class RowSpaceView(MatrixView):
         self.scale = 1.0 / np.sqrt(squares if normalise else np.full(ids.size, squares.max()))
         G *= self.scale
         G *= self.scale[:, None]
-        L, order, rank, _ = scipy.linalg.lapack.dpstrf(G, lower=1, overwrite_a=1)
+        L, order, rank, _ = scipy.linalg.lapack.dpstrf(G.T, lower=1, overwrite_a=1)
         self.basis, self.triangle = order[:rank] - 1, np.tril(L[:rank, :rank])
         Z = np.empty((ids.size, rank))
         Z[order - 1] = np.tril(L[:, :rank])
@@ -263,24 +266,63 @@ def _complement(Z: Array, rank: int) -> Array:
 
 
 def _gram(signed: SignedRows, ids: Array, padding: float) -> Array:
-    """Compute the products of signed rows with one another, the constant being `padding`."""
-    G = np.zeros((ids.size, ids.size))
-    columns = signed.touched(ids)
-    for first in range(0, columns.size, COLUMNS_PER_BLOCK):
-        Z = signed.gather(ids, columns[first : first + COLUMNS_PER_BLOCK])
-        G += Z @ Z.T
-    if padding != 1.0:
-        bias = signed.gather(ids, np.arange(signed.features, signed.width, signed.features + 1))
-        G += (padding**2 - 1) * bias @ bias.T
-    return G
+    """Compute the products of signed rows with one another, the constant being `padding`.
+
+    A product of two is that of their samples times that of their classes' codes.
+    """
+    row, rival = signed.split(ids)
+    samples, place = np.unique(row, return_inverse=True)
+    products = _sample_products(signed.table, samples)
+    products += padding**2
+    codes = _codes(signed, row, rival)
+    if samples.size < ids.size:
+        products = products[np.ix_(place, place)]
+    elif not np.array_equal(place, np.arange(place.size)):
+        products = products[place][:, place]
+    products *= codes @ codes.T
+    return products
+
+
+def _codes(signed: SignedRows, row: Array, rival: Array) -> Array:
+    """Return e_y - e_r of signed rows, without class 0."""
+    classes = np.arange(1, signed.classes)
+    codes: Array = (signed.label[row][:, None] == classes).astype(float) - (rival[:, None] == classes)
+    return codes
+
+
+def _sample_products(table: Table, samples: Array) -> Array:
+    """Compute the products of samples with one another: sparse ones entry by entry, unless they are nearly dense."""
+    rows, features = table.rows, table.shape[1]
+    if isinstance(rows, Csr):
+        part = table.matrix()[samples].astype(float)
+        columns = np.unique(part.indices)
+        if part.nnz <= SPARSE_SHARE * samples.size * max(columns.size, 1):
+            return np.asarray((part @ part.T).toarray())
+        blocks = (
+            part[:, columns[first : first + COLUMNS_PER_BLOCK]].toarray()
+            for first in range(0, columns.size, COLUMNS_PER_BLOCK)
+        )
+    else:
+        blocks = (
+            rows.X[samples, first : first + COLUMNS_PER_BLOCK].astype(float)
+            for first in range(0, features, COLUMNS_PER_BLOCK)
+        )
+    products = np.zeros((samples.size, samples.size))
+    for block in blocks:
+        products += block @ block.T
+    return products
 
 
 def _combine(signed: SignedRows, ids: Array, shares: Array, padding: float) -> Array:
     """Add up signed rows times their shares, the constant being `padding` squared."""
-    w = np.zeros(signed.width)
-    for first in range(0, ids.size, ROWS_PER_BLOCK):
-        part = ids[first : first + ROWS_PER_BLOCK]
-        columns = signed.touched(part)
-        w[columns] += shares[first : first + ROWS_PER_BLOCK] @ signed.gather(part, columns)
-    w[signed.features :: signed.features + 1] *= padding**2
-    return w
+    row, rival = signed.split(ids)
+    samples, place = np.unique(row, return_inverse=True)
+    factors = np.zeros((samples.size, signed.classes - 1))
+    np.add.at(factors, place, shares[:, None] * _codes(signed, row, rival))
+    w = np.zeros((signed.classes - 1, signed.features + 1))
+    matrix = signed.table.matrix()
+    for first in range(0, samples.size, ROWS_PER_BLOCK):
+        part = slice(first, first + ROWS_PER_BLOCK)
+        w[:, :-1] += (matrix[samples[part]].astype(float).T @ factors[part]).T
+    w[:, -1] = factors.sum(axis=0) * padding**2
+    return w.ravel()

@@ -46,7 +46,9 @@ def separates_weakly(signed: SignedRows, w: list[int]) -> bool:
 def vanishing_sum(signed: SignedRows, ids: list[int], clock: Clock) -> Witness | None:
     """Prove that the hull of these rows contains the origin; None if it does not."""
     clock.check(solving_seconds(len(ids)))
-    counts = null_vector(integer_matrix(signed, ids))
+    matrix = integer_matrix(signed, ids)
+    clock.check(solving_seconds(len(ids), longest(matrix)))
+    counts = null_vector(matrix)
     if counts is None or min(counts) < 0:
         return None
     kept = [(i, count) for i, count in zip(ids, counts, strict=True) if count]
@@ -74,9 +76,14 @@ def multipliers_to_counts(signed: SignedRows, ids: list[int], multipliers: list[
     return primitive([int(share * common) for share in shares])
 
 
-def solving_seconds(size: int) -> float:
-    """Estimate the seconds of an exact solution, which cannot be interrupted."""
-    return 5e-8 * size**3
+def longest(matrix: list[list[int]]) -> int:
+    """Return the bits of the largest integer."""
+    return max((max(v.bit_length() for v in row) for row in matrix if row), default=0)
+
+
+def solving_seconds(size: int, bits: int = 53) -> float:
+    """Estimate the seconds of an exact solution, which cannot be interrupted, of so many equations of integers."""
+    return 5e-8 * size**3 * max(1.0, bits / 53) ** 2
 
 
 def as_floats(w: list[int]) -> Array:

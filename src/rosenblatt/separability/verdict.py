@@ -1,0 +1,93 @@
+"""From rows to a verdict and its witnesses, in the coordinates of the user: what a certificate claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import TooLarge
+from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.separability.clock import Clock
+from rosenblatt.separability.compact import CompactRows
+from rosenblatt.separability.decide import decide
+from rosenblatt.separability.equal_rows import contradiction
+from rosenblatt.separability.reduction import Reduction, reduce, reduction_claims
+from rosenblatt.separability.views import RowSpaceView, View, is_wide, standardised
+from rosenblatt.separability.witness import (
+    Witness,
+    as_floats,
+    as_vector,
+    counts_to_multipliers,
+    multipliers_to_counts,
+    separates,
+)
+
+# Entries of signed rows up to which the search goes on from a contradiction; it copies them.
+COPIED_ENTRIES = 1 << 24
+
+
+def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
+    """Find what a certificate claims: the verdict and its witnesses."""
+    if (signed.label == 1).all() and signed.classes == 2:
+        return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
+    rows = CompactRows(signed)
+    witness, view = _start(rows.signed, clock)
+    if witness is None:
+        return {"verdict": "undecided", "reason": "the rows are too many and too long for the search"}
+    if witness.w is not None:
+        vector = as_vector(_simplest(signed, rows.to_weights(witness.w)))
+        return {"verdict": "separable", "vector": vector, "diverging": rows.placed([True] * rows.signed.width)}
+    found = reduce(rows.signed, view, witness, clock)
+    return reduction_claims(signed, _in_original(found, rows, signed))
+
+
+def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
+    """Return weights that separate, as a certificate holds them; None if there are none.
+
+    Raises
+    ------
+    OutOfTime, TooLarge
+        If that was not decided.
+    """
+    rows = CompactRows(signed)
+    witness, _ = _start(rows.signed, clock)
+    if witness is None:
+        raise TooLarge("the rows are too many and too long for the search")
+    return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
+
+
+def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Reduction:
+    """Return what was found in compact coordinates in those of the original rows."""
+    if rows.same:
+        return found
+    support = found.witness.support
+    # The sum vanishes with the same multipliers, but the rows as integers may have other factors.
+    multipliers = counts_to_multipliers(rows.signed, support, found.witness.counts)
+    witness = Witness(None, support, multipliers_to_counts(signed, support, multipliers))
+    weak = None if found.weak is None else rows.to_weights(found.weak)
+    basis = [rows.to_weights(direction) for direction in found.null_basis]
+    if found.verdict == "overlapping":
+        basis += rows.empty_directions()
+    diverging = () if rows.moved or not found.diverging else rows.placed(found.diverging)
+    return found._replace(witness=witness, weak=weak, null_basis=basis, diverging=diverging)
+
+
+def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
+    """Find a separator or what rules one out; equal rows of different classes do, without a search."""
+    wide = is_wide(signed)
+    pair = contradiction(signed.table, signed.label, clock)
+    if pair is None or (not wide and signed.n * signed.width > COPIED_ENTRIES):
+        return decide(signed, clock)
+    i, j = pair
+    ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
+    view: View = RowSpaceView(signed, np.array(ids)) if wide else standardised(signed)
+    return Witness(None, ids, [1, 1]), view
+
+
+def _simplest(signed: SignedRows, w: Any) -> Any:
+    """Return a separator in floats if floats separate, else as it is."""
+    if isinstance(w, np.ndarray):
+        return w
+    rounded = as_floats(w)
+    return rounded if separates(signed, rounded) else w
