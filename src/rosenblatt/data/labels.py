@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
     classes : array of shape (n_classes,)
     label : int32 array of shape (n_samples,)
     """
-    values = np.asarray(y)
+    values = _uniform(y)
     if values.ndim != 1 or values.size != n_samples:
         raise InvalidInput(
             f"y has shape {values.shape}, X has {n_samples} rows: found input variables with inconsistent numbers of "
@@ -48,6 +50,38 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
             return np.array([low, high], values.dtype), upper.astype(np.int32)
     classes, label = np.unique(values, return_inverse=True)
     return classes, label.reshape(-1).astype(np.int32)
+
+
+def _uniform(y: Any) -> Array:
+    """Return y as an array whose values can be compared with one another; raise InvalidInput if they cannot."""
+    listed = isinstance(y, list | tuple)
+    values = np.asarray(y)
+    if values.ndim != 1 or values.dtype.kind not in ("OUSV" if listed else "O"):
+        return values
+    kinds = {_kind(value) for value in (y if listed else values.tolist())}
+    missing = kinds & {"None", "NaN"}
+    if missing:
+        raise InvalidInput(f"y has {missing.pop()} among its labels. Remove the rows whose label is not known.")
+    if len(kinds) > 1:
+        raise InvalidInput(f"y has labels of different types: {' and '.join(sorted(kinds))}. Convert them to one type.")
+    return values
+
+
+def _kind(value: Any) -> str:
+    """Name the type of a label; numbers of all types compare with one another."""
+    if value is None:
+        return "None"
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value)):
+        return "NaN"
+    if isinstance(value, str | bytes):
+        return type(value).__name__.removesuffix("_")
+    return "number" if isinstance(value, Number | np.generic) else type(value).__name__
+
+
+def as_column(y: Any) -> Any:
+    """Return one label for each row where y is a table of one column, as formulas make them; y itself otherwise."""
+    shape = getattr(y, "shape", ())
+    return np.asarray(y).reshape(-1) if len(shape) == 2 and shape[1] == 1 else y
 
 
 def as_weights(sample_weight: Any, n_samples: int) -> Array:
