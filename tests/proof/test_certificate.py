@@ -74,9 +74,9 @@ def test_the_proof_of_xor_reads_as_in_a_lecture():
 def test_words_say_what_each_certificate_proves():
     assert "at most 27 mistakes" in str(EXAMPLES["or"][2])
     assert "row 1 equals row 0, which has the other label" in str(EXAMPLES["quasi"][2])
-    assert "2 are on it: 0, 1" in str(EXAMPLES["quasi"][2])
+    assert "zero on 2 rows: 0, 1." in str(EXAMPLES["quasi"][2])
     assert "one class only" in str(EXAMPLES["one class"][2])
-    sides = {"rivals": [1] * 20 + [0] * 20, "multipliers": range(1, 41), "null_basis": ((1, 0),)}
+    sides = {"rivals": [1] * 20 + [0] * 20, "multipliers": range(1, 41)}
     many = proved(np.zeros((40, 1)), [0] * 20 + [1] * 20, verdict="overlapping", support=range(40), **sides)
     assert "(14 more)" in str(many)
     undecided = proved(SQUARE, [0, 1, 1, 0], verdict="undecided", reason="The time limit was over.")
@@ -152,7 +152,8 @@ def test_certificates_of_version_1_load_and_verify(name, X, y):
     path = STORED / f"{name}.certificate.json"
     certificate = Certificate.load(path)
     assert verify(certificate, X, y)
-    assert certificate.to_dict() == json.loads(path.read_text())
+    old = json.loads(path.read_text())
+    assert certificate.to_dict().items() >= {k: old[k] for k in ("verdict", "vector", "multipliers", "digest")}.items()
     changed = np.array(X, float)
     changed[0, 0] += 1
     assert not verify(certificate, changed, y)

@@ -239,6 +239,8 @@ class Reader:
         if not all(weight > 0 for weight in weights):
             raise inner.fault("weights", "positive")
         lower, upper = (inner.real(key, inner.data[key]) for key in ("lower", "upper"))
+        if math.copysign(1.0, lower) < 0 or math.copysign(1.0, upper) < 0:
+            raise self.fault(name, "without negative numbers")
         return Bracket(lower, upper, inner.vector("w", (0, width)), rows, weights)
 
     def combination(self, sizes: Sizes) -> Combination:

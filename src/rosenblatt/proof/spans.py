@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 
 # Products of a row with a direction that are computed one by one; where there are more, all rows are asked at once.
 MAX_SINGLE_PRODUCTS = 1 << 17
+# Rows that are compared with those of the support.
+MAX_COMPARED_ROWS = 1 << 12
 
 
 def null_basis(signed: SignedRows, ids: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
@@ -35,7 +37,7 @@ def spans(signed: SignedRows, support: Sequence[int], others: Array) -> bool:
     matrix = [[row.get(j, 0) for j in columns] for row in entries]
     if len(pivots(matrix)[0]) == len(columns):
         return True
-    left = np.setdiff1d(others, np.array(support))
+    left = _unlike(signed, entries, np.setdiff1d(others, np.array(support)))
     if not left.size:
         return True
     basis = null_space(matrix, len(columns))
@@ -44,6 +46,14 @@ def spans(signed: SignedRows, support: Sequence[int], others: Array) -> bool:
         vectors = [dict(zip(columns, vector, strict=True)) for vector in basis]
         return not any(sum(v * vector[j] for j, v in row.items()) for row in rows for vector in vectors)
     return not any(signed.signs(_placed(signed.width, columns, vector))[left].any() for vector in basis)
+
+
+def _unlike(signed: SignedRows, entries: list[dict[int, int]], ids: Array) -> Array:
+    """Leave out rows that equal one of some others, or its opposite."""
+    if ids.size > MAX_COMPARED_ROWS:
+        return ids
+    known = {frozenset((j, sign * v) for j, v in row.items()) for row in entries for sign in (1, -1)}
+    return ids[[frozenset(signed.integers(int(i))[0].items()) not in known for i in ids]]
 
 
 def _placed(width: int, columns: Sequence[int], values: Sequence[int]) -> list[int]:

@@ -7,6 +7,7 @@ tools/check_certificate.py does the same with nothing but the standard library.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,8 @@ def _brackets_hold(certificate: Certificate, signed: SignedRows) -> bool:
             return False
         try:
             lower, upper = bounds(signed, claim.w, claim.rows, claim.weights)
+            if claim.lower > lower:  # floats bound the lowest margin from below; integers give it
+                lower, upper = bounds(signed, [Fraction(v) for v in claim.w], claim.rows, claim.weights)
         except InvalidInput:
             return False
         if not claim.lower <= lower or not claim.upper >= upper:
