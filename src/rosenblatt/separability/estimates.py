@@ -8,6 +8,7 @@ separators have both signs there, two of them are the witness.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -38,8 +39,10 @@ Array = npt.NDArray[Any]
 FREE_ENTRIES, FREE_NAMED_ENTRIES = 1 << 13, 1 << 18
 # Distance from the cone, as a share of the length of what is sought in it, that may be a rounding error.
 ROUNDED_DISTANCE = 1e-9
-# Bits to which a direction is rounded, and by how many bits it may outweigh a strict one that is added to it.
-DIRECTION_BITS, OUTWEIGHED_BITS = 40, (1, 4, 10, 20, 30)
+# By how many bits a direction may outweigh a strict one that is added to it.
+OUTWEIGHED_BITS = (1, 4, 10, 20, 30)
+# Rows from which the middle of each feature is estimated.
+CENTRED_ROWS = 256
 
 
 def worthwhile(signed: SignedRows, named: bool) -> bool:
@@ -111,12 +114,13 @@ class SignSearch:
         if self.support:
             self.basis = null_basis(signed, self.support, kept)
         else:
-            self.basis = [[int(a == b) for b in range(len(kept))] for a in range(len(kept))]
+            self.basis = self._centred_units()
         self.rows = np.flatnonzero(signed.signs(inside))
         self.diverging = [j for a, j in enumerate(kept) if any(vector[a] for vector in self.basis)]
         self.directions = [inside]
         self._coordinates: dict[int, list[int]] = {}
         self._floats = self._scaled_rows()
+        self._likely: list[int] = []
 
     def decide(self, j: int) -> tuple[str, Combination | None]:
         """Determine what becomes of a diverging coefficient, and the rows that prove its sign if it has one."""
@@ -130,6 +134,27 @@ class SignSearch:
             return INFINITE, None
         found = self._decide_by_floats(j, sign) or self._decide_exactly(j, sign)
         return found if isinstance(found, tuple) else (INFINITE, None)
+
+    def _centred_units(self) -> list[list[int]]:
+        """Return a basis of all vectors: weights that are zero near the middle of their feature, and the biases."""
+        size = self.signed.features + 1
+        sample = self.signed.gather(np.arange(0, self.signed.n, -(-self.signed.n // CENTRED_ROWS)))
+        blocks = sample.reshape(-1, size)
+        X = blocks[blocks[:, -1] != 0] * blocks[blocks[:, -1] != 0, -1:]
+        middle, spread = X.mean(axis=0), X.max(axis=0) - X.min(axis=0)
+        place = {j: a for a, j in enumerate(self.kept)}
+        basis = []
+        for j in self.kept:
+            vector = [0] * len(self.kept)
+            feature = j % size
+            # Round to a power of two about the spread, so that integers stay short.
+            unit = Fraction(2) ** math.frexp(spread[feature])[1] if 0 < spread[feature] < np.inf else Fraction(1)
+            known = feature < size - 1 and np.isfinite(middle[feature])
+            centre = round(Fraction(middle[feature]) / unit) * unit if known else Fraction(0)
+            vector[place[j]] = centre.denominator
+            vector[place[j - feature + size - 1]] -= centre.numerator
+            basis.append(vector)
+        return basis
 
     def _row(self, i: int) -> list[int]:
         entries = self.signed.integers(i)[0]
@@ -193,17 +218,20 @@ class SignSearch:
             shares, distance = nnls(Z.T, target / length)
         except RuntimeError:  # too many iterations
             return False
+        self._likely = self.rows[shares > 0].tolist()
         if distance <= ROUNDED_DISTANCE:
-            return self._combined(self.rows[shares > 0].tolist(), j, sign) or False
+            return self._combined(self._likely, j, sign) or False
         u = (Z.T @ shares - target / length) / scales
+        if not np.isfinite(u).all():
+            return False
         return self._reached([Fraction(v) / (1 << p) for v, p in zip(u.tolist(), powers, strict=True)], j, sign)
 
     def _reached(self, u: list[Fraction], j: int, sign: int) -> bool:
-        """Round a direction that has the other sign at a weight, move it inside, and see whether it holds."""
-        largest = max(map(abs, u))
-        if not largest:
+        """Move a direction that has the other sign at a weight inside, and see whether it holds."""
+        common = math.lcm(*(v.denominator for v in u))
+        w = self._to_weights([int(v * common) for v in u])
+        if not any(w):
             return False
-        w = self._to_weights([round(v * (1 << DIRECTION_BITS) / largest) for v in u])
         size = max(map(abs, self.inside)) // max(1, *map(abs, w)) + 1
         for bits in OUTWEIGHED_BITS:
             moved = [(size * a << bits) + b for a, b in zip(w, self.inside, strict=True)]
@@ -216,7 +244,7 @@ class SignSearch:
         """Decide on integers, with rows added to a working set until no row contradicts."""
         target = self._target(j, sign)
         margins = self.signed.margins(as_floats(self.inside))[0][self.rows]
-        working = self.rows[np.argsort(margins, kind="stable")[: len(self.basis) + 1]].tolist()
+        working = self._likely or self.rows[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
         while True:
             self.clock.check()
             members, normal = in_cone([self._coordinate(i) for i in working], target)
@@ -231,7 +259,7 @@ class SignSearch:
                 self.directions.append(w)
                 return True
             margins = self.signed.margins(as_floats(w))[0][below]
-            working += below[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
+            working = working + below[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
 
     def _combined(self, members: list[int], j: int, sign: int) -> tuple[str, Combination | None] | None:
         """Prove that weight j is a sum of signed rows with positive factors, from some of the rows; None if it is not."""
