@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from oracles import exact_lp
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
@@ -77,3 +78,38 @@ def test_a_weak_separator_ends_the_reduction():
     assert signed.signs(found.weak).tolist() == [0, 0, 1, 1]
     with pytest.raises(OutOfTime):
         reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Clock(-1.0))
+
+
+ENDLESS = [
+    # rows at 1e9 whose remainders are rounding errors
+    (
+        [
+            [1000, 1000000001, 1000001],
+            [1000, 1030000000, 4000000],
+            [1000, 1000000001, 1000001],
+            [1000, 1000000000, 1000001],
+            [1002, 1000000002, 1000002],
+            [1000, 1000000001, 1000000],
+            [1001, 1000000001, 1000000],
+        ],
+        [1, 1, 0, 1, 0, 1, 0],
+    ),
+    (
+        [[100000001, 1e12], [1e8, 1e12 + 2], [100000002, 1e12 + 2], [100000001, 1e12 + 2], [1e8, 1e12 + 2]],
+        [0, 0, 0, 1, 1],
+    ),
+    # one outlying row, three classes
+    (
+        [[v] for v in (2, 0, 0, 1, 1, 1, 0, 2, 2, 1, 1, 1, 0, 0, 2e12)],
+        [0, 0, 1, 2, 0, 2, 1, 0, 0, 1, 1, 0, 1, 0, 0],
+    ),
+]
+
+
+@pytest.mark.parametrize("stored", [np.array, sp.csr_array])
+@pytest.mark.parametrize("case", range(len(ENDLESS)))
+def test_a_support_is_never_enlarged_by_rows_in_its_span(case, stored):
+    X, y = ENDLESS[case]
+    certificate = certify(stored(np.array(X, float)), y, time_limit=60)
+    assert certificate.verdict == exact_lp.verdict(X, y)
+    assert verify(certificate, X, y)

@@ -168,7 +168,11 @@ def _full_matrix(signed: SignedRows, ids: list[int]) -> list[list[int]]:
 
 
 def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clock) -> Witness | None:
-    """Add rows whose remainders vanish together to a support, with positive counts for all."""
+    """Add rows whose remainders vanish together to a support, with positive counts for all.
+
+    None if they do not, or if the span of the support does not grow: floats may take a rounding error of a row in the
+    span for its remainder, and would again.
+    """
     # From independent rows of the support, the dependence to be found is the only one.
     independent = pivots(integer_matrix(signed, witness.support))[0]
     clock.check(solving_seconds(len(independent) + len(added)))
@@ -186,6 +190,8 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
     counts = [v + times * c for v, c in zip(old, witness.counts, strict=True)]
     kept = [(i, v) for i, v in zip(added, new, strict=True) if v]
     support = [*witness.support, *(i for i, _ in kept)]
+    if len(pivots(integer_matrix(signed, support))[0]) == split:
+        return None
     return Witness(None, support, primitive([*counts, *(v for _, v in kept)]))
 
 
