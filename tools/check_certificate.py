@@ -20,8 +20,9 @@ TEXTS = {  # fields without numbers in strings
     "estimates": [("finite", "+inf", "-inf", "+/-inf", "not identified")], "version": 2, "boundary": [int],
 }
 FORM = TEXTS | SUM | {
-    "radius": FLOAT, "vector": (None, *REALS), "point": [FLOAT], "margin": (None, BRACKET), "augmented": (None, BRACKET),
-    "mistake_bound": (None, re.compile(f"0|{COUNT}")), "combinations": [(None, SUM)], "directions": [REALS],
+    "radius": FLOAT, "vector": (None, *REALS), "point": [FLOAT], "margin": (None, BRACKET),
+    "augmented": (None, BRACKET), "mistake_bound": (None, re.compile(f"0|{COUNT}")), "combinations": [(None, SUM)],
+    "directions": [REALS],
 }
 
 def need(holds, what):
@@ -35,7 +36,7 @@ def fits(form, value):
         case list():
             return isinstance(value, list) and all(fits(form[0], one) for one in value)
         case dict():
-            return isinstance(value, dict) and form.keys() == value.keys() and all(fits(form[k], value[k]) for k in form)
+            return isinstance(value, dict) and set(value) == set(form) and all(fits(form[k], value[k]) for k in form)
         case re.Pattern():
             return isinstance(value, str) and form.fullmatch(value) is not None
     return type(value) is form or (type(value) is type(form) and value == form)
@@ -65,10 +66,9 @@ def read_certificate(path):
         c = json.loads(file.read().decode("utf-8"), object_pairs_hook=once)
     need(isinstance(c, dict) and c.keys() == FORM.keys(), "it has not the fields of a certificate of version 2")
     need(not (wrong := [name for name in FORM if not fits(FORM[name], c[name])]), f"{wrong[:1]} is not of its form")
-    labels = c["classes"][c["classes"][:1] == [None]:]
-    need(fits(([str], [bool], [(int, float)]), labels) and len(labels) + (len(labels) == 1) == len(c["classes"]), "classes")
-    need(all(a < b < math.inf for a, b in zip(labels, labels[1:]) if not isinstance(b, str)), "classes are not sorted")
-    need(all(a < b for a, b in zip(labels, labels[1:])) and labels[:1] != [-math.inf], "classes are not sorted")
+    labels = c["classes"][c["classes"][:1] == [None] :]  # [null, label] where there is one class only
+    need(len(c["classes"]) == max(2, len(labels)) and fits(([str], [bool], [(int, float)]), labels), "no classes")
+    need(all(a < b for a, b in zip(labels, labels[1:])), "the classes are not sorted")
     return c | {name: exactly(c[name]) for name in FORM.keys() - TEXTS.keys()}, c
 
 def read_data(path, arithmetic):  # the values as the digest has them, the same as fractions, and the labels as text
@@ -79,7 +79,7 @@ def read_data(path, arithmetic):  # the values as the digest has them, the same 
         fraction = arithmetic == "rational" and FRACTION.fullmatch(cell)
         need(fraction or NUMBER.fullmatch(cell), f"{cell!r:.40} is no number")
         rounded = arithmetic != "rational" and re.fullmatch("[+-]?[0-9]+", cell) and int(cell) != float(cell)
-        need(fraction or not rounded and abs(float(cell)) < math.inf, f"no double is equal to {cell:.40}")
+        need(fraction or (not rounded and abs(float(cell)) < math.inf), f"no double is equal to {cell:.40}")
     values = [[Fraction(v) if arithmetic == "rational" else float(v) + 0.0 for v in cells] for *cells, _ in lines]
     exact = [[Fraction(repr(v) if arithmetic == "decimal" else v) for v in x] for x in values]
     return values, exact, [line[-1] for line in lines]
@@ -125,7 +125,8 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     labels = [Fraction(k) if numeric and NUMBER.fullmatch(k) else k for k in labels]
     yield "labels", set(labels) == set(known)
     y, width = [known.index(k) + one if k in known else 0 for k in labels], (C - 1) * (d + 1)
-    yield "data", c["shape"] == [n, d] and c["names"] == c["names"][:d] and c["digest"] == digest(c["layout"], values, y)
+    yield "data", c["shape"] == [n, d] and c["digest"] == digest(c["layout"], values, y)
+    need(len(c["names"]) in (0, d), "there are not as many names as features")
     X = [[*x, Fraction(1)] for x in exact]
     Z = {(i, r): [((k == y[i]) - (k == r)) * v for k in range(1, C) for v in X[i]]
          for i in range(n) for r in range(C) if r != y[i]}
@@ -175,11 +176,11 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     yield "directions", all(dot(z, u) >= 0 for z in Z.values() for u in c["directions"]) and all(
         signs[j] <= {0} for j in places if j not in kept) and bool(places or not c["directions"])
     for j, estimate, proof in zip(places, c["estimates"], c["combinations"], strict=True):
-        total = {k: v for k, v in zip(range(width), mean(pairs(proof), range(width))) if v and k in kept} if proof else {}
-        yield f"estimate {j}", estimate == (
-            "not identified" if j not in kept else "finite" if j in fixed else "+/-inf" if signs[j] >= {-1, 1} and not proof
-            else "+inf" if [*total] == [j] and total[j] > 0 else "-inf" if [*total] == [j] else "")
-        yield f"estimate {j}", (proof is not None) == (estimate in ("+inf", "-inf"))
+        total = mean(pairs(proof), range(width)) if proof else [0] * width
+        alone = [k for k in kept if total[k]] == [j] and ("+inf" if total[j] > 0 else "-inf")
+        both = "+/-inf" if signs[j] >= {-1, 1} and not proof else ""
+        found = "not identified" if j not in kept else "finite" if j in fixed else alone or both
+        yield f"estimate {j}", estimate == found and (proof is None) != (estimate in ("+inf", "-inf"))
 
 def main(arguments):
     if len(arguments) != 2:

@@ -1,10 +1,10 @@
 """A slow oracle of what diverges in a logistic regression, by linear programs in integers, from the definitions alone.
 
-The log-likelihood of a multinomial logistic model is a sum of -log(1 + exp(-z.w) + ...) over the signed rows z. It never
-falls in the directions w with Z w >= 0, its recession cone, and falls in all others. A fitted probability tends to 1 if
-some direction of the cone is positive on all signed rows of the sample. A coefficient is finite if it is zero in the
-whole cone, and goes to +inf if the cone has it positive somewhere and negative nowhere. As in R, a column that depends on
-those before it, the constant first, is left out.
+The log-likelihood of a multinomial logistic model is a sum of -log(1 + exp(-z.w) + ...) over the signed rows z. It
+never falls in the directions w with Z w >= 0, its recession cone, and falls in all others. A fitted probability tends
+to 1 if some direction of the cone is positive on all signed rows of the sample. A coefficient is finite if it is zero
+in the whole cone, and goes to +inf if the cone has it positive somewhere and negative nowhere. As in R, a column that
+depends on those before it, the constant first, is left out.
 """
 
 from fractions import Fraction

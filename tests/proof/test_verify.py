@@ -19,7 +19,6 @@ from rosenblatt.proof.certificate import Certificate
 from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.proof.verify import verify
 
-
 MAIN = runpy.run_path(str(CHECKER))["main"]
 
 

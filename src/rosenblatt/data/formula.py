@@ -42,7 +42,9 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
     try:
         from formulaic import Formula
     except ImportError:
-        raise MissingExtra('Formulas are read by formulaic, which is not there. Run: pip install "rosenblatt[formula]"') from None
+        raise MissingExtra(
+            'Formulas are read by formulaic, which is not there. Run: pip install "rosenblatt[formula]"'
+        ) from None
     labels = formula.split("~")[0].strip()
     try:
         parsed = Formula(formula)

@@ -80,7 +80,7 @@ def _kind(value: Any) -> str:
 
 def as_column(y: Any) -> Any:
     """Return one label for each row where y is a table of one column, as formulas make them; y itself otherwise."""
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     return np.asarray(y).reshape(-1) if len(shape) == 2 and shape[1] == 1 else y
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def column_names(X: Any) -> tuple[str, ...]:
-    """Return the names of the columns of a data frame (pandas, polars) or a design matrix (patsy); empty without them."""
+    """Return the names of the columns of a data frame (pandas, polars) or a design matrix (patsy); empty if none."""
     described = getattr(X, "design_info", None)
     found = getattr(described, "column_names", None) if described is not None else getattr(X, "columns", None)
     names = tuple(found) if found is not None else ()

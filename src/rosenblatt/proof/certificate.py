@@ -281,8 +281,9 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
 
 
 def _weights(vector: Any) -> tuple[float, ...] | tuple[Fraction, ...]:
-    kind = float if any(isinstance(v, float) for v in vector) else Fraction
-    return tuple(kind(v) for v in vector)
+    if any(isinstance(v, float) for v in vector):
+        return tuple(float(v) for v in vector)
+    return tuple(Fraction(v) for v in vector)
 
 
 def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[Label, ...]]:

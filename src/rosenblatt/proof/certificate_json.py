@@ -359,8 +359,7 @@ def _read_estimates(reader: Reader, sizes: Sizes) -> dict[str, Any]:
     for entry in reader.items("combinations", (len(estimates),)):
         if entry is not None and (not isinstance(entry, dict) or set(entry) != set(Combination._fields)):
             raise reader.fault("combinations", "null, or have the entries " + ", ".join(Combination._fields))
-        inner = Reader(entry, "combinations.", sizes.width)
-        combinations.append(None if entry is None else inner.combination(sizes))
+        combinations.append(None if entry is None else Reader(entry, "combinations.", sizes.width).combination(sizes))
     directions = []
     for entry in reader.items("directions"):
         inner = Reader({"directions": entry}, "", sizes.width)

@@ -35,7 +35,7 @@ class Coefficients(NamedTuple):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One entry for each coefficient, the intercept first, with its estimate; and its class, if there are several."""
+        """An entry for each coefficient, the intercept first: its estimate, and its class if there are several."""
         size = len(self.estimates) // (len(self.classes) - 1)
         names = [*(self.names or (f"x{j}" for j in range(size - 1))), INTERCEPT]
         order = [size - 1, *range(size - 1)]
@@ -50,7 +50,9 @@ class Coefficients(NamedTuple):
         try:
             import pandas as pd
         except ImportError:
-            raise MissingExtra("to_frame returns a data frame of pandas, which is not there. Run: pip install pandas") from None
+            raise MissingExtra(
+                "to_frame returns a data frame of pandas, which is not there. Run: pip install pandas"
+            ) from None
         return pd.DataFrame(self.rows)
 
     def __str__(self) -> str:

@@ -71,7 +71,9 @@ def _describe_support(certificate: Certificate) -> str:
     if len(certificate.classes) > 2:
         count = counted(len(set(certificate.support)), "row")
         cancelling = _describe_cancelling(certificate)
-        return f"These {count} prove it. No weights score all of them right, since their differences cancel: {cancelling}."
+        return (
+            f"These {count} prove it. No weights score all of them right, since their differences cancel: {cancelling}."
+        )
     where = f". The hulls of the two classes meet at ({some(f'{v:.6g}' for v in certificate.point)})"
     count = counted(len(certificate.support), "row")
     return f"These {count} prove it: {_describe_meeting(certificate)}{where if certificate.point else ''}."

@@ -63,9 +63,9 @@ def certify(
         Whether to look for the largest margin too, where two classes are separable. It is bracketed between two proved
         numbers, as is the number of mistakes that a perceptron can make.
     coefficients : bool, optional
-        Whether to determine which coefficients of a logistic regression without a penalty have finite estimates, and the
-        signs of the others (`Certificate.coefficients`). By default where that takes little time: for small data, and
-        for data of moderate size whose columns have names.
+        Whether to determine which coefficients of a logistic regression without a penalty have finite estimates, and
+        the signs of the others (`Certificate.coefficients`). By default where that takes little time: for small data,
+        and for data of moderate size whose columns have names.
     exact : {"binary", "decimal"}
         What a value means: the float itself, or the shortest decimal that rounds to it (0.1 is then one tenth).
     time_limit : float or None

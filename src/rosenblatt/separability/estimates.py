@@ -2,8 +2,8 @@
 
 The likelihood rises for ever along every weak separator, and along no other direction. A coefficient is finite if all
 weak separators have a zero there, which is linear algebra on the support. It goes to +inf if none is negative there:
-then the coefficient is a sum of signed rows with positive factors (Farkas 1902), and these rows are the witness. If weak
-separators have both signs there, two of them are the witness.
+then the coefficient is a sum of signed rows with positive factors (Farkas 1902), and these rows are the witness. If
+weak separators have both signs there, two of them are the witness.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ class SignSearch:
         self.signed, self.kept, self.inside, self.clock = signed, kept, inside, clock
         pairs = zip(claims.get("support", ()), claims.get("rivals", ()), strict=True)
         self.support = [int(signed.number(i, r)) for i, r in pairs]
-        self.counts = multipliers_to_counts(signed, self.support, list(claims.get("multipliers", ()))) if self.support else []
+        self.counts = (
+            multipliers_to_counts(signed, self.support, list(claims.get("multipliers", ()))) if self.support else []
+        )
         self.independent = pivots([self._row(i) for i in self.support])[0] if self.support else []
         clock.check(solving_seconds(len(kept)))
         if self.support:
@@ -179,7 +181,7 @@ class SignSearch:
         return primitive(weights)
 
     def _scaled_rows(self) -> tuple[Array, Array]:
-        """Return the rows in coordinates as floats, of length one with columns of about one, and the columns' scales."""
+        """Return the rows in coordinates as floats, scaled to length one, and the scales of the columns."""
         powers = [max((abs(v).bit_length() for v in vector), default=0) for vector in self.basis]
         columns = np.array([as_floats([*vector, 1 << p])[:-1] for vector, p in zip(self.basis, powers, strict=True)])
         self._powers = powers
@@ -210,7 +212,9 @@ class SignSearch:
         Z, scales = self._floats
         a = self.kept.index(j)
         powers = self._powers
-        target = sign * np.array([float(Fraction(v[a], 1 << p)) for v, p in zip(self.basis, powers, strict=True)]) / scales
+        target = (
+            sign * np.array([float(Fraction(v[a], 1 << p)) for v, p in zip(self.basis, powers, strict=True)]) / scales
+        )
         length = np.linalg.norm(target)
         if not np.isfinite(Z).all() or not 0 < length < np.inf:
             return False
@@ -262,7 +266,7 @@ class SignSearch:
             working = working + below[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
 
     def _combined(self, members: list[int], j: int, sign: int) -> tuple[str, Combination | None] | None:
-        """Prove that weight j is a sum of signed rows with positive factors, from some of the rows; None if it is not."""
+        """Prove that weight j is a sum of some signed rows with positive factors; None if it is not."""
         self.clock.check(solving_seconds(len(self.independent) + len(members)))
         unit = [-sign * int(k == j) for k in self.kept]
         spanning = [self.support[a] for a in self.independent]

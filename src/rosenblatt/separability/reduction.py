@@ -36,6 +36,7 @@ from rosenblatt.separability.witness import (
 
 Array = npt.NDArray[Any]
 
+
 class Reduction(NamedTuple):
     """What keeps rows from being separated.
 
