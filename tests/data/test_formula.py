@@ -40,7 +40,7 @@ def test_factors_become_columns_with_names():
     assert certificate.estimates == ("finite", "+inf", "finite")
     assert verify(certificate, DATA, formula="ill ~ age + region")
     assert not verify(certificate, DATA, formula="ill ~ age")
-    X, y = design(DATA, None, "ill == 'yes' ~ age:region")
+    X, y = design(DATA, None, "{age // 10} ~ age:region")
     assert X.shape == (6, 2)
     assert np.asarray(y).shape == (6,)
 

@@ -52,7 +52,10 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
         named = labels in list(getattr(data, "columns", ()))
         found = data[labels] if named else parsed.lhs.get_model_matrix(data, na_action="raise")
     except Exception as error:  # formulaic raises errors of many kinds, some of them of the data frame
-        raise InvalidInput(f"The formula {formula!r} does not fit the data: {error}") from None
+        fault = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InvalidInput(
+            f"The formula {formula!r} does not fit the data: {fault} Mend the formula, or the data."
+        ) from None
     if CONSTANT not in X.columns:
         raise InvalidInput(f"The formula {formula!r} has no intercept, but every separator has. Leave out 0 and -1.")
     values = np.asarray(found)

@@ -41,14 +41,11 @@ def in_cone(rows: Matrix, target: Vector) -> ConeAnswer:
     """
     count, size = len(rows), len(target)
     flip = [-1 if value < 0 else 1 for value in target]
-    tableau = [
-        [*(sign * row[t] for row in rows), *(int(t == k) for k in range(size)), sign * target[t]]
-        for t, sign in enumerate(flip)
-    ]
+    tableau = _first_tableau(rows, target, flip)
     # The sum of the artificial variables, which are the last `size`, as what it falls by for each column.
     cost = [sum(column) for column in zip(*tableau, strict=True)]
     cost[count : count + size] = [0] * size
-    basis = [count + t for t in range(size)]
+    basis = list(range(count, count + size))
     last = 1
     while (entering := next((j for j in range(count) if cost[j] > 0), None)) is not None:
         leaving = _binding(tableau, basis, entering)
@@ -61,6 +58,15 @@ def in_cone(rows: Matrix, target: Vector) -> ConeAnswer:
     if cost[-1] == 0:
         return ConeAnswer([b for b, row in zip(basis, tableau, strict=True) if b < count and row[-1]], None)
     return ConeAnswer([], [-sign * (c + last) for sign, c in zip(flip, cost[count:-1], strict=True)])
+
+
+def _first_tableau(rows: Matrix, target: Vector, flip: Vector) -> Matrix:
+    """Return the equations, one artificial variable in each, with right sides that are not negative."""
+    units = range(len(target))
+    return [
+        [*(sign * row[t] for row in rows), *(int(t == k) for k in units), sign * target[t]]
+        for t, sign in enumerate(flip)
+    ]
 
 
 def _reduced(row: Vector, top: Vector, pivot: int, factor: int, last: int) -> Vector:

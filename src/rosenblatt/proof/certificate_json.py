@@ -95,24 +95,25 @@ def write(values: dict[str, Any]) -> dict[str, Any]:
 def _write(name: str, value: Any) -> Any:
     if value is None:
         return None
-    if isinstance(value, Bracket):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {key: _write(f"{name}.{key}", part) for key, part in parts.items()}
-    if isinstance(value, Combination):
-        return {key: _write(key, part) for key, part in value._asdict().items()}
+    if isinstance(value, Bracket | Combination):
+        parts = value._asdict() if isinstance(value, Combination) else vars(value)
+        within = f"{name}." if isinstance(value, Bracket) else ""
+        return {key: _write(within + key, part) for key, part in parts.items()}
     if name in _REAL:
         return real_text(value)
-    if name in _REALS:
-        return [real_text(v) for v in value]
     if name == "mistake_bound":
         return integer_text(value)
+    return [_write_item(name, item) for item in value] if isinstance(value, tuple) else value
+
+
+def _write_item(name: str, item: Any) -> Any:
+    if name in _REALS:
+        return real_text(item)
     if name == "multipliers":
-        return [integer_text(v) for v in value]
+        return integer_text(item)
     if name == "directions":
-        return [[real_text(v) for v in vector] for vector in value]
-    if name == "combinations":
-        return [_write("combination", entry) for entry in value]
-    return list(value) if isinstance(value, tuple) else value
+        return [real_text(v) for v in item]
+    return _write("combination", item) if name == "combinations" else item
 
 
 # ----------------------------------------------------------------------------------------------------------- reading

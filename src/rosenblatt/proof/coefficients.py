@@ -64,7 +64,7 @@ class Coefficients(NamedTuple):
         return "\n".join([self.sentence(), *lines])
 
     def sentence(self) -> str:
-        """Say what kind of separation there is, and on how many observations."""
+        """Describe what kind of separation there is, and on how many observations."""
         if self.separation == "overlap":
             return "Overlap: the likelihood has a maximum."
         where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted probability of 0 or 1"

@@ -178,17 +178,20 @@ def _estimates_hold(certificate: Certificate, signed: SignedRows) -> bool:
     if not _directions_hold(certificate, signed, set(kept)):
         return False
     free = _free(certificate, signed, kept)
-    for j, (estimate, combination) in enumerate(zip(claimed, certificate.combinations, strict=True)):
-        if j in kept and (estimate == FINITE) == (j in free):
-            return False
-        if (combination is not None) != (estimate in (POSITIVE, NEGATIVE)):
-            return False
-        if combination is not None and not _isolates(combination, signed, kept, j, estimate):
-            return False
-        signs = {(w[j] > 0) - (w[j] < 0) for w in certificate.directions}
-        if estimate == INFINITE and not {-1, 1} <= signs:
-            return False
-    return True
+    if free != {j for j in kept if claimed[j] != FINITE}:
+        return False
+    return all(
+        (combination is None and _takes_both_signs(certificate, j, estimate))
+        if estimate not in (POSITIVE, NEGATIVE)
+        else (combination is not None and _isolates(combination, signed, kept, j, estimate))
+        for j, (estimate, combination) in enumerate(zip(claimed, certificate.combinations, strict=True))
+    )
+
+
+def _takes_both_signs(certificate: Certificate, j: int, estimate: str) -> bool:
+    """Check that weight j is positive and negative among the directions, if that is claimed."""
+    signs = {(w[j] > 0) - (w[j] < 0) for w in certificate.directions}
+    return estimate != INFINITE or {-1, 1} <= signs
 
 
 def _free(certificate: Certificate, signed: SignedRows, kept: list[int]) -> set[int]:

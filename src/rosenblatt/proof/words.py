@@ -162,4 +162,5 @@ def _describe_estimates(certificate: Certificate) -> str:
         kinds.setdefault(row["estimate"], []).append(label)
     found = "; ".join(f"{estimate}: {some(names)}" for estimate, names in kinds.items())
     rows = f" These are {some(map(str, certificate.extreme))}." if certificate.verdict == "quasi-separable" else ""
-    return f"Logistic regression without a penalty: {table.sentence()}{rows}\nEstimates: {found}."
+    sentence = table.sentence()
+    return f"For a logistic regression this is {sentence[0].lower()}{sentence[1:]}{rows}\nEstimates: {found}."
