@@ -123,9 +123,11 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     numeric = not isinstance(c["classes"][-1], str | bool)
     known = [Fraction(k) if numeric else str(k) for k in c["classes"][one:]]
     labels = [Fraction(k) if numeric and NUMBER.fullmatch(k) else k for k in labels]
-    yield "labels", set(labels) == set(known)
-    y, width = [known.index(k) + one if k in known else 0 for k in labels], (C - 1) * (d + 1)
-    yield "data", c["shape"] == [n, d] and c["digest"] == digest(c["layout"], values, y)
+    y, width = [known.index(k) + one if k in known else -1 for k in labels], (C - 1) * (d + 1)
+    same = c["shape"] == [n, d] and set(labels) == set(known) and c["digest"] == digest(c["layout"], values, y)
+    yield "these are the data", same
+    if not same:
+        return
     need(len(c["names"]) in (0, d), "there are not as many names as features")
     X = [[*x, Fraction(1)] for x in exact]
     Z = {(i, r): [((k == y[i]) - (k == r)) * v for k in range(1, C) for v in X[i]]

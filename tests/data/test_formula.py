@@ -45,7 +45,9 @@ def test_factors_become_columns_with_names():
     assert np.asarray(y).shape == (6,)
 
 
-@pytest.mark.parametrize("formula", ["ill ~ 0 + age", "ill ~ weight", "other ~ age", "ill ~ age +", "age + ill ~ region"])
+@pytest.mark.parametrize(
+    "formula", ["ill ~ 0 + age", "ill ~ weight", "other ~ age", "ill ~ age +", "age + ill ~ region"]
+)
 def test_formulas_that_do_not_fit_are_refused(formula):
     pytest.importorskip("formulaic")
     with pytest.raises(InvalidInput):

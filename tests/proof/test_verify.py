@@ -5,6 +5,8 @@ import io
 import json
 import math
 import runpy
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from attacks import mutate_certificates
 from certificates_by_hand import CHECKER, EXAMPLES, proved, run_checker, sealed
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof.brackets import Bracket, mistake_bound
@@ -31,6 +34,61 @@ def test_the_checker_refuses_other_versions(tmp_path):
     for version in (1, 3, True, 2.0, "2"):
         document = certificate.to_dict() | {"version": version}
         assert not run_checker(tmp_path, document | {"seal": seal_of(document)}, X, y)
+
+
+def run(*arguments):
+    done = subprocess.run([sys.executable, "-I", CHECKER, *arguments], capture_output=True, text=True, check=False)
+    [line] = (done.stdout + done.stderr).splitlines()
+    return done.returncode, line
+
+
+def test_the_checker_says_how_it_is_used_and_what_it_cannot_read(tmp_path):
+    X, y, certificate = EXAMPLES["or"]
+    certificate.save(tmp_path / "or.json")
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y, strict=True)]
+    data = tmp_path / "or.csv"
+    assert run()[0] == run("one")[0] == run("one", "two", "three")[0] == 2
+    assert run()[1] == "usage: python check_certificate.py certificate.json data.csv"
+    assert run(tmp_path / "or.json", tmp_path / "none.csv")[0] == 2
+    for bad in (["a,b,label", *lines], [*lines[:3], "1,1"], [*lines[:3], "1_0,1,1"], [*lines[:3], "\u0661,1,1"], []):
+        data.write_text("\n".join(bad))
+        code, line = run(tmp_path / "or.json", data)
+        assert (code, line[:12]) == (2, "cannot read ")
+    data.write_text("\n".join([*lines[:3], "9007199254740993,1,1"]))
+    assert "no double is equal to 9007199254740993" in run(tmp_path / "or.json", data)[1]
+    data.write_text("\n".join([*lines[:3], "1,1,2"]))
+    assert run(tmp_path / "or.json", data) == (1, "false: these are the data")
+    data.write_text("\n".join(lines))
+    assert run(tmp_path / "or.json", data) == (0, "holds: separable")
+
+
+def test_labels_that_look_alike_are_not_merged(tmp_path):
+    # As text v1 and v1.0 are two classes; as numbers 1 and 1.0 are one.
+    X, text = EXAMPLES["xor"][0], ["v1", "v1.0", "v1.0", "v1"]
+    claims = {"support": (0, 1, 2, 3), "rivals": (1, 0, 0, 1), "multipliers": (1, 1, 1, 1), "verdict": "overlapping"}
+    certificate = proved(X, text, **claims)
+    assert run_checker(tmp_path, certificate.to_dict(), X, text)
+    assert not run_checker(tmp_path, certificate.to_dict(), X, ["v1"] * 4)
+    numbers = proved(X, [0.0, 1.0, 1.0, 0.0], **claims)
+    assert run_checker(tmp_path, numbers.to_dict(), X, [0, 1, 1, 0])
+    assert not run_checker(tmp_path, numbers.to_dict(), X, ["0", "one", "one", "0"])
+
+
+def test_nobody_calls_a_class_nothing(tmp_path):
+    # Two classes of which one has no label, beside a third: XOR would pass for something else.
+    X, y, certificate = EXAMPLES["xor"]
+    document = certificate.to_dict() | {"classes": [None, "no", "yes"]}
+    document |= {"seal": seal_of(document)}
+    assert not run_checker(tmp_path, document, X, ["no", "yes", "yes", "no"])
+    with pytest.raises(InvalidInput):
+        Certificate.from_dict(document)
+
+
+def test_mutations_of_sealed_certificates_deceive_neither_verifier():
+    seen, wrong = mutate_certificates.run(300, seed=0, pool_size=20)
+    assert not wrong
+    assert seen["accepted, and true"] > 3
+    assert sum(seen.values()) == 320
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
