@@ -76,7 +76,7 @@ def test_labels_that_look_alike_are_not_merged(tmp_path):
 
 def test_nobody_calls_a_class_nothing(tmp_path):
     # Two classes of which one has no label, beside a third: XOR would pass for something else.
-    X, y, certificate = EXAMPLES["xor"]
+    X, _, certificate = EXAMPLES["xor"]
     document = certificate.to_dict() | {"classes": [None, "no", "yes"]}
     document |= {"seal": seal_of(document)}
     assert not run_checker(tmp_path, document, X, ["no", "yes", "yes", "no"])

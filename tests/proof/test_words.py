@@ -15,6 +15,7 @@ def test_nouns_agree_with_their_numbers():
         "0 rows",
         "1,234 rows",
     )
+    assert counted(3**100, "mistake") == "about 5.15e+47 mistakes"
     assert str(certify([[1.0], [2.0]], [0, 1])).startswith("2 samples, 1 feature: separable.")
 
 
@@ -41,11 +42,11 @@ def test_each_margin_has_its_name():
 
 def test_sentences_for_three_classes_are_whole():
     assert (
-        "The weak separator has a weight vector for each of the 3 classes. No row is on its wrong side. Every such one is "
-        "zero on 2 rows: 1, 3."
+        "The weak separator has a weight vector for each of the 3 classes. No row is on its wrong side. Every such one "
+        "is zero on 2 rows: 1, 3."
     ) in str(certify([[2, 0], [2, 1], [1, 2], [2, 1]], [0, 0, 1, 2]))
     assert (
-        "The separator has a weight vector for each of the 3 classes, and the highest score on every row is that of its own"
+        "The separator has a weight vector for each of the 3 classes, and the highest score on every row is that of its "
     ) in str(certify([[0], [1], [2]], [0, 1, 2]))
 
 

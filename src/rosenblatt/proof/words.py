@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 SHOWN_ITEMS = 6
 # Weights beyond these are divided by the largest before they are printed.
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
+# From here on, numbers are rounded.
+LARGEST_WRITTEN_OUT = 10**12
 # How the numbers were read, where that is not as they are.
 READINGS = {"binary": "", "decimal": ", read as decimals", "rational": ""}
 
@@ -49,7 +52,8 @@ def as_html(certificate: Certificate) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number and a noun, in the plural unless it is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    shown = f"{number:,}" if number < LARGEST_WRITTEN_OUT else f"about {Decimal(number):.3g}"
+    return f"{shown} {noun}{'' if number == 1 else 's'}"
 
 
 def some(parts: Iterable[str], joint: str = ", ") -> str:
@@ -124,9 +128,9 @@ def _describe_separator(certificate: Certificate) -> str:
 
 
 def _shown_weights(vector: Sequence[Any]) -> list[str]:
-    """Write weights; divided by the largest of them, if they are very large or very small."""
+    """Write weights and a bias; divided by the largest weight, if that is very large or very small."""
     exact = [Fraction(v) for v in vector]
-    largest = max(map(abs, exact))
+    largest = max(map(abs, exact[:-1])) or abs(exact[-1])
     if largest and not SMALLEST_SHOWN <= largest <= LARGEST_SHOWN:
         exact = [v / largest for v in exact]
     return [f"{float(v):.6g}" for v in exact]
