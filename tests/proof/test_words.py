@@ -46,7 +46,7 @@ def test_sentences_for_three_classes_are_whole():
         "is zero on 2 rows: 1, 3."
     ) in str(certify([[2, 0], [2, 1], [1, 2], [2, 1]], [0, 0, 1, 2]))
     assert (
-        "The separator has a weight vector for each of the 3 classes, and the highest score on every row is that of its "
+        "The separator has a weight vector for each of the 3 classes, and the highest score on every row is that of "
     ) in str(certify([[0], [1], [2]], [0, 1, 2]))
 
 
