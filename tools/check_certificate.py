@@ -31,14 +31,10 @@ def need(holds, what):
 
 def fits(form, value):
     match form:
-        case tuple():
-            return any(fits(one, value) for one in form)
-        case list():
-            return isinstance(value, list) and all(fits(form[0], one) for one in value)
-        case dict():
-            return isinstance(value, dict) and set(value) == set(form) and all(fits(form[k], value[k]) for k in form)
-        case re.Pattern():
-            return isinstance(value, str) and form.fullmatch(value) is not None
+        case tuple(): return any(fits(one, value) for one in form)
+        case list(): return isinstance(value, list) and all(fits(form[0], one) for one in value)
+        case dict(): return fits(dict, value) and set(value) == set(form) and all(fits(form[k], value[k]) for k in form)
+        case re.Pattern(): return isinstance(value, str) and form.fullmatch(value) is not None
     return type(value) is form or (type(value) is type(form) and value == form)
 
 def exactly(value):  # the same with numbers for strings, each of which is written in the one way in which it may be
@@ -48,6 +44,7 @@ def exactly(value):  # the same with numbers for strings, each of which is writt
         return [exactly(one) for one in value]
     if not isinstance(value, str) or value == "inf":
         return math.inf if value == "inf" else value
+    need(len(value) < 10**6, "a number is so long that it would take hours")
     if "/" in value:
         above, below = (int(exactly(part)) for part in value.split("/"))
         need(math.gcd(above, below) == 1, "a fraction is not in lowest terms")

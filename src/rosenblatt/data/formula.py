@@ -61,4 +61,4 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
     values = np.asarray(found)
     if values.ndim == 2 and values.shape[1] != 1:
         raise InvalidInput(f"{labels!r} gives {values.shape[1]} columns; labels are one. Name a column of the data.")
-    return X.drop(columns=CONSTANT), values.reshape(-1)
+    return X[[name for name in X.columns if name != CONSTANT]], values.reshape(-1)
