@@ -367,7 +367,7 @@ def lies(rng, document, X, y):
             if word != document["estimates"][j]:
                 yield {"estimates": [*document["estimates"][:j], word, *document["estimates"][j + 1 :]]}
     if document["directions"]:
-        yield {"directions": document["directions"][1:]}
+        yield {"directions": document["directions"][:1]}
         yield {"directions": [*document["directions"], negated(document["directions"][0])]}
     for name in ("margin", "augmented"):
         bracket = document[name]
