@@ -55,17 +55,16 @@ def examples():
     line, label = np.array([[0.0], [0.0], [3.0], [-2.0]]), ["no", "yes", "yes", "no"]
     pair = {"support": (0, 1), "rivals": (1, 0), "multipliers": (1, 1)}
     yield "quasi", line, label, proved(line, label, verdict="quasi-separable", vector=(1, 0), **pair)
-    # The same two points alone overlap, and vanish in one direction.
-    basis = {"null_basis": ((1, -7),)}
+    # The same two points alone overlap; their rank is not full.
     X = np.array([[7.0], [7.0]])
-    yield "duplicates", X, [-1.0, 1.0], proved(X, [-1.0, 1.0], verdict="overlapping", **pair, **basis)
+    yield "duplicates", X, [-1.0, 1.0], proved(X, [-1.0, 1.0], verdict="overlapping", **pair)
     three, classes = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [5, 6, 7]
     w = (Fraction(1), Fraction(0), Fraction(-1, 3), Fraction(0), Fraction(1), Fraction(-1, 3))
     yield "three", three, classes, proved(three, classes, verdict="separable", vector=w)
     # The points at 1 are of classes 1 and 2, which therefore can only tie there.
     four, classes = np.array([[0.0], [1.0], [1.0], [2.0]]), [0, 1, 2, 1]
     claim = {"support": (1, 2), "rivals": (2, 1), "multipliers": (1, 1)}
-    w = (Fraction(1), Fraction(-1, 2), Fraction(1), Fraction(-1, 2))
+    w = (Fraction(2), Fraction(-3, 2), Fraction(1), Fraction(-1, 2))
     yield "three quasi", four, classes, proved(four, classes, verdict="quasi-separable", vector=w, **claim)
     tenths = np.array([[0.1, 0.2], [0.3, 0.0]])
     yield "tenths", tenths, [0, 1], separable(tenths, [0, 1], [1.0, -1.0, 0.0], [0, 1], [1, 1], decimal=True)
@@ -85,9 +84,8 @@ def run_checker(folder, document, X, y):
     (folder / "certificate.json").write_text(json.dumps(document))
     command = [sys.executable, "-I", CHECKER, folder / "certificate.json", folder / "data.csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1)
     [line] = (done.stdout + done.stderr).splitlines()
-    assert line.startswith("rejected: ") if done.returncode else line == f"holds: {document['verdict']}"
+    assert line.startswith(("holds: ", "false: ", "cannot read ")[done.returncode])
     return done.returncode == 0
 
 

@@ -1,59 +1,196 @@
-"""Check a certificate: python check_certificate.py certificate.json data.csv; see docs/reference/certificates.md."""
-import csv, hashlib, json, struct, sys
+"""Check a certificate of separability with Python's standard library alone; see docs/reference/certificates.md.
+
+usage: python check_certificate.py certificate.json data.csv
+Exit code 0: everything that it claims holds of these data. 1: something is false. 2: a file cannot be read.
+"""
+import csv, hashlib, json, math, re, struct, sys
 from fractions import Fraction
 
-def real(text):  # a fraction of integers, or a float in hexadecimal
-    return Fraction(*(int(v, 0) for v in text.split("/"))) if "/" in text else Fraction(float.fromhex(text))
+COUNT = r"(?:[1-9][0-9]*|0x[1-9a-f][0-9a-f]*)"  # positive integers: in hexadecimal beyond 4096 bits
+SIZE = r"0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}"  # floats without sign, as float.hex writes them
+FLOAT, FRACTION = re.compile(f"-?{SIZE}"), re.compile(f"(?:0|-?{COUNT})/{COUNT}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # in a cell of the CSV file
+HASH, BOUND, REALS = re.compile("[0-9a-f]{64}"), re.compile(f"{SIZE}|inf"), ([FLOAT], [FRACTION])
+BRACKET = {"lower": BOUND, "upper": BOUND, "w": REALS, "rows": [int], "weights": REALS}
+SUM = {"support": [int], "rivals": [int], "multipliers": [re.compile(COUNT)]}
+TEXTS = {  # fields without numbers in strings
+    "format": "rosenblatt-certificate", "layout": ("dense", "sparse"), "digest": HASH, "seal": HASH, "names": [str],
+    "verdict": ("separable", "quasi-separable", "overlapping", "undecided"), "reason": str, "shape": [int],
+    "arithmetic": ("binary", "decimal", "rational"), "classes": list,
+    "estimates": [("finite", "+inf", "-inf", "+/-inf", "not identified")], "version": 2, "boundary": [int],
+}
+FORM = TEXTS | SUM | {
+    "radius": FLOAT, "vector": (None, *REALS), "point": [FLOAT], "margin": (None, BRACKET),
+    "augmented": (None, BRACKET), "mistake_bound": (None, re.compile(f"0|{COUNT}")), "combinations": [(None, SUM)],
+    "directions": [REALS],
+}
+
+def need(holds, what):
+    if not holds:
+        raise ValueError(what)
+
+def fits(form, value):
+    match form:
+        case tuple(): return any(fits(one, value) for one in form)
+        case list(): return isinstance(value, list) and all(fits(form[0], one) for one in value)
+        case dict(): return fits(dict, value) and set(value) == set(form) and all(fits(form[k], value[k]) for k in form)
+        case re.Pattern(): return isinstance(value, str) and form.fullmatch(value) is not None
+    return type(value) is form or (type(value) is type(form) and value == form)
+
+def exactly(value):  # the same with numbers for strings, each of which is written in the one way in which it may be
+    if isinstance(value, dict):
+        return {key: exactly(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [exactly(one) for one in value]
+    if not isinstance(value, str) or value == "inf":
+        return math.inf if value == "inf" else value
+    need(len(value) < 10**6, "a number is so long that it would take hours")
+    if "/" in value:
+        above, below = (int(exactly(part)) for part in value.split("/"))
+        need(math.gcd(above, below) == 1, "a fraction is not in lowest terms")
+        return Fraction(above, below)
+    found = float.fromhex(value) if "." in value else int(value, 16 if "x" in value else 10)
+    text = found.hex() if "." in value else hex(found) if found.bit_length() > 4096 else str(found)
+    need(text == value, f"{value:.40} is not how this number is written")
+    return Fraction(found)
+
+def once(pairs):
+    need(len(dict(pairs)) == len(pairs), "a field is there twice")
+    return dict(pairs)
+
+def read_certificate(path):
+    with open(path, "rb") as file:
+        c = json.loads(file.read().decode("utf-8"), object_pairs_hook=once)
+    need(isinstance(c, dict) and c.keys() == FORM.keys(), "it has not the fields of a certificate of version 2")
+    need(not (wrong := [name for name in FORM if not fits(FORM[name], c[name])]), f"{wrong[:1]} is not of its form")
+    labels = c["classes"][c["classes"][:1] == [None] :]  # [null, label] where there is one class only
+    need(len(c["classes"]) == max(2, len(labels)) and fits(([str], [bool], [(int, float)]), labels), "no classes")
+    need(all(a < b for a, b in zip(labels, labels[1:])), "the classes are not sorted")
+    return c | {name: exactly(c[name]) for name in FORM.keys() - TEXTS.keys()}, c
+
+def read_data(path, arithmetic):  # the values as the digest has them, the same as fractions, and the labels as text
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.reader(file, strict=True) if line]
+    need(len({len(line) for line in lines}) == 1 and len(lines[0]) > 1, "its lines are not values and a label each")
+    for cell in [cell for *cells, _ in lines for cell in cells]:
+        fraction = arithmetic == "rational" and FRACTION.fullmatch(cell)
+        need(fraction or NUMBER.fullmatch(cell), f"{cell!r:.40} is no number")
+        rounded = arithmetic != "rational" and re.fullmatch("[+-]?[0-9]+", cell) and int(cell) != float(cell)
+        need(fraction or (not rounded and abs(float(cell)) < math.inf), f"no double is equal to {cell:.40}")
+    values = [[Fraction(v) if arithmetic == "rational" else float(v) + 0.0 for v in cells] for *cells, _ in lines]
+    exact = [[Fraction(repr(v) if arithmetic == "decimal" else v) for v in x] for x in values]
+    return values, exact, [line[-1] for line in lines]
+
+def digest(layout, values, y):
+    code = hashlib.sha256(f"rosenblatt\n{layout}\n{len(values)}\n{len(values[0])}\n".encode())
+    code.update(struct.pack(f"<{len(y)}q", *y))
+    for x in values:
+        used = [j for j, v in enumerate(x) if v or layout == "dense"]
+        head = [len(used), *used] if layout == "sparse" else []
+        if isinstance(x[0], Fraction):
+            code.update((",".join(f"{j}:{x[j]}" if head else str(x[j]) for j in used) + "\n").encode())
+        else:
+            code.update(struct.pack(f"<{len(head)}Q{len(used)}d", *head, *(x[j] for j in used)))
+    return code.hexdigest()
 
 def dot(u, v):
     return sum(a * b for a, b in zip(u, v, strict=True))
 
-def mean(pairs):  # of rows with their weights
-    columns = zip(*([k * v for v in z] for k, z in pairs), strict=True)
-    return [sum(column) / Fraction(sum(k for k, _ in pairs)) for column in columns]
+def mean(pairs, columns):  # of rows with their weights
+    return [sum(m * z[j] for m, z in pairs) / sum(m for m, _ in pairs) for j in columns] if pairs else []
 
-def rank(rows, p=2**61 - 1):  # modulo a prime, which never gives too much
-    rows, found = [[v.numerator * pow(v.denominator, -1, p) % p for v in row] for row in rows], 0
-    while row := next(filter(any, rows), None):
-        j = next(j for j, v in enumerate(row) if v)
-        rows, found = [[(a * row[j] - r[j] * b) % p for a, b in zip(r, row, strict=True)] for r in rows], found + 1
-    return found
+def rest(row, basis):  # what is left of a row when multiples of a basis are subtracted
+    for j, top in basis.items():
+        row = [a - row[j] * b for a, b in zip(row, top, strict=True)] if row[j] else row
+    return row
 
-def claims(c, table):
-    names, values = [str(k).removesuffix(".0") for k in c["classes"]], [[float(v) + 0.0 for v in x] for *x, _ in table]
-    n, d, C, one, seal = len(values), len(values[0]), len(names), c["classes"][0] is None, c.pop("seal")
-    yield "seal", seal == hashlib.sha256(json.dumps(c, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    y = [names.index(row[-1].removesuffix(".0"), one) for row in table]
-    code = hashlib.sha256(f"rosenblatt\n{c['layout']}\n{n}\n{d}\n".encode() + struct.pack(f"<{n}q", *y))
-    for x in values:
-        used = [j for j, v in enumerate(x) if v or c["layout"] == "dense"]
-        head = [len(used), *used] if c["layout"] == "sparse" else []
-        code.update(struct.pack(f"<{len(head)}Q{len(used)}d", *head, *(x[j] for j in used)))
-    yield "data", c["digest"] == code.hexdigest() and c["shape"] == [n, d] and {*y} == {*range(one, C)}
-    exact = {("binary", 1): Fraction, ("decimal", 1): lambda v: Fraction(repr(v))}[c["arithmetic"], c["version"]]
-    X, others = [[*map(exact, x), Fraction(1)] for x in values], [{*range(C)} - {k} for k in y]
-    Z = {(i, r): [((k == y[i]) - (k == r)) * v for k in range(1, C) for v in X[i]] for i in range(n) for r in others[i]}
-    yield "radius", 1 <= real(c["radius"]) ** 2 / max(dot(x, x) for x in X) <= 1 + Fraction(1, 10**8)
-    w, null = [real(v) for v in c["vector"] or []], [[int(v, 0) for v in u] for u in c["null_basis"]]
-    height = {key: dot(z, w) for key, z in Z.items() if w}
-    yield "vector", min(height.values(), default=0) >= 0 and any(height.values()) == bool(w)
-    yield "boundary", c["boundary"] == sorted({i for (i, _), h in height.items() if h == 0})
-    S = [(int(m, 0), Z[i, r], i) for m, i, r in zip(c["multipliers"], c["support"], c["rivals"], strict=True)]
-    yield "multipliers", all(m > 0 for m, _, _ in S) and not any(mean([(m, z) for m, z, _ in S]))
-    yield "point", c["point"] == [float(v).hex() for v in mean([(m, z) for m, z, i in S if C == 2 and y[i]])[:d]]
-    yield "verdict", c["verdict"] == ("overlapping" if not w else "quasi-separable" if S else "separable")
-    yield "null basis", rank(null) == len(null) and not any(dot(z, u) for z in Z.values() for u in null)
-    yield "proof", not null and (S or not c["boundary"]) if w else rank([s[1] for s in S]) + len(null) == len(S[0][1])
+def basis_of(rows):  # of the space that they span: each has a one in its first column, where the others have a zero
+    basis = {}
+    for row in rows:
+        if any(row := rest(row, basis)):
+            j = next(j for j, v in enumerate(row) if v)
+            row = [v / row[j] for v in row]
+            basis = {k: rest(top, {j: row}) for k, top in basis.items()} | {j: row}
+    return basis
+
+def claims(c, document, values, exact, labels):  # yields what is claimed, and whether it holds
+    body = json.dumps({k: v for k, v in document.items() if k != "seal"}, sort_keys=True, separators=(",", ":"))
+    yield "seal", c["seal"] == hashlib.sha256(body.encode()).hexdigest()
+    n, d, C, one = len(values), len(values[0]), len(c["classes"]), c["classes"][0] is None
+    numeric = not isinstance(c["classes"][-1], str | bool)
+    known = [Fraction(k) if numeric else str(k) for k in c["classes"][one:]]
+    labels = [Fraction(k) if numeric and NUMBER.fullmatch(k) else k for k in labels]
+    y, width = [known.index(k) + one if k in known else -1 for k in labels], (C - 1) * (d + 1)
+    same = c["shape"] == [n, d] and set(labels) == set(known) and c["digest"] == digest(c["layout"], values, y)
+    yield "these are the data", same
+    if not same:
+        return
+    need(len(c["names"]) in (0, d), "there are not as many names as features")
+    X = [[*x, Fraction(1)] for x in exact]
+    Z = {(i, r): [((k == y[i]) - (k == r)) * v for k in range(1, C) for v in X[i]]
+         for i in range(n) for r in range(C) if r != y[i]}
+    longest = max(dot(x, x) for x in X)
+    yield "radius", c["radius"] > 0 and longest <= c["radius"] ** 2 <= longest * (1 + Fraction(1, 10**9)) ** 2
+
+    def pairs(s):
+        return [(m, Z[i, r]) for i, r, m in zip(s["support"], s["rivals"], s["multipliers"], strict=True)]
+
+    S, w = pairs(c), c["vector"]
+    heights = {key: 0 if w is None else dot(z, w) for key, z in Z.items()}
+    zero = [key for key, height in heights.items() if height == 0]
+    yield "verdict", (c["verdict"], bool(S), w is None) in (
+        ("separable", False, False), ("quasi-separable", True, False), ("overlapping", True, True))
+    yield "vector", min(heights.values()) >= 0 and any(heights.values()) == (w is not None) and bool(S or not zero)
+    yield "boundary", c["boundary"] == (sorted({i for i, _ in zero}) if w else [])
+    yield "multipliers", not any(mean(S, range(width)))
+    basis = basis_of(z for _, z in S)
+    yield "span", len(basis) == width or not any(any(rest(Z[key], basis)) for key in zero)
+    own = [(m, z) for (m, z), i in zip(S, c["support"]) if C == 2 and y[i] == 1]
+    yield "point", document["point"] == [float(v).hex() for v in mean(own, range(d))]
+
     for name, size, sides in (("margin", d, [[0], [1]]), ("augmented", d + 1, [[0, 1]])):
-        if (b := c[name]) and not (one and name == "margin" and b["upper"] == "inf"):
-            u, S = [real(v) for v in b["w"]], [(real(m), Z[i, 1 - y[i]], i) for m, i in zip(b["weights"], b["rows"])]
-            low = sum(min(dot(z, u) for (i, _), z in Z.items() if y[i] in side) for side in sides) / len(sides)
-            gap = mean([(1, mean([(m, z) for m, z, i in S if y[i] in side])) for side in sides])
-            yield name, C == 2 and low > 0 and real(b["lower"]) ** 2 * dot(u[:size], u[:size]) <= low**2
-            yield name, b["upper"] == "inf" or (min(m for m, _, _ in S) > 0 and dot(gap, gap) <= real(b["upper"]) ** 2)
-    yield "mistake bound", c["mistake_bound"] == (b and str(real(c["radius"]) ** 2 // real(b["lower"]) ** 2))
+        b = c[name]
+        if b and one and name == "margin":
+            need(len(b["w"]) in (0, width) and len(b["weights"]) == len(b["rows"]), "margin has not its form")
+            need(all(0 <= i < n for i in b["rows"]) and all(m > 0 for m in b["weights"]), "margin has not its form")
+            yield name, b["upper"] == math.inf
+        elif b:
+            rows = [(m, Z[i, 1 - y[i]], y[i]) for m, i in zip(b["weights"], b["rows"], strict=True)]
+            yield name, c["verdict"] == "separable" and C == 2 and any(b["w"][:size]) and all(m > 0 for m, *_ in rows)
+            low = sum(min(dot(Z[i, 1 - y[i]], b["w"]) for i in range(n) if y[i] in side) for side in sides) / len(sides)
+            square = dot(b["w"][:size], b["w"][:size])
+            yield name, b["lower"] < math.inf and low >= 0 and b["lower"] ** 2 * square <= low**2
+            parts = [[(m, z) for m, z, own in rows if own in side] for side in sides]
+            gap = mean([(1, mean(part, range(size))) for part in parts], range(size)) if all(parts) else [math.inf]
+            yield name, dot(gap, gap) <= b["upper"] ** 2 and (all(parts) or not rows)
+    lower = c["augmented"] and c["augmented"]["lower"]
+    yield "mistake bound", c["mistake_bound"] == (c["radius"] ** 2 // lower**2 if lower else None)
 
-sys.excepthook = lambda kind, error, trace: print("rejected:", repr(error), file=sys.stderr)
-certificate = json.load(open(sys.argv[1], encoding="utf-8"))
-faults = [name for name, holds in claims(certificate, [*csv.reader(open(sys.argv[2], encoding="utf-8"))]) if not holds]
-sys.exit("rejected: " + ", ".join(faults) if faults else print("holds:", certificate["verdict"]))
+    places = range(width if c["estimates"] else 0)
+    leading = basis_of([x[-1:] + x[:-1] for x in X]) if places else {}  # of columns in order, the constant first
+    kept = [j for j in places if (j + 1) % (d + 1) in leading]
+    spanned = basis_of([z[j] for j in kept] for _, z in S)
+    signs = {j: {(u[j] > 0) - (u[j] < 0) for u in c["directions"]} for j in places}
+    fixed = {j for j in kept if not any(rest([int(j == k) for k in kept], spanned))}
+    yield "directions", all(dot(z, u) >= 0 for z in Z.values() for u in c["directions"]) and all(
+        signs[j] <= {0} for j in places if j not in kept) and bool(places or not c["directions"])
+    for j, estimate, proof in zip(places, c["estimates"], c["combinations"], strict=True):
+        total = mean(pairs(proof), range(width)) if proof else [0] * width
+        alone = [k for k in kept if total[k]] == [j] and ("+inf" if total[j] > 0 else "-inf")
+        both = "+/-inf" if signs[j] >= {-1, 1} and not proof else ""
+        found = "not identified" if j not in kept else "finite" if j in fixed else alone or both
+        yield f"estimate {j}", estimate == found and (proof is None) != (estimate in ("+inf", "-inf"))
+
+def main(arguments):
+    if len(arguments) != 2:
+        return print(__doc__.split("\n")[2], file=sys.stderr) or 2
+    try:
+        c, document = read_certificate(path := arguments[0])
+        data = read_data(path := arguments[1], c["arithmetic"])
+        false = sorted({name for name, holds in claims(c, document, *data) if not holds})
+    except Exception as fault:
+        return print(f"cannot read {path}: {fault!r:.200}", file=sys.stderr) or 2
+    return print(f"false: {', '.join(false)}" if false else f"holds: {c['verdict']}") or bool(false)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

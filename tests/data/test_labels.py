@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, train
-from rosenblatt.data.labels import as_labels, as_names, as_targets, as_weights, used_rows
+from rosenblatt.data.labels import as_column, as_labels, as_names, as_targets, as_weights, used_rows
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
 
@@ -33,6 +33,30 @@ def test_classes_are_sorted_and_give_the_labels_back(y):
     assert classes.tolist() == sorted(set(np.asarray(y).tolist()))
     assert classes[label].tolist() == np.asarray(y).tolist()
     assert label.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, "1"], "different types: number and str"),
+        (np.array([1, "a"], dtype=object), "different types"),
+        ([None, 1], "None among its labels"),
+        (np.array([None, "a"], dtype=object), "None among its labels"),
+        (np.array(["a", np.nan], dtype=object), "NaN among its labels"),
+        (pd.Series(["a", None], dtype="string"), "NaN among its labels"),
+    ],
+    ids=repr,
+)
+def test_labels_that_cannot_be_compared_are_refused(y, message):
+    with pytest.raises(InvalidInput, match=message):
+        as_labels(y, 2)
+
+
+def test_a_table_of_one_column_is_a_list_of_labels():
+    assert as_column(np.array([[1], [2]])).tolist() == [1, 2]
+    assert as_column(pd.DataFrame({"y": ["a", "b"]})).tolist() == ["a", "b"]
+    assert as_column([1, 2]) == [1, 2]
+    assert as_column(np.ones((2, 2))).shape == (2, 2)
 
 
 @given(st.lists(st.integers(-2, 2), min_size=1, max_size=9), st.sampled_from([np.int64, np.float32, np.int8]))

@@ -22,8 +22,8 @@ from rosenblatt.words import brief
 Array = npt.NDArray[Any]
 Real = float | Fraction
 
-# Share by which the square of a claimed radius may exceed the exact one.
-RADIUS_SLACK = 1e-9
+# Factor by which the square of a claimed radius may exceed the exact one: that of 1 + 10**-9.
+RADIUS_SLACK = (1 + Fraction(1, 10**9)) ** 2
 # Share by which a claimed lower bound is reduced, so that a sum in another order elsewhere confirms it.
 ROUNDING_GUARD = 2.0**-46
 # Rows whose exact length is computed to find the radius; where more are nearly as long, a bound is used.
@@ -169,9 +169,11 @@ def radius_holds(radius: float, signed: SignedRows) -> bool:
     """Check that no |(x, 1)| is larger, and that the largest is close."""
     near, bound = _longest(signed)
     square = Fraction(radius) ** 2
-    if square > bound * (1 + Fraction(RADIUS_SLACK)):
-        return False
-    return square >= bound or all(_square(signed, i) <= square for i in near.tolist())
+    least = _square(signed, int(near[0]))
+    if bound <= square <= least * RADIUS_SLACK:
+        return True
+    exact = max(_square(signed, i) for i in near.tolist())
+    return exact <= square <= exact * RADIUS_SLACK
 
 
 def mistake_bound(radius: float, margin: float) -> int | None:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Sequence
+import stat
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -25,18 +23,24 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.numbers import exact_table
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof import certificate_json
+from rosenblatt.proof import certificate_json, words
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
-from rosenblatt.proof.certificate_json import seal_of
+from rosenblatt.proof.certificate_json import INFINITE, NEGATIVE, POSITIVE, Combination, seal_of
+from rosenblatt.proof.coefficients import Coefficients
 from rosenblatt.storage.atomic import replace_file, target_of
-from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
 
-MAX_FILE_BYTES = 1 << 31  # a longer file is no certificate
+MAX_FILE_BYTES = 1 << 30  # a longer file is no certificate
 HASH_BLOCK_BYTES = 1 << 18  # bytes that are hashed at a time: they stay in the processor's cache
-SHOWN_ITEMS = 6  # points, weights or samples that a printed proof names
+# The verdicts in the words of Albert and Anderson (1984).
+SEPARATIONS = {
+    "separable": "complete separation",
+    "quasi-separable": "quasi-complete separation",
+    "overlapping": "overlap",
+    "undecided": "undecided",
+}
 
 
 # ------------------------------------------------------------------------------------------------------ the record
@@ -65,14 +69,13 @@ class Certificate:
         The separator, or the weak separator of quasi-separable data, of length (classes - 1) (features + 1); see
         `separator` for a handier form.
     boundary : tuple of int
-        Quasi-separable: the samples with a signed row on which the separator is zero.
+        Quasi-separable: the samples with a signed row on which the separator is zero. Every other one has it zero there
+        too: these signed rows are those in the span of the support.
     support, rivals, multipliers : tuples of int
         Not separable: samples, the rival class of each, and positive integers; the signed rows times these integers
         add up to zero.
     point : tuple of float
         Two classes, not separable: the common point of the two hulls, each coordinate correctly rounded.
-    null_basis : tuple of tuples of int
-        Overlapping: the directions in which all signed rows vanish, if there are any.
     margin, augmented : Bracket, optional
         Separable, two classes: the geometric margin, half the distance of the hulls; and the largest
         min z.w / |w| with the bias part of w, the one in the perceptron's mistake bound.
@@ -80,9 +83,17 @@ class Certificate:
         The largest |(x, 1)|, rounded up.
     mistake_bound : int, optional
         Mistakes that no perceptron run from zero exceeds: floor(radius^2 / augmented.lower^2).
-    diverging : tuple of bool
-        Coefficients, in the order of `vector`, that have no finite maximum-likelihood estimate in a logistic model;
-        empty if unknown. Advice: `verify` cannot confirm it.
+    estimates : tuple of str
+        What a logistic regression without a penalty would estimate for each coefficient, in the order of `vector`:
+        "finite"; "+inf" or "-inf"; "+/-inf", if the likelihood does not even fix the sign; or "not identified", if the
+        column depends on those before it. Empty if not asked for. See `coefficients` for a table.
+    combinations : tuple of Combination or None
+        For each coefficient at "+inf" or "-inf": signed rows whose sum, with these multipliers, has nothing but this
+        coefficient.
+    directions : tuple of vectors
+        Weak separators, among which each coefficient at "+/-inf" has both signs.
+    names : tuple of str
+        The features, if the data came with names. Not proved.
     reason : str
         Why the question is undecided; or what the verdict means for the kernel that was asked about. Advice as well.
     layout, digest : str
@@ -104,11 +115,13 @@ class Certificate:
     rivals: tuple[int, ...] = ()
     multipliers: tuple[int, ...] = ()
     point: tuple[float, ...] = ()
-    null_basis: tuple[tuple[int, ...], ...] = ()
     margin: Bracket | None = None
     augmented: Bracket | None = None
     mistake_bound: int | None = None
-    diverging: tuple[bool, ...] = ()
+    estimates: tuple[str, ...] = ()
+    combinations: tuple[Combination | None, ...] = ()
+    directions: tuple[tuple[float, ...] | tuple[Fraction, ...], ...] = ()
+    names: tuple[str, ...] = ()
     reason: str = ""
     seal: str = ""
 
@@ -137,6 +150,29 @@ class Certificate:
             return ()
         bound = set(self.boundary)
         return tuple(i for i in range(self.shape[0]) if i not in bound)
+
+    @property
+    def separation(self) -> str:
+        """The verdict in the words of the literature on logistic regression (Albert and Anderson 1984)."""
+        return SEPARATIONS[self.verdict]
+
+    @property
+    def diverging(self) -> tuple[bool, ...]:
+        """Whether each coefficient has no finite estimate, in the order of `vector`; empty if not asked for."""
+        return tuple(estimate in (POSITIVE, NEGATIVE, INFINITE) for estimate in self.estimates)
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """A table of the coefficients of a logistic regression, and what becomes of their estimates."""
+        if not self.estimates:
+            raise InvalidInput(
+                "This certificate says nothing about coefficients. Ask for them with certify(..., coefficients=True)."
+            )
+        return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme))
+
+    def to_frame(self) -> Any:
+        """Return `coefficients` as a pandas data frame."""
+        return self.coefficients.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON can hold it exactly."""
@@ -167,22 +203,33 @@ class Certificate:
         InvalidInput
             If the file is not a certificate.
         """
-        size = os.path.getsize(path)
-        if size > MAX_FILE_BYTES:
-            raise InvalidInput(f"{path} has {size} bytes, too many for a certificate. Pass a file written by save.")
         try:
-            data = json.loads(Path(path).read_bytes())
+            data = certificate_json.parse(_read_file(path))
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{path} is not a certificate: {error}. Pass a file written by save.") from None
         return cls.from_dict(data)
 
-    def __repr__(self) -> str:
-        """Return the certificate in a few lines: of long witnesses the first numbers."""
-        return brief(self)
-
     def __str__(self) -> str:
         """Describe the proof in words."""
-        return _describe(self)
+        return words.describe(self)
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"<Certificate: {self.verdict}, {words.counted(n, 'sample')}, {words.counted(d, 'feature')}>"
+
+    def _repr_html_(self) -> str:
+        return words.as_html(self)
+
+
+def _read_file(path: str | os.PathLike[str]) -> bytes:
+    """Read a regular file of a size that a certificate may have."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is no regular file")
+        if found.st_size > MAX_FILE_BYTES:
+            raise ValueError(f"it has {found.st_size} bytes, and at most {MAX_FILE_BYTES} are read")
+        return file.read(MAX_FILE_BYTES)
 
 
 def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
@@ -205,11 +252,9 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     claims.setdefault("radius", outer_radius(signed))
     for name in ("support", "rivals", "multipliers"):
         claims[name] = tuple(int(v) for v in claims.get(name, ()))
-    claims["null_basis"] = tuple(tuple(int(v) for v in vector) for vector in claims.get("null_basis", ()))
-    claims["diverging"] = tuple(bool(v) for v in claims.get("diverging", ()))
     if claims.get("vector") is not None:
-        kind = float if any(isinstance(v, float) for v in claims["vector"]) else Fraction
-        claims["vector"] = tuple(kind(v) for v in claims["vector"])
+        claims["vector"] = _weights(claims["vector"])
+    claims["directions"] = tuple(_weights(vector) for vector in claims.get("directions", ()))
     if claims["verdict"] == "quasi-separable":
         zero = np.flatnonzero(signed.signs(direction(claims["vector"])) == 0)
         claims["boundary"] = tuple(np.unique(signed.split(zero)[0]).tolist())
@@ -227,6 +272,12 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     if draft.support and signed.classes == 2:
         draft = replace(draft, point=common_point(signed, draft.support, draft.multipliers))
     return replace(draft, seal=seal_of(draft.to_dict()))
+
+
+def _weights(vector: Any) -> tuple[float, ...] | tuple[Fraction, ...]:
+    if any(isinstance(v, float) for v in vector):
+        return tuple(float(v) for v in vector)
+    return tuple(Fraction(v) for v in vector)
 
 
 def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[Label, ...]]:
@@ -327,98 +378,3 @@ def _sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:
     out[place] = columns
     out[place + lengths[row]] = values.astype("<f8").view("<u8")
     return out.tobytes()
-
-
-# ------------------------------------------------------------------------------------------------------------- words
-
-
-def _describe(certificate: Certificate) -> str:
-    """Describe a proof in a few sentences."""
-    n, d = certificate.shape
-    verdict = {"separable": "separable", "undecided": "undecided"}.get(
-        certificate.verdict, f"not separable: {certificate.verdict}"
-    )
-    lines = [f"{n} samples, {d} features, {certificate.arithmetic} values: {verdict}."]
-    if certificate.verdict == "undecided":
-        return f"{lines[0]} {certificate.reason}".rstrip()
-    if certificate.support:
-        lines.append(_describe_support(certificate))
-    if certificate.vector is not None:
-        lines.append(_describe_separator(certificate))
-    for name, bracket in (("margin", certificate.margin), ("augmented margin", certificate.augmented)):
-        if bracket is not None and bracket.lower == math.inf:
-            lines.append("There is one class only: the margin has no limit.")
-        elif bracket is not None:
-            lines.append(f"The {name} is between {bracket.lower:.9g} and {bracket.upper:.9g}.")
-    if certificate.mistake_bound is not None:
-        lines.append(
-            f"All samples are within {certificate.radius:.6g} of the origin, so that a perceptron makes at most "
-            f"{certificate.mistake_bound} mistakes."
-        )
-    if certificate.reason:
-        lines.append(certificate.reason)
-    return "\n".join(lines)
-
-
-def _some(parts: Sequence[str], joint: str = ", ") -> str:
-    """Join the first few."""
-    rest = len(parts) - SHOWN_ITEMS
-    return joint.join(parts[:SHOWN_ITEMS]) + (f"{joint}... ({rest} more)" if rest > 0 else "")
-
-
-def _share(share: Fraction) -> str:
-    """Write a weight: as a fraction while that is short."""
-    if share == 1:
-        return ""
-    return f"{share} " if share.denominator <= 1000 else f"{float(share):.4g} "
-
-
-def _describe_support(certificate: Certificate) -> str:
-    """Describe at which point the hulls meet, or which signed rows cancel."""
-    count = f"These {len(certificate.support)} rows prove it"
-    if len(certificate.classes) > 2:
-        cancelling = _describe_cancelling(certificate)
-        return f"{count}: no weights can score all of them right, since their differences cancel: {cancelling}."
-    where = f". The hulls of the two classes meet at ({_some([f'{v:.6g}' for v in certificate.point])})"
-    return f"{count}: {_describe_meeting(certificate)}{where if certificate.point else ''}."
-
-
-def _describe_cancelling(certificate: Certificate) -> str:
-    """List the signed rows of several classes, with their shares of the sum that vanishes."""
-    total = sum(certificate.multipliers)
-    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-    return _some([f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms])
-
-
-def _describe_meeting(certificate: Certificate) -> str:
-    """Describe the point that is a mean of rows of either class."""
-    sides = [_shares(certificate, rival) for rival in (0, 1)]
-    if all(len(side) == 1 for side in sides):
-        return f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
-    if all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
-        return " equals ".join(f"the midpoint of rows {side[0][0]} and {side[1][0]}" for side in sides)
-    return " = ".join(_some([f"{_share(share)}x[{i}]" for i, share in side], " + ") for side in sides)
-
-
-def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
-    """Return the samples of one class in the support, with their shares of the common point."""
-    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-    own = [(i, m) for i, r, m in terms if r == rival]
-    total = sum(m for _, m in own)
-    return [(i, Fraction(m, total)) for i, m in own]
-
-
-def _describe_separator(certificate: Certificate) -> str:
-    """Describe the weights, and where they vanish."""
-    w, b = cast(tuple[Any, Any], certificate.separator)
-    kind = "weak separator" if certificate.verdict == "quasi-separable" else "separator"
-    if len(certificate.classes) == 2:
-        weights = f"The {kind} w = ({_some([f'{float(v):.6g}' for v in w])}), b = {float(b):.6g}"
-        above = f"w.x + b > 0 for label {certificate.classes[1]!r} and < 0 for the others"
-    else:
-        weights = f"The {kind} has a weight vector for each of {len(certificate.classes)} classes"
-        above = "own class wins"
-    if certificate.verdict == "separable":
-        return f"{weights}: {above}."
-    zeros = _some([str(i) for i in certificate.boundary])
-    return f"{weights} has no sample on its wrong side; {len(certificate.boundary)} are on it: {zeros}."

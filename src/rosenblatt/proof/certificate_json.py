@@ -1,7 +1,7 @@
 """Certificates as JSON: numbers without loss, and a reader that accepts nothing but what was written so.
 
-`write` and `read` convert the fields of a certificate, `seal_of` hashes them. docs/reference/certificates.md describes
-the format.
+`parse` reads the text of a file, `write` and `read` convert the fields of a certificate, `seal_of` hashes them.
+docs/reference/certificates.md describes the format.
 """
 
 from __future__ import annotations
@@ -14,21 +14,29 @@ import re
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof.brackets import Bracket
 
-FORMAT, VERSION = "rosenblatt-certificate", 1
+FORMAT, VERSION = "rosenblatt-certificate", 2
+# Fields of version 1 that version 2 does not have. Its verifiers compute the first; the second was not proved.
+DROPPED = ("null_basis", "diverging")
+# Fields that version 1 did not have.
+ADDED: dict[str, Any] = {"estimates": [], "combinations": [], "directions": [], "names": []}
 VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
 LAYOUTS = ("dense", "sparse")
 ARITHMETICS = ("binary", "decimal")
 WRITTEN_ARITHMETICS = (*ARITHMETICS, "rational")
+# What is known of the maximum-likelihood estimate of a coefficient.
+FINITE, POSITIVE, NEGATIVE, INFINITE, UNIDENTIFIED = ESTIMATES = ("finite", "+inf", "-inf", "+/-inf", "not identified")
 
 # Integers of more bits are written in hexadecimal: Python refuses to read decimal strings of more than 4,300 digits.
 DECIMAL_MAX_BITS = 4096
-# No certificate comes near this: its longest integer has some 66 bits for each feature.
-MAX_INTEGER_BITS = 1 << 24
+# No certificate comes near this: its longest integer has some 66 bits for each column, 2,200 if sizes differ extremely.
+MAX_INTEGER_BITS, MAX_INTEGER_BITS_PER_COLUMN = 1 << 16, 4400
+# Products of bits that it may take to see that all fractions are in lowest terms: some ten seconds.
+MAX_EFFORT = 1 << 43
 # Characters of a faulty value that an error message shows.
 SHOWN_CHARACTERS = 60
 
@@ -50,6 +58,14 @@ _FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}|-?inf")
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
+class Combination(NamedTuple):
+    """Signed rows and positive integers; the rows times these add up to what is claimed."""
+
+    support: tuple[int, ...]
+    rivals: tuple[int, ...]
+    multipliers: tuple[int, ...]
+
+
 class Sizes(NamedTuple):
     """Sizes that the fields of a certificate must agree with."""
 
@@ -67,6 +83,7 @@ def seal_of(body: dict[str, Any]) -> str:
 
 # ----------------------------------------------------------------------------------------------------------- writing
 
+
 _REAL = ("radius", "margin.lower", "margin.upper", "augmented.lower", "augmented.upper")
 _REALS = ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augmented.weights")
 
@@ -79,30 +96,59 @@ def write(values: dict[str, Any]) -> dict[str, Any]:
 def _write(name: str, value: Any) -> Any:
     if value is None:
         return None
-    if isinstance(value, Bracket):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {key: _write(f"{name}.{key}", part) for key, part in parts.items()}
+    if isinstance(value, Bracket | Combination):
+        parts = value._asdict() if isinstance(value, Combination) else vars(value)
+        within = f"{name}." if isinstance(value, Bracket) else ""
+        return {key: _write(within + key, part) for key, part in parts.items()}
     if name in _REAL:
         return real_text(value)
-    if name in _REALS:
-        return [real_text(v) for v in value]
     if name == "mistake_bound":
         return integer_text(value)
+    return [_write_item(name, item) for item in value] if isinstance(value, tuple) else value
+
+
+def _write_item(name: str, item: Any) -> Any:
+    if name in _REALS:
+        return real_text(item)
     if name == "multipliers":
-        return [integer_text(v) for v in value]
-    if name == "null_basis":
-        return [[integer_text(v) for v in vector] for vector in value]
-    return list(value) if isinstance(value, tuple) else value
+        return integer_text(item)
+    if name == "directions":
+        return [real_text(v) for v in item]
+    return _write("combination", item) if name == "combinations" else item
 
 
 # ----------------------------------------------------------------------------------------------------------- reading
 
 
+def parse(text: bytes) -> Any:
+    """Read JSON in UTF-8, without repeated keys.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    return json.loads(text.decode("utf-8"), object_pairs_hook=_without_repetition, parse_constant=_refuse)
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
+        raise ValueError(f"{repeated!r:.60} is there twice")
+    return found
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 class Reader:
     """Values of a certificate's fields. Each must have exactly the form in which `write` writes it."""
 
-    def __init__(self, data: dict[str, Any], within: str = "") -> None:
-        self.data, self.within = data, within
+    def __init__(self, data: dict[str, Any], within: str = "", width: int = 0) -> None:
+        self.data, self.within, self.width = data, within, width
+        self.effort = 0
 
     def fault(self, name: str, need: str) -> InvalidInput:
         """Return the error that says what a field is and what it must be."""
@@ -112,7 +158,7 @@ class Reader:
 
     def choice(self, name: str, options: tuple[str, ...]) -> str:
         """Read one of some words."""
-        if self.data[name] not in options:
+        if not isinstance(self.data[name], str) or self.data[name] not in options:
             raise self.fault(name, "one of " + ", ".join(options))
         return str(self.data[name])
 
@@ -140,7 +186,10 @@ class Reader:
 
     def integer(self, name: str, text: Any) -> int:
         """Read one integer."""
-        if isinstance(text, str) and len(text) <= MAX_INTEGER_BITS // 4 and _INTEGER.fullmatch(text):
+        digits = (MAX_INTEGER_BITS + MAX_INTEGER_BITS_PER_COLUMN * self.width) // 4
+        if isinstance(text, str) and len(text) > digits:
+            raise self.fault(name, f"written in at most {digits} digits for {self.width} columns")
+        if isinstance(text, str) and _INTEGER.fullmatch(text):
             hexadecimal = "0x" in text
             if hexadecimal or len(text) <= DECIMAL_MAX_BITS:
                 value = int(text, 16 if hexadecimal else 10)
@@ -172,6 +221,9 @@ class Reader:
         if not texts or not all(isinstance(text, str) and text.count("/") == 1 for text in texts):
             return self.reals(name)
         pairs = [[self.integer(name, part) for part in text.split("/")] for text in texts]
+        self.effort += sum(above.bit_length() * below.bit_length() for above, below in pairs)
+        if self.effort > MAX_EFFORT:
+            raise self.fault(name, "shorter: to check fractions of this length takes too long")
         if not all(below > 0 and math.gcd(above, below) == 1 for above, below in pairs):
             raise self.fault(name, "written in fractions in lowest terms")
         return tuple(Fraction(above, below) for above, below in pairs)
@@ -183,13 +235,24 @@ class Reader:
         names = {field.name for field in fields(Bracket)}
         if not isinstance(self.data[name], dict) or set(self.data[name]) != names:
             raise self.fault(name, "null, or have the entries " + ", ".join(sorted(names)))
-        inner = Reader(self.data[name], f"{name}.")
+        inner = Reader(self.data[name], f"{name}.", self.width)
         rows = inner.numbers("rows", samples)
         weights = inner.vector("weights", (len(rows),))
         if not all(weight > 0 for weight in weights):
             raise inner.fault("weights", "positive")
         lower, upper = (inner.real(key, inner.data[key]) for key in ("lower", "upper"))
+        if math.copysign(1.0, lower) < 0 or math.copysign(1.0, upper) < 0:
+            raise self.fault(name, "without negative numbers")
         return Bracket(lower, upper, inner.vector("w", (0, width)), rows, weights)
+
+    def combination(self, sizes: Sizes) -> Combination:
+        """Read signed rows and positive integers."""
+        support = self.numbers("support", sizes.samples)
+        count = (len(support),)
+        multipliers = tuple(self.integer("multipliers", v) for v in self.items("multipliers", count))
+        if not all(v > 0 for v in multipliers):
+            raise self.fault("multipliers", "positive")
+        return Combination(support, self.numbers("rivals", sizes.classes, count), multipliers)
 
 
 def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -207,9 +270,10 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
     InvalidInput
         If a field is missing, unknown or not of its form.
     """
-    _check_names(data, {"format", "version", *names})
+    data = _current(data, {"format", "version", *names})
     reader = Reader(data)
     sizes = _read_sizes(reader)
+    reader.width = sizes.width
     return {
         "verdict": reader.choice("verdict", VERDICTS),
         "arithmetic": reader.choice("arithmetic", WRITTEN_ARITHMETICS),
@@ -220,24 +284,52 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
         "vector": None if data["vector"] is None else reader.vector("vector", (sizes.width,)),
         "boundary": _read_boundary(reader, sizes),
         "point": reader.reals("point", (0, sizes.features)),
-        "null_basis": _read_null_basis(reader, sizes),
         "margin": reader.bracket("margin", sizes.samples, sizes.width),
         "augmented": reader.bracket("augmented", sizes.samples, sizes.width),
-        "diverging": _read_diverging(reader, sizes),
         "reason": reader.text("reason"),
         "seal": reader.text("seal", HASH),
-        **_read_support(reader, sizes),
+        **reader.combination(sizes)._asdict(),
         **_read_radius(reader),
+        **_read_estimates(reader, sizes),
+        "names": _read_names(reader, sizes),
     }
 
 
-def _check_names(data: Any, names: set[str]) -> None:
-    if not isinstance(data, dict) or set(data) != names or data["format"] != FORMAT or data["version"] != VERSION:
+def _current(data: Any, names: set[str]) -> dict[str, Any]:
+    """Return the fields of the current version; raise InvalidInput if these are not those of any."""
+    if isinstance(data, dict) and data.get("version") == 1 and type(data["version"]) is int:
+        return _upgraded(data, names)
+    fits = isinstance(data, dict) and set(data) == names and type(data["version"]) is int
+    if not fits or (data["format"], data["version"]) != (FORMAT, VERSION):
         found = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
         raise InvalidInput(
             f"{found} is not a certificate of version {VERSION}: it must have the fields {', '.join(sorted(names))}. "
             "Pass a file written by Certificate.save."
         )
+    return cast(dict[str, Any], data)
+
+
+def _upgraded(data: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    """Turn a certificate of version 1 into one of the current version, if its seal fits, and seal it anew."""
+    if set(data) != (names - set(ADDED)) | set(DROPPED) or data["format"] != FORMAT:
+        raise InvalidInput(f"{sorted(map(str, data))[:8]} are not the fields of a certificate of version 1.")
+    if seal_of(data) != data["seal"]:
+        raise InvalidInput("seal does not fit the other fields of this certificate of version 1. Issue it anew.")
+    kept = {key: value for key, value in data.items() if key not in DROPPED}
+    current = kept | ADDED | {"version": VERSION}
+    return current | {"seal": seal_of(current)}
+
+
+def _is_text(label: Any) -> bool:
+    return isinstance(label, str)
+
+
+def _is_truth(label: Any) -> bool:
+    return isinstance(label, bool)
+
+
+def _is_number(label: Any) -> bool:
+    return type(label) is int or (isinstance(label, float) and math.isfinite(label))
 
 
 def _read_sizes(reader: Reader) -> Sizes:
@@ -246,8 +338,10 @@ def _read_sizes(reader: Reader) -> Sizes:
         raise reader.fault("shape", "two positive numbers")
     classes = reader.items("classes")
     named = classes[len(classes) == 2 and classes[0] is None :]
-    if len(classes) < 2 or not all(type(name) in (int, float, str, bool) for name in named):
-        raise reader.fault("classes", "two or more labels")
+    if len(classes) < 2 or not any(all(map(is_kind, named)) for is_kind in (_is_text, _is_truth, _is_number)):
+        raise reader.fault("classes", "two or more labels: all text, all numbers, or false and true")
+    if not all(a < b for a, b in itertools.pairwise(named)):
+        raise reader.fault("classes", "sorted, each there once")
     return Sizes(samples, features, len(classes), (len(classes) - 1) * (features + 1))
 
 
@@ -258,29 +352,31 @@ def _read_boundary(reader: Reader, sizes: Sizes) -> tuple[int, ...]:
     return boundary
 
 
-def _read_null_basis(reader: Reader, sizes: Sizes) -> tuple[tuple[int, ...], ...]:
-    basis = reader.items("null_basis")
-    fits = all(isinstance(vector, list) and len(vector) == sizes.width for vector in basis)
-    if not fits or len(basis) > sizes.width:
-        raise reader.fault("null_basis", f"at most {sizes.width} lists of {sizes.width} integers")
-    return tuple(tuple(reader.integer("null_basis", v) for v in vector) for vector in basis)
+def _read_estimates(reader: Reader, sizes: Sizes) -> dict[str, Any]:
+    """Read what is claimed of coefficients, and the witnesses of it."""
+    estimates = reader.items("estimates", (0, sizes.width))
+    if not all(isinstance(text, str) and text in ESTIMATES for text in estimates):
+        raise reader.fault("estimates", "made of " + ", ".join(ESTIMATES))
+    combinations: list[Combination | None] = []
+    for entry in reader.items("combinations", (len(estimates),)):
+        if entry is not None and (not isinstance(entry, dict) or set(entry) != set(Combination._fields)):
+            raise reader.fault("combinations", "null, or have the entries " + ", ".join(Combination._fields))
+        combinations.append(None if entry is None else Reader(entry, "combinations.", sizes.width).combination(sizes))
+    directions = []
+    for entry in reader.items("directions"):
+        inner = Reader({"directions": entry}, "", sizes.width)
+        directions.append(inner.vector("directions", (sizes.width,)))
+        reader.effort += inner.effort
+        if reader.effort > MAX_EFFORT:
+            raise reader.fault("directions", "shorter: to check fractions of this length takes too long")
+    return {"estimates": tuple(estimates), "combinations": tuple(combinations), "directions": tuple(directions)}
 
 
-def _read_diverging(reader: Reader, sizes: Sizes) -> tuple[bool, ...]:
-    diverging = reader.items("diverging", (0, sizes.width))
-    if not all(isinstance(v, bool) for v in diverging):
-        raise reader.fault("diverging", "true and false")
-    return tuple(diverging)
-
-
-def _read_support(reader: Reader, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    support = reader.numbers("support", sizes.samples)
-    count = (len(support),)
-    multipliers = tuple(reader.integer("multipliers", v) for v in reader.items("multipliers", count))
-    if not all(v > 0 for v in multipliers):
-        raise reader.fault("multipliers", "positive")
-    rivals = reader.numbers("rivals", sizes.classes, count)
-    return {"support": support, "rivals": rivals, "multipliers": multipliers}
+def _read_names(reader: Reader, sizes: Sizes) -> tuple[str, ...]:
+    names = reader.items("names", (0, sizes.features))
+    if not all(isinstance(name, str) for name in names):
+        raise reader.fault("names", "text")
+    return tuple(names)
 
 
 def _read_radius(reader: Reader) -> dict[str, Any]:

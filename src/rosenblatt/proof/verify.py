@@ -7,12 +7,13 @@ tools/check_certificate.py does the same with nothing but the standard library.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.formula import design
 from rosenblatt.errors import InvalidInput
-from rosenblatt.exact.rational import pivots
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import (
     augmented_bounds,
@@ -24,10 +25,19 @@ from rosenblatt.proof.brackets import (
     radius_holds,
 )
 from rosenblatt.proof.certificate import Certificate, digest, prepare
-from rosenblatt.proof.certificate_json import seal_of
+from rosenblatt.proof.certificate_json import (
+    FINITE,
+    INFINITE,
+    NEGATIVE,
+    POSITIVE,
+    UNIDENTIFIED,
+    Combination,
+    seal_of,
+)
+from rosenblatt.proof.spans import dependencies, null_basis, spans
 
 
-def verify(certificate: Certificate, X: Any, y: Any) -> bool:
+def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | None = None) -> bool:
     """Check every claim of a certificate against the data, in exact arithmetic, trusting nothing.
 
     Parameters
@@ -35,7 +45,9 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
     certificate : Certificate
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data, stored in any form.
-    y : array-like of shape (n_samples,)
+    y : array-like of shape (n_samples,) or (n_samples, 1)
+    formula : str, optional
+        The formula that the certificate was issued for, if there was one.
 
     Returns
     -------
@@ -50,6 +62,8 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
     """
     if not isinstance(certificate, Certificate):
         raise InvalidInput(f"{type(certificate).__name__} is not a Certificate. Read files with Certificate.load.")
+    if formula is not None:
+        X, y = design(X, y, formula)
     try:
         certificate = Certificate.from_dict(certificate.to_dict())
     except (InvalidInput, AttributeError, TypeError, ValueError):
@@ -63,43 +77,48 @@ def verify(certificate: Certificate, X: Any, y: Any) -> bool:
     return (
         certificate.seal == seal_of(certificate.to_dict())
         and certificate.shape == signed.table.shape
-        and certificate.classes == classes
+        and _same_labels(certificate.classes, classes)
         and certificate.arithmetic == signed.arithmetic
         and certificate.digest == digest(signed.table, signed.label, certificate.layout)
         and _PROOFS[certificate.verdict](certificate, signed)
         and radius_holds(certificate.radius, signed)
         and _brackets_hold(certificate, signed)
+        and _estimates_hold(certificate, signed)
     )
+
+
+def _same_labels(claimed: tuple[Any, ...], found: tuple[Any, ...]) -> bool:
+    """Compare labels; true is no number."""
+    return claimed == found and [isinstance(v, bool) for v in claimed] == [isinstance(v, bool) for v in found]
 
 
 def _proves_separable(certificate: Certificate, signed: SignedRows) -> bool:
     """Check that the separator is positive on all signed rows, and that nothing else is claimed."""
-    clear = not (certificate.support or certificate.boundary or certificate.null_basis or certificate.point)
+    clear = not (certificate.support or certificate.boundary or certificate.point)
     return clear and certificate.vector is not None and bool((signed.signs(direction(certificate.vector)) > 0).all())
 
 
 def _proves_quasi(certificate: Certificate, signed: SignedRows) -> bool:
-    """Check that the weak separator is one, that it vanishes where it is said to, and that no strict one exists."""
-    if certificate.vector is None or certificate.null_basis:
+    """Check that the weak separator is one, and that every other one vanishes wherever it does."""
+    if certificate.vector is None:
         return False
     signs = signed.signs(direction(certificate.vector))
-    boundary = np.unique(signed.split(np.flatnonzero(signs == 0))[0])
+    zero = np.flatnonzero(signs == 0)
+    boundary = np.unique(signed.split(zero)[0])
     weak = bool((signs >= 0).all() and (signs > 0).any())
-    return weak and tuple(boundary.tolist()) == certificate.boundary and _vanishes(certificate, signed)
+    return (
+        weak
+        and tuple(boundary.tolist()) == certificate.boundary
+        and _vanishes(certificate, signed)
+        and spans(signed, _support(certificate, signed), zero)
+    )
 
 
 def _proves_overlap(certificate: Certificate, signed: SignedRows) -> bool:
-    """Check that the support spans all directions in which the signed rows differ from zero."""
+    """Check that the support spans all signed rows."""
     if certificate.vector is not None or certificate.boundary or not _vanishes(certificate, signed):
         return False
-    basis = certificate.null_basis
-    if any(signed.signs(list(v)).any() for v in basis):
-        return False
-    rows = [signed.integers(k)[0] for k in _support(certificate, signed)]
-    columns = sorted(set().union(*rows))  # those of wide, sparse data that matter
-    spanned = [[row.get(j, 0) for j in columns] for row in rows]
-    # A rank found modulo a prime is never too large, and all of it is needed.
-    return _rank(spanned) + len(basis) == signed.width and _rank([list(v) for v in basis]) == len(basis)
+    return spans(signed, _support(certificate, signed), np.arange(signed.n))
 
 
 def _proves_nothing(certificate: Certificate, signed: SignedRows) -> bool:
@@ -112,10 +131,6 @@ _PROOFS = {
     "overlapping": _proves_overlap,
     "undecided": _proves_nothing,
 }
-
-
-def _rank(rows: list[list[int]]) -> int:
-    return len(pivots(rows)[0]) if rows else 0
 
 
 def _support(certificate: Certificate, signed: SignedRows) -> list[int]:
@@ -142,9 +157,73 @@ def _brackets_hold(certificate: Certificate, signed: SignedRows) -> bool:
             return False
         try:
             lower, upper = bounds(signed, claim.w, claim.rows, claim.weights)
+            if claim.lower > lower:  # floats bound the lowest margin from below; integers give it
+                lower, upper = bounds(signed, [Fraction(v) for v in claim.w], claim.rows, claim.weights)
         except InvalidInput:
             return False
         if not claim.lower <= lower or not claim.upper >= upper:
             return False
     lower = certificate.augmented.lower if certificate.augmented else 0.0
     return certificate.mistake_bound == mistake_bound(certificate.radius, lower)
+
+
+def _estimates_hold(certificate: Certificate, signed: SignedRows) -> bool:
+    """Check what is said of the coefficients of a logistic regression.
+
+    The likelihood rises for ever along the weak separators. Where a column depends on others, its weight is zero.
+    """
+    claimed = certificate.estimates
+    if not claimed:
+        return not certificate.directions
+    size = signed.features + 1
+    dependent = dependencies(signed)
+    kept = [j for j in range(signed.width) if j % size not in dependent]
+    if {j for j, estimate in enumerate(claimed) if estimate != UNIDENTIFIED} != set(kept):
+        return False
+    if not _directions_hold(certificate, signed, set(kept)):
+        return False
+    free = _free(certificate, signed, kept)
+    if free != {j for j in kept if claimed[j] != FINITE}:
+        return False
+    return all(
+        (combination is None and _takes_both_signs(certificate, j, estimate))
+        if estimate not in (POSITIVE, NEGATIVE)
+        else (combination is not None and _isolates(combination, signed, kept, j, estimate))
+        for j, (estimate, combination) in enumerate(zip(claimed, certificate.combinations, strict=True))
+    )
+
+
+def _takes_both_signs(certificate: Certificate, j: int, estimate: str) -> bool:
+    """Check that weight j is positive and negative among the directions, if that is claimed."""
+    signs = {(w[j] > 0) - (w[j] < 0) for w in certificate.directions}
+    return estimate != INFINITE or {-1, 1} <= signs
+
+
+def _free(certificate: Certificate, signed: SignedRows, kept: list[int]) -> set[int]:
+    """Return the weights, of those that are kept, that some vector has which vanishes on the support."""
+    if certificate.verdict != "quasi-separable":
+        return set(kept) if certificate.verdict == "separable" else set()
+    basis = null_basis(signed, _support(certificate, signed), kept)
+    return {j for vector in basis for j, value in zip(kept, vector, strict=True) if value}
+
+
+def _directions_hold(certificate: Certificate, signed: SignedRows, kept: set[int]) -> bool:
+    """Check that the directions are weak separators without weights on columns that depend on others."""
+    return all(
+        (signed.signs(direction(w)) >= 0).all() and all(j in kept for j, value in enumerate(w) if value)
+        for w in certificate.directions
+    )
+
+
+def _isolates(combination: Combination, signed: SignedRows, kept: list[int], j: int, estimate: str) -> bool:
+    """Check that positive multiples of signed rows add up to nothing but weight j, of those that are kept.
+
+    That weight is then positive, or negative, for every weak separator for which it is not zero (Farkas 1902).
+    """
+    support, rivals, multipliers = combination
+    if not support or any(signed.label[list(support)] == rivals):
+        return False
+    ids = [int(signed.number(i, r)) for i, r in zip(support, rivals, strict=True)]
+    sums, _ = combine(signed, ids, multipliers)
+    left = {k for k in kept if sums.get(k, 0)}
+    return left == {j} and (sums[j] > 0) == (estimate == POSITIVE)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.formula import design
+from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.exact.monomials import monomials
 from rosenblatt.exact.signed_rows import SignedRows
@@ -21,6 +23,7 @@ from rosenblatt.proof.certificate import Certificate, issue, prepare
 from rosenblatt.proof.certificate_json import ARITHMETICS
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.equal_rows import contradiction
+from rosenblatt.separability.estimates import estimate_claims, worthwhile
 from rosenblatt.separability.margin import margin_claims
 from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.verdict import verdict_claims
@@ -34,9 +37,11 @@ KERNELS = ("linear", "quadratic", "poly", "rbf")
 
 def certify(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    formula: str | None = None,
     margin: bool = True,
+    coefficients: bool | None = None,
     exact: str = "binary",
     time_limit: float | None = None,
     kernel: str = "linear",
@@ -47,12 +52,19 @@ def certify(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
+    y : array-like of shape (n_samples,) or (n_samples, 1)
         Two classes; or more, which are then separated jointly: by one weight vector each, the own score being higher
         than every other.
+    formula : str, optional
+        Which columns of the data frame X are the labels and the features, instead of y: "ill ~ age + region". Needs
+        the package formulaic. `verify` takes the same formula.
     margin : bool
         Whether to look for the largest margin too, where two classes are separable. It is bracketed between two proved
         numbers, as is the number of mistakes that a perceptron can make.
+    coefficients : bool, optional
+        Whether to determine which coefficients of a logistic regression without a penalty have finite estimates, and
+        the signs of the others (`Certificate.coefficients`). By default where that takes little time: for small data,
+        and for data of moderate size whose columns have names.
     exact : {"binary", "decimal"}
         What a value means: the float itself, or the shortest decimal that rounds to it (0.1 is then one tenth).
     time_limit : float or None
@@ -95,13 +107,18 @@ def certify(
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
     clock = Clock(time_limit)
+    if formula is not None:
+        X, y = design(X, y, formula)
     decimal = exact == "decimal"
+    names = column_names(X) if kernel in ("linear", "rbf") else ()
     if kernel in ("quadratic", "poly"):
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
         return _certify_gaussian(signed, classes, clock)
-    return _certify(signed, classes, margin, clock)
+    if coefficients is None:
+        coefficients = worthwhile(signed, bool(names))
+    return _certify(signed, classes, names, margin, coefficients, clock)
 
 
 def certify_pairs(
@@ -123,11 +140,13 @@ def certify_pairs(
     """
     check_options(exact, time_limit)
     signed, classes = prepare(X, y, decimal=exact == "decimal")
+    names = column_names(X)
     certificates = {}
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
         pair = SignedRows(signed.table.take(index), signed.label[index] == b, 2, decimal=signed.decimal)
-        certificates[classes[a], classes[b]] = _certify(pair, (classes[a], classes[b]), margin, Clock(time_limit))
+        asked, labels = worthwhile(pair, bool(names)), (classes[a], classes[b])
+        certificates[labels] = _certify(pair, labels, names, margin, asked, Clock(time_limit))
     return certificates
 
 
@@ -139,7 +158,14 @@ def check_options(exact: Any, time_limit: Any) -> None:
         raise InvalidInput(f"time_limit={time_limit!r} is not a positive number of seconds.")
 
 
-def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, clock: Clock) -> Certificate:
+def _certify(
+    signed: SignedRows,
+    classes: tuple[Any, ...],
+    names: tuple[str, ...],
+    margin: bool,
+    coefficients: bool,
+    clock: Clock,
+) -> Certificate:
     # Values that leave the range of floats may mislead the search, but not the proof.
     with np.errstate(all="ignore"):
         try:
@@ -149,7 +175,10 @@ def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, clock: 
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
             with suppress(OutOfTime):  # the verdict stands without them
                 claims |= margin_claims(signed, claims["vector"], clock)
-    return issue(signed, classes, **claims)
+        if coefficients:
+            with suppress(OutOfTime, TooLarge):  # here too
+                claims |= estimate_claims(signed, claims, clock)
+    return issue(signed, classes, names=names, **claims)
 
 
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel

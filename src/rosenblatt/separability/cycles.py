@@ -116,7 +116,7 @@ def certify_cycle(
         vector: list[Any] = [int(v) * factor for v, factor in zip(w, factors, strict=True)]
         if max(map(abs, vector)).bit_length() <= MANTISSA_BITS:
             vector = [float(v) for v in vector]
-        return issue(signed, classes, verdict="separable", vector=vector, diverging=Z.any(axis=0))
+        return issue(signed, classes, verdict="separable", vector=vector)
     if end == compiled.RETURNED:
         return issue(signed, classes, **_cycle_claims(signed, counts, clock))
     why = "the weights are about to leave 64 bits" if end == compiled.OVERFLOW else "the limit was reached"
@@ -178,6 +178,4 @@ def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, 
         "rivals": signed.split(np.array(support))[1],
         "multipliers": [cycle[i] for i in support],
         "vector": found.weak,
-        "null_basis": found.null_basis,
-        "diverging": found.diverging,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +14,13 @@ from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.errors import TooLarge
 from rosenblatt.exact.rational import as_integers, null_space, null_vector, pivots, primitive, solve
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.proof.spans import spans
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.decide import PREPARATION_EPOCHS
 from rosenblatt.separability.integer_search import SubspaceSearch
 from rosenblatt.separability.search import coordinate_descent, find_nearest_point, joint_epochs, lowest_rows
 from rosenblatt.separability.views import (
     ROW_SPACE_MAX_ROWS,
-    AffineView,
     RowSpaceView,
     SubspaceView,
     View,
@@ -34,15 +34,11 @@ from rosenblatt.separability.witness import (
     counts_to_multipliers,
     integer_matrix,
     longest,
-    separates_weakly,
     separator,
     solving_seconds,
 )
 
 Array = npt.NDArray[Any]
-
-# Components and eigenvalues below these shares count as zero when the diverging coefficients are determined.
-ZERO_COMPONENT, ZERO_EIGENVALUE = 1e-9, 1e-12
 
 
 # Entries of a basis of what vanishes on a support, up to which it is computed.
@@ -60,18 +56,12 @@ class Reduction(NamedTuple):
     witness : Witness
         Support and counts.
     weak : list of int or None
-        A weak separator.
-    null_basis : list of list of int
-        Directions in which all rows vanish.
-    diverging : tuple of bool
-        Coefficients that some weak separator changes; empty if unknown.
+        A weak separator that is positive on every row outside the span of the support.
     """
 
     verdict: str
     witness: Witness
     weak: list[int] | None = None
-    null_basis: Sequence[list[int]] = ()
-    diverging: tuple[bool, ...] = ()
 
 
 def inseparable_claims(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> dict[str, Any]:
@@ -93,8 +83,6 @@ def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
         "rivals": tuple(rival.tolist()),
         "multipliers": tuple(multipliers[t] for t in order),
         "vector": None if found.weak is None else as_vector(found.weak),
-        "null_basis": tuple(tuple(direction) for direction in found.null_basis),
-        "diverging": found.diverging,
     }
 
 
@@ -118,7 +106,7 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
         clock.check()
         rank = len(pivots(integer_matrix(signed, witness.support))[0])
         if rank == signed.width:
-            return _overlapping(signed, witness)
+            return Reduction("overlapping", witness)
         if rest is None or not np.isin(added, rest.ids).all():  # floats mistook a row for one in the span
             rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank)
         else:
@@ -128,24 +116,20 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
             basis = _null_basis(signed, witness.support, rank, clock)
             # Whether no row leaves the span must be decided on integers: floats miss a row that leaves it by little.
             if not any(signed.signs(direction).any() for direction in basis):
-                return _overlapping(signed, witness, basis)
+                return Reduction("overlapping", witness)
             step = _reduced_exactly(signed, witness, basis, clock)
         if step is None:
             return Reduction("undecided", witness)
         if step.w is not None:
-            return Reduction("quasi-separable", witness, step.w, diverging=_diverging(rest))
+            return Reduction("quasi-separable", witness, step.w)
         added, before, witness = step.support[len(witness.support) :], rank, step
-
-
-def _overlapping(signed: SignedRows, witness: Witness, basis: Sequence[list[int]] = ()) -> Reduction:
-    return Reduction("overlapping", witness, null_basis=basis, diverging=(False,) * signed.width)
 
 
 def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
     """Look for a weak separator of wide rows by passes over them that keep the support at zero."""
     for w in _passed(signed, np.array(witness.support), clock):
         weak = _lifted(signed, witness, w, clock)
-        if weak is not None and separates_weakly(signed, weak):
+        if weak is not None and _separates_rest(signed, witness, weak):
             return weak
     return None
 
@@ -173,7 +157,7 @@ def _reduced(signed: SignedRows, witness: Witness, rest: SubspaceView, clock: Cl
             step = _enlarged(signed, witness, [int(i) for i in rest.ids[working.support]], clock)
         else:
             weak = _lifted(signed, witness, rest.to_weights(working.point), clock)
-            step = separator(weak) if weak and separates_weakly(signed, weak) else None
+            step = separator(weak) if weak and _separates_rest(signed, witness, weak) else None
         if step is not None:
             return step
     return None
@@ -191,23 +175,13 @@ def _reduced_exactly(signed: SignedRows, witness: Witness, basis: list[list[int]
     step = search.find_witness([int(ids[0])], ids, clock)
     if step is None or step.w is None:
         return step and _enlarged(signed, witness, step.support, clock)
-    return step if separates_weakly(signed, step.w) else None
+    return step if _separates_rest(signed, witness, step.w) else None
 
 
-def _diverging(rest: SubspaceView) -> tuple[bool, ...]:
-    """Determine which weights differ from zero in directions that vanish on the support and not on all other rows."""
-    view = rest.view
-    if not isinstance(view, AffineView) or not rest.n:
-        return ()
-    size = view.signed.features + 1
-    values, vectors = np.linalg.eigh(rest.Z.T @ rest.Z)
-    inside = (rest.basis @ vectors[:, values > ZERO_EIGENVALUE * values[-1]]).T
-    changes = np.abs(inside) > ZERO_COMPONENT
-    for change, u in zip(changes, inside, strict=True):
-        blocks, weights = u.reshape(-1, size), view.to_weights(u).reshape(-1, size)
-        scale = np.abs(blocks[:, -1]) + np.abs(weights[:, :-1]) @ np.abs(view.centre)
-        change[size - 1 :: size] = np.abs(weights[:, -1]) > ZERO_COMPONENT * scale
-    return tuple(changes.any(axis=0).tolist())
+def _separates_rest(signed: SignedRows, witness: Witness, weak: list[int]) -> bool:
+    """Check exactly that weights are negative on no row, and zero on those in the span of the support only."""
+    signs = signed.signs(weak)
+    return bool(signs.min() >= 0 and signs.max() > 0) and spans(signed, witness.support, np.flatnonzero(signs == 0))
 
 
 def _null_basis(signed: SignedRows, ids: list[int], rank: int, clock: Clock) -> list[list[int]]:

@@ -37,7 +37,7 @@ def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
         return {"verdict": "undecided", "reason": "the rows are too many and too long for the search"}
     if witness.w is not None:
         vector = as_vector(_simplest(signed, rows.to_weights(witness.w)))
-        return {"verdict": "separable", "vector": vector, "diverging": rows.placed([True] * rows.signed.width)}
+        return {"verdict": "separable", "vector": vector}
     found = reduce(rows.signed, view, witness, clock)
     return reduction_claims(signed, _in_original(found, rows, signed))
 
@@ -66,11 +66,7 @@ def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Red
     multipliers = counts_to_multipliers(rows.signed, support, found.witness.counts)
     witness = Witness(None, support, multipliers_to_counts(signed, support, multipliers))
     weak = None if found.weak is None else rows.to_weights(found.weak)
-    basis = [rows.to_weights(direction) for direction in found.null_basis]
-    if found.verdict == "overlapping":
-        basis += rows.empty_directions()
-    diverging = () if rows.moved or not found.diverging else rows.placed(found.diverging)
-    return found._replace(witness=witness, weak=weak, null_basis=basis, diverging=diverging)
+    return found._replace(witness=witness, weak=weak)
 
 
 def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:

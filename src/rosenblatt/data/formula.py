@@ -1,0 +1,64 @@
+"""Formulas of statistics, such as "ill ~ age + region": from a data frame to features and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InvalidInput, MissingExtra
+
+CONSTANT = "Intercept"
+
+
+def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
+    """Return the features and the labels that a formula names, by the package formulaic.
+
+    Parameters
+    ----------
+    data : data frame
+    y : None
+        The formula names the labels: there must be no others.
+    formula : str
+        Labels, "~", and the features: columns, factors, interactions.
+
+    Returns
+    -------
+    X : data frame of shape (n_samples, n_features)
+        Without the column of ones, which every separator has by itself.
+    y : array-like of shape (n_samples,)
+
+    Raises
+    ------
+    MissingExtra
+        If formulaic is not installed.
+    InvalidInput
+        If the formula does not fit the data.
+    """
+    if y is not None:
+        raise InvalidInput("y was passed beside a formula, which names the labels itself. Leave out one of the two.")
+    if not isinstance(formula, str) or formula.count("~") != 1:
+        raise InvalidInput(f'formula={formula!r} is not of the form "labels ~ features", such as "ill ~ age + region".')
+    try:
+        from formulaic import Formula
+    except ImportError:
+        raise MissingExtra(
+            'Formulas are read by formulaic, which is not there. Run: pip install "rosenblatt[formula]"'
+        ) from None
+    labels = formula.split("~")[0].strip()
+    try:
+        parsed = Formula(formula)
+        X = parsed.rhs.get_model_matrix(data, na_action="raise")
+        named = labels in list(getattr(data, "columns", ()))
+        found = data[labels] if named else parsed.lhs.get_model_matrix(data, na_action="raise")
+    except Exception as error:  # formulaic raises errors of many kinds, some of them of the data frame
+        fault = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InvalidInput(
+            f"The formula {formula!r} does not fit the data: {fault} Mend the formula, or the data."
+        ) from None
+    if CONSTANT not in X.columns:
+        raise InvalidInput(f"The formula {formula!r} has no intercept, but every separator has. Leave out 0 and -1.")
+    values = np.asarray(found)
+    if values.ndim == 2 and values.shape[1] != 1:
+        raise InvalidInput(f"{labels!r} gives {values.shape[1]} columns; labels are one. Name a column of the data.")
+    return X[[name for name in X.columns if name != CONSTANT]], values.reshape(-1)

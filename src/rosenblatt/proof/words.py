@@ -1,0 +1,170 @@
+"""Certificates in words: what was proved, and by what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from rosenblatt.proof.certificate import Certificate
+
+# Rows, weights or names that a printed proof has.
+SHOWN_ITEMS = 6
+# Weights beyond these are divided by the largest before they are printed.
+SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
+# From here on, numbers are rounded.
+LARGEST_WRITTEN_OUT = 10**12
+# How the numbers were read, where that is not as they are.
+READINGS = {"binary": "", "decimal": ", read as decimals", "rational": ""}
+
+
+def describe(certificate: Certificate) -> str:
+    """Describe a proof in a few sentences."""
+    n, d = certificate.shape
+    verdict = {"separable": "separable", "undecided": "undecided"}.get(
+        certificate.verdict, f"not separable: {certificate.verdict}"
+    )
+    data = f"{counted(n, 'sample')}, {counted(d, 'feature')}{READINGS[certificate.arithmetic]}"
+    lines = [f"{data}: {verdict}."]
+    if certificate.verdict == "undecided":
+        return f"{lines[0]} {certificate.reason}".rstrip()
+    if certificate.support:
+        lines.append(_describe_support(certificate))
+    if certificate.vector is not None:
+        lines.append(_describe_separator(certificate))
+    lines += _describe_margins(certificate)
+    if certificate.estimates and certificate.names:
+        lines.append(_describe_estimates(certificate))
+    if certificate.reason:
+        lines.append(certificate.reason)
+    return "\n".join(lines)
+
+
+def as_html(certificate: Certificate) -> str:
+    """Return the description as HTML, with the table of coefficients if there is one."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in describe(certificate).splitlines())
+    return lines + (certificate.coefficients._repr_html_() if certificate.estimates else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun, in the plural unless it is one."""
+    shown = f"{number:,}" if number < LARGEST_WRITTEN_OUT else f"about {Decimal(number):.3g}"
+    return f"{shown} {noun}{'' if number == 1 else 's'}"
+
+
+def some(parts: Iterable[str], joint: str = ", ") -> str:
+    """Join the first few, and say how many more there are."""
+    parts = list(parts)
+    rest = len(parts) - SHOWN_ITEMS
+    return joint.join(parts[:SHOWN_ITEMS]) + (f"{joint}... ({rest} more)" if rest > 0 else "")
+
+
+def _share(share: Fraction) -> str:
+    """Write a weight: as a fraction while that is short."""
+    if share == 1:
+        return ""
+    return f"{share} " if share.denominator <= 1000 else f"{float(share):.4g} "
+
+
+def _describe_support(certificate: Certificate) -> str:
+    """Describe at which point the hulls meet, or which signed rows cancel."""
+    if len(certificate.classes) > 2:
+        count = counted(len(set(certificate.support)), "row")
+        cancelling = _describe_cancelling(certificate)
+        return (
+            f"These {count} prove it. No weights score all of them right, since their differences cancel: {cancelling}."
+        )
+    where = f". The hulls of the two classes meet at ({some(f'{v:.6g}' for v in certificate.point)})"
+    count = counted(len(certificate.support), "row")
+    return f"These {count} prove it: {_describe_meeting(certificate)}{where if certificate.point else ''}."
+
+
+def _describe_cancelling(certificate: Certificate) -> str:
+    """List the signed rows of several classes, with their shares of the sum that vanishes."""
+    total = sum(certificate.multipliers)
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    return some(f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms)
+
+
+def _describe_meeting(certificate: Certificate) -> str:
+    """Describe the point that is a mean of rows of either class."""
+    sides = [_shares(certificate, rival) for rival in (0, 1)]
+    if all(len(side) == 1 for side in sides):
+        return f"row {sides[0][0][0]} equals row {sides[1][0][0]}, which has the other label"
+    if all(len(side) == 2 and side[0][1] == side[1][1] for side in sides):
+        return " equals ".join(f"the midpoint of rows {side[0][0]} and {side[1][0]}" for side in sides)
+    return " = ".join(some((f"{_share(share)}x[{i}]" for i, share in side), " + ") for side in sides)
+
+
+def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
+    """Return the samples of one class in the support, with their shares of the common point."""
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    own = [(i, m) for i, r, m in terms if r == rival]
+    total = sum(m for _, m in own)
+    return [(i, Fraction(m, total)) for i, m in own]
+
+
+def _describe_separator(certificate: Certificate) -> str:
+    """Describe the weights, and where they vanish."""
+    kind = "weak separator" if certificate.verdict == "quasi-separable" else "separator"
+    if len(certificate.classes) == 2:
+        *w, b = _shown_weights(cast(Sequence[Any], certificate.vector))
+        weights = f"The {kind} is w = ({some(w)}), b = {b}"
+        above = f": w.x + b > 0 for label {certificate.classes[1]!r}"
+        others = "" if certificate.classes[0] is None else f" and < 0 for label {certificate.classes[0]!r}"
+        strict = f"{above}{others}."
+    else:
+        weights = f"The {kind} has a weight vector for each of the {len(certificate.classes)} classes"
+        strict = ", and the highest score on every row is that of its own class."
+    if certificate.verdict == "separable":
+        return weights + strict
+    count = counted(len(certificate.boundary), "row")
+    zeros = some(map(str, certificate.boundary))
+    return f"{weights}. No row is on its wrong side. Every such one is zero on {count}: {zeros}."
+
+
+def _shown_weights(vector: Sequence[Any]) -> list[str]:
+    """Write weights and a bias; divided by the largest weight, if that is very large or very small."""
+    exact = [Fraction(v) for v in vector]
+    largest = max(map(abs, exact[:-1])) or abs(exact[-1])
+    if largest and not SMALLEST_SHOWN <= largest <= LARGEST_SHOWN:
+        exact = [v / largest for v in exact]
+    return [f"{float(v):.6g}" for v in exact]
+
+
+def _describe_margins(certificate: Certificate) -> list[str]:
+    """Describe the margins, and the mistakes that they allow."""
+    lines = []
+    for name, bracket in (("geometric", certificate.margin), ("augmented", certificate.augmented)):
+        if bracket is None:
+            continue
+        low, high = f"{bracket.lower:.9g}", f"{bracket.upper:.9g}"
+        if bracket.lower == math.inf:
+            lines.append(f"There is one class only: the {name} margin has no limit.")
+        elif bracket.upper == math.inf:
+            lines.append(f"The {name} margin is at least {low}.")
+        else:
+            lines.append(f"The {name} margin is {low if low == high else f'between {low} and {high}'}.")
+    if certificate.mistake_bound is not None:
+        lines.append(
+            f"All rows (x, 1) are within {certificate.radius:.6g} of the origin, so that a perceptron makes at most "
+            f"{counted(certificate.mistake_bound, 'mistake')}."
+        )
+    return lines
+
+
+def _describe_estimates(certificate: Certificate) -> str:
+    """Describe what a logistic regression without a penalty would estimate."""
+    table = certificate.coefficients
+    kinds: dict[str, list[str]] = {}
+    for row in table.rows:
+        label = f"{row['coefficient']} of {row['class']!r}" if "class" in row else str(row["coefficient"])
+        kinds.setdefault(row["estimate"], []).append(label)
+    found = "; ".join(f"{estimate}: {some(names)}" for estimate, names in kinds.items())
+    rows = f" These are {some(map(str, certificate.extreme))}." if certificate.verdict == "quasi-separable" else ""
+    sentence = table.sentence()
+    return f"For a logistic regression this is {sentence[0].lower()}{sentence[1:]}{rows}\nEstimates: {found}."
