@@ -76,7 +76,7 @@ def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_no
     label = np.arange(100, dtype=np.int32) % 2
     task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     ceiling = Ceiling(table, task, ALL_ROWS, np.zeros((1, 300)), np.zeros(1), 1, ())
-    assert ceiling.end([0], 0.0, 30) == {}
+    assert ceiling.end(0, 0.0, 30) is None
     # In the epochs between, the loss was a little lower than ever.
-    assert ceiling.end([0], 0.0, 59) == {}
-    assert ceiling.end([0], 0.0, 60) == {0: Stop.TRAINING}
+    assert ceiling.end(0, 0.0, 59) is None
+    assert ceiling.end(0, 0.0, 60) is Stop.TRAINING

@@ -290,7 +290,7 @@ class CopiedUpdates:
         if isinstance(rows, Csr):
             self.sparse.append(sp.csr_matrix(tuple(rows), shape=(rows.indptr.size - 1, features))[row])
             return
-        if self.dense is None:
+        if self.dense is None or self.dense.shape[1] != features:
             self.dense = np.empty((size, features), rows.X.dtype)
         if self.size + size > len(self.dense):
             # No copy where the system can move pages; nobody else holds the array.
