@@ -63,7 +63,7 @@ def cold(bench: Bench) -> Iterator[Yield]:
 
 # ------------------------------------------------------------------------------------------------------------ limits
 
-LATE = Quantity("seconds beyond the limit", "late", " s", False, lambda ours, theirs: ours - theirs)
+LATE = Quantity("seconds beyond the limit", "late", "x", False, lambda ours, theirs: ours - theirs)
 BIG = """
 X = random.standard_normal((5_000_000, 50), dtype=np.float32)
 y = (X[:, 0] + random.standard_normal(5_000_000) > 0).astype(int)
@@ -94,6 +94,8 @@ LIMITED = {
 INTERRUPTED = ("PocketPerceptron, 5M x 50", "AROW, full covariance")
 FIT = """
 import time
+import rosenblatt.separability.judge
+rosenblatt.AROW, rosenblatt.KernelPerceptron, rosenblatt.MaximumMargin, rosenblatt.PocketPerceptron  # imported
 try:
     from rosenblatt.jit import compile_seconds
 except ImportError:
