@@ -63,7 +63,7 @@ def cold(bench: Bench) -> Iterator[Yield]:
 
 # ------------------------------------------------------------------------------------------------------------ limits
 
-LATE = Quantity("seconds beyond the limit", "late", "x", False, lambda ours, theirs: ours - theirs)
+LATE = Quantity("seconds beyond the limit", "late", "s", False, lambda ours, theirs: ours - theirs)
 BIG = """
 X = random.standard_normal((5_000_000, 50), dtype=np.float32)
 y = (X[:, 0] + random.standard_normal(5_000_000) > 0).astype(int)

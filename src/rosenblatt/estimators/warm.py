@@ -97,9 +97,6 @@ def warmup(*names: str) -> str:
         for name in chosen:
             PARTS[name]()
     seconds = time.perf_counter() - start
-    done = (
-        f"compiled {', '.join(chosen)}"
-        if compiled_functions() > before
-        else f"{', '.join(chosen)} had been compiled before"
-    )
+    listed = ", ".join(chosen)
+    done = f"compiled {listed}" if compiled_functions() > before else f"{listed} had been compiled before"
     return f"{done} ({seconds:.1f} s); later processes load the code from disk."
