@@ -38,7 +38,7 @@ def goal(figure: Figure) -> str:
     if figure.target is None:
         return ""
     sign = ">=" if figure.quantity.more_is_better else "<="
-    return f"{sign} {figure.target:g}{'x' if figure.quantity.unit == 'x' else ' %'}"
+    return f"{sign} {figure.target:g}{'x' if figure.quantity.unit == 'x' else f' {figure.quantity.unit}'}"
 
 
 def show(result: Result, console: Console) -> None:

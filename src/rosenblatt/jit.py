@@ -82,10 +82,12 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
+        start = time.perf_counter()
         try:
             found = super().load_overload(signature, target)
         except Exception:
             found = None
+        _watch.load(time.perf_counter() - start)
         if found is None:
             _missing()
         return found
@@ -144,7 +146,7 @@ class _Watch(event.Listener):  # type: ignore[misc]
     """Add up the time that this package's functions take to compile, and say so once if it becomes long."""
 
     def __init__(self) -> None:
-        self.seconds, self.said = 0.0, False
+        self.seconds, self.functions, self.said = 0.0, 0, False
         self.thread = threading.local()  # compiling one function compiles those that it calls
 
     def on_start(self, event: event.Event) -> None:
@@ -164,8 +166,14 @@ class _Watch(event.Listener):  # type: ignore[misc]
         self.thread.depth -= 1
         if self.thread.depth == 0:
             self.seconds += time.perf_counter() - self.thread.start
+            self.functions += 1
             if self.thread.timer is not None:
                 self.thread.timer.cancel()
+
+    def load(self, seconds: float) -> None:
+        """Add the time that code took to load, unless a function that is being compiled needed it."""
+        if not getattr(self.thread, "depth", 0):
+            self.seconds += seconds
 
     def say(self) -> None:
         """Write one line to stderr, once per process."""
@@ -182,8 +190,13 @@ event.register("numba:compile", _watch)
 
 
 def compile_seconds() -> float:
-    """Return the time that this process has spent compiling, to be left out of time limits."""
+    """Return the time that this process has spent to compile or to load code, to be left out of time limits."""
     return _watch.seconds
+
+
+def compiled_functions() -> int:
+    """Return how many functions this process has compiled, those that they call not counted."""
+    return _watch.functions
 
 
 # ------------------------------------------------------------------------------------------------------ plain Python

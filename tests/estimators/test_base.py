@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from members import FAMILY
 from rosenblatt import (
+    KernelPerceptron,
     MaximumMargin,
     Perceptron,
 )
@@ -113,3 +114,52 @@ def test_verbose_prints_a_line_per_epoch(capsys):
     assert len(lines) == 3
     assert lines[0].startswith("epoch 1: ")
     assert "mistakes" in lines[0]
+
+
+def interrupt(epoch):
+    """End a fit as a user does, in its second epoch."""
+    if epoch.number == 2:
+        raise KeyboardInterrupt
+
+
+INTERRUPTED = [model for model in FAMILY if type(model) is not MaximumMargin]
+
+
+@pytest.mark.parametrize("model", [*INTERRUPTED, KernelPerceptron(), KernelPerceptron(budget=5)], ids=str)
+def test_an_interrupted_fit_leaves_an_estimator_as_it_was(model):
+    X, y = IRIS
+    model = clone(model).set_params(tol=None, max_iter=3)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clone(model).set_params(callback=interrupt).fit(X, y)
+    fresh = clone(model).set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    model.fit(X[50:], y[50:])
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    expected = model.predict(X).tolist()
+    model.set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :3], y)  # other classes, other features
+    assert {name: value for name, value in vars(model).items() if name.endswith("_")}.keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+    assert model.predict(X).tolist() == expected
+
+
+def test_an_interrupted_chunk_leaves_a_kernel_perceptron_as_it_was(monkeypatch):
+    X, y = IRIS
+    model = KernelPerceptron().partial_fit(X[:100], y[:100])
+    expected, seen = model.predict(X).tolist(), model.t_
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rosenblatt.dual.blocks.Blockwise._learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X, y)
+    assert (model.predict(X).tolist(), model.t_, model.classes_.tolist()) == (expected, seen, [0, 1])
+    assert model.partial_fit(X, y).classes_.tolist() == [0, 1, 2]

@@ -2,12 +2,34 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import AROW, AveragedPerceptron, Perceptron, SoftMargin, Winnow, train
+from members import FAMILY
+from rosenblatt import (
+    AROW,
+    AdalineRegressor,
+    AveragedPerceptron,
+    MaximumMargin,
+    Perceptron,
+    SoftMargin,
+    Winnow,
+    train,
+)
+from rosenblatt.compiled.epochs import PerceptronRule
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import in_memory
+from rosenblatt.learn.in_memory import Job
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, Stop
+from rosenblatt.learn.trainer import Clock, Trainer
+from rosenblatt.methods import pocket
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.pocket import PocketMethod
 
 
 def noisy(n=400, d=3, seed=0, classes=2):
@@ -72,7 +94,7 @@ def test_threads_share_the_problems_and_change_nothing(model, multiclass):
 def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
     X, y = noisy(300)
     whole = train(X, y, epochs=3, tol=None)
-    monkeypatch.setattr(in_memory, "TRIALS_PER_LOOK", 7)
+    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 3 * 7)
     pieces = train(X, y, epochs=3, tol=None, seconds=1000.0)
     assert pieces.coef.tolist() == whole.coef.tolist()
     assert pieces.trials == whole.trials
@@ -80,7 +102,7 @@ def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
 
 def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
     X, y = noisy(300)
-    monkeypatch.setattr(in_memory, "TRIALS_PER_LOOK", 7)
+    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 3 * 7)
     run = train(X, y, epochs=3, tol=None, seconds=1e-9)
     assert (run.stop, run.epochs, run.trials) == (Stop.SECONDS, 1, 7)
 
@@ -139,3 +161,78 @@ def test_what_a_run_does_already_is_not_advised():
 def test_the_radius_counts_the_bias():
     assert train([[3.0], [-4.0]], [0, 1]).radius == np.sqrt(17)
     assert train([[3.0], [-4.0]], [0, 1], fit_intercept=False).radius == 4
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("member", [m for m in FAMILY if type(m) not in (MaximumMargin, AdalineRegressor)], ids=str)
+def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch, member, kind):
+    X, y = noisy(90, seed=4, classes=3 if "multiclass" in member.get_params() else 2)
+    X = np.abs(X)
+    whole = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
+    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 1)
+    monkeypatch.setattr(in_memory, "PIECE_SECONDS", 1e-4)  # pieces of one row, then of some
+    monkeypatch.setattr(in_memory, "MEASURED_ENTRIES", 64)
+    monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 20)
+    pieces = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
+    assert pieces.coef_.tolist() == whole.coef_.tolist()
+    assert pieces.intercept_.tolist() == whole.intercept_.tolist()
+    assert (pieces.run_.mistakes, pieces.run_.losses) == (whole.run_.mistakes, whole.run_.losses)
+
+
+class Late(Clock):
+    """A clock whose limit is over after so many looks at it."""
+
+    def __init__(self, looks):
+        super().__init__(1e9)
+        self.looks = looks
+
+    @property
+    def left(self):
+        self.looks -= 1
+        return float(self.looks)
+
+
+def job_of(X, y, method, **plan):
+    task = make_task(y.astype(np.int32), code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    return Job(method, as_table(X), task, Plan(**plan))
+
+
+@pytest.mark.parametrize(
+    "method", [FirstOrder(PerceptronRule(0.0, 0.0)), Arow(1.0, full=True), PocketMethod()], ids=str
+)
+def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, method):
+    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 1)
+    monkeypatch.setattr(in_memory, "PIECE_GROWTH", 1)
+    X, y = noisy(400)
+    job = job_of(X, y, method, seconds=5.0, keep="best")
+    state = method.start(1, 3, np.float64)
+    run = Trainer(job.plan, in_memory.InMemory(job, state), Late(50)).run()
+    assert run.stop is Stop.SECONDS
+    assert "5.0 s, in epoch 1" in run.reason
+    assert 0 < run.trials < 400
+    assert run.trials == state.t[0]
+
+
+def test_without_time_to_measure_the_best_weights_the_last_ones_are_kept():
+    X, y = noisy(400)
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    job = job_of(X, y, method, seconds=5.0, keep="best", tol=None)
+    presenter = in_memory.InMemory(job, method.start(1, 3, np.float64))
+    late = Clock(1e-9)
+    late.start -= 1.0
+    assert presenter.error(late) is None
+    assert not presenter.fits(0, late)
+    run = Trainer(job.plan, presenter, late).run()
+    assert (run.stop, run.kept, run.errors) == (Stop.SECONDS, 1, ())
+
+
+def test_no_search_is_begun_after_the_limit():
+    X, y = noisy(400)
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    job = job_of(X, y, method)
+    presenter = in_memory.InMemory(job, method.start(1, 3, np.float64))
+    presenter.present(1, [0], Clock(None))
+    late = Clock(1e-9)
+    late.start -= 1.0
+    assert presenter.hopeless([0], 0.0, 1, late) == {}
+    assert presenter.ceiling.certificate is None

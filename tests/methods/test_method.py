@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+from rosenblatt import AROW, Perceptron, VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods import method as method_module
 from rosenblatt.methods.method import (
     Pass,
     best_order,
@@ -168,3 +171,43 @@ def test_the_layout_stays_when_a_state_is_copied_grown_or_widened(method):
     for other in (copy_state(state), method.grow(state, np.eye(4, 3, dtype=np.int8)), method.widen(state, 9)):
         assert order_of(other.W) == "F"
     assert order_of(copy_state(state, part=slice(2)).W) == "F"
+
+
+def test_scores_and_streams_do_not_depend_on_the_pieces_that_they_are_cut_into(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (50, 4)).astype(float)
+    y = rng.integers(0, 3, 50)
+    for rows in (X, sp.csr_matrix(X)):
+        whole = Perceptron().partial_fit(rows, y)
+        expected = whole.decision_function(rows)
+        with monkeypatch.context() as patch:
+            patch.setattr(method_module, "PIECE_ENTRIES", 30)
+            pieces = Perceptron().partial_fit(rows, y)
+            assert pieces.coef_.tolist() == whole.coef_.tolist()
+            assert pieces.decision_function(rows).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("model", [Perceptron(), VotedPerceptron(), AROW()], ids=str)
+def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), rng.integers(0, 2, 60)
+    model = clone(model).partial_fit(X, y)
+    before, trials = model.coef_.copy(), model.t_
+    kind, calls = type(model._method()), []
+    present = kind.present
+
+    def interrupted(self, *arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return present(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(method_module, "PIECE_ENTRIES", 30)
+        patch.setattr(kind, "present", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X, rng.integers(0, 3, 60))
+    assert len(calls) == 3
+    assert (model.coef_.tolist(), model.t_, model.classes_.tolist()) == (before.tolist(), trials, [0, 1])
+    again = clone(model).partial_fit(X, y)
+    assert model.partial_fit(X, y).coef_.tolist() == again.partial_fit(X, y).coef_.tolist()

@@ -4,6 +4,7 @@ import numpy as np
 
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods import pocket
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.pocket import PocketMethod
 
@@ -27,3 +28,20 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
         assert found[-1] == state.errors[0]
     assert found == sorted(found, reverse=True)
     assert found[-1] < found[0]
+
+
+def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
+    monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 8)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    label = (X[:, 0] > 0).astype(np.int32)
+    method, every = PocketMethod(), np.empty(0, np.int32)
+    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    state, counts = method.start(1, 2, np.float64), new_counts(1)
+    looks = iter([False] * 100)
+    late = lambda: next(looks, True)  # noqa: E731
+    shown = Pass(as_table(X).rows, task, every, every, np.arange(1), 1.0, counts, False, late)
+    trials = method.present(shown, state, state)
+    assert 0 < trials < 300
+    assert trials == state.t[0]
+    assert np.isfinite(state.errors[0]), "the pocket is not empty"

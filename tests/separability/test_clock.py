@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from rosenblatt import jit
 from rosenblatt.separability.clock import Clock, OutOfTime
 
 
@@ -22,3 +23,10 @@ def test_a_limit_counts_down_and_raises():
         clock.check(1001.0)
     with pytest.raises(OutOfTime):
         Clock(-1.0).check()
+
+
+def test_the_time_to_compile_does_not_count(monkeypatch):
+    clock = Clock(5.0)
+    clock.end -= 100.0
+    monkeypatch.setattr(jit._watch, "seconds", jit._watch.seconds + 98.0)
+    clock.check()

@@ -77,13 +77,19 @@ class VotedStream(Stream):
             check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)
 
     def _present(self, table: Table, task: Task) -> Counts:
-        try:
-            counts = super()._present(table, task)
-        except BaseException:
-            self._own_method().log.clear()  # nothing of a refused or interrupted chunk is kept
-            raise
+        counts = super()._present(table, task)
         self.take_log()
         return counts
+
+    def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
+        """Learn from the rows once; nothing of a chunk that is refused or interrupted is kept."""
+        before = self.updates
+        try:
+            return super().learn(table, y, weight, classes)
+        except BaseException:
+            self._own_method().log.clear()
+            self.updates, self._sums = before, None
+            raise
 
     def _own_method(self) -> Voted:
         method = self.settings.method

@@ -290,11 +290,11 @@ class CopiedUpdates:
         if isinstance(rows, Csr):
             self.sparse.append(sp.csr_matrix(tuple(rows), shape=(rows.indptr.size - 1, features))[row])
             return
-        if self.dense is None:
+        if self.dense is None or self.dense.shape[1] != features:
             self.dense = np.empty((size, features), rows.X.dtype)
         if self.size + size > len(self.dense):
-            # No copy where the system can move pages; nobody else holds the array.
-            self.dense.resize((2 * (self.size + size), features), refcheck=False)
+            # No copy where the system can move pages; nobody else holds the array. In steps that take a moment.
+            self.dense.resize(((5 * self.size) // 4 + size, features), refcheck=False)
         np.take(rows.X, row, axis=0, out=self.dense[self.size : self.size + size], mode="clip")
         self.size += size
 
