@@ -44,7 +44,7 @@ def _skl2onnx(module: str = "skl2onnx") -> Any:
 
 
 def register_onnx() -> None:
-    """Teach skl2onnx the linear members of the family, so that it converts pipelines that end in one of them.
+    """Register the linear members of the family with skl2onnx, so that it converts pipelines with one of them.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _second_output(model: Any) -> str:
 
 
 def _shapes(operator: Any) -> None:
-    """Say how large the outputs are."""
+    """Set the shapes of the outputs."""
     model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
     operator.outputs[0].type.shape = [rows] if len(operator.outputs) == 2 else [rows, 1]
     if len(operator.outputs) == 2:

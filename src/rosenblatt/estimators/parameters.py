@@ -225,12 +225,16 @@ class InEpochs(Declared):
         "still if the labels come sorted.",
         choices=(True, False, "random"),
     )
-    verbose: int = custom(default=0, text="Print a line per epoch.", kind="int")
+    verbose: int = custom(default=0, text="Print a line per epoch.", kind="int", stores=_is_number)
     random_state: RandomState = custom(
         default=0,
         text="For the shuffling.",
         kind="int, RandomState or None",
-        stores=lambda value: _is_number(value) or isinstance(value, np.random.RandomState),
+        stores=lambda value: (
+            value is None
+            or isinstance(value, np.random.RandomState)
+            or (isinstance(value, Integral) and 0 <= int(value) < 1 << 32)
+        ),
     )
     n_iter_no_change: int = integer(
         default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1"
@@ -339,6 +343,7 @@ class WithRate(Declared):
         text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
         "epochs), or a function of the epoch's number from 1.",
         kind="str or callable",
+        stores=lambda value: isinstance(value, str),
     )
 
 

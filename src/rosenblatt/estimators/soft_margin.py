@@ -71,6 +71,7 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
         text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
         "as for `Perceptron`.",
         kind="str or callable",
+        stores=lambda value: isinstance(value, str),
     )
     average: bool | None = choice(
         default=None,
