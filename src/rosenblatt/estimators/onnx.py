@@ -239,7 +239,9 @@ def _elect(graph: _Graph, scores: str, classes: Array, output: str) -> None:
 def _probabilities(graph: _Graph, scores: str, n_classes: int, output: str) -> None:
     """Add the probabilities of the classes, as `SoftMargin.predict_proba` computes them."""
     limits = graph.constant(np.array(-700.0)), graph.constant(np.array(700.0))
-    positive = graph.node("Sigmoid", graph.node("Clip", scores, *limits))
+    # Not by the operator of that name, which some runtimes approximate.
+    powers = graph.node("Exp", graph.node("Neg", graph.node("Clip", scores, *limits)))
+    positive = graph.node("Reciprocal", graph.node("Add", powers, graph.constant([1.0])))
     if n_classes == 1:
         graph.node("Div", positive, positive, output=output)
     elif n_classes == 2:
