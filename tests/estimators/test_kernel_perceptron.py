@@ -392,3 +392,9 @@ def test_the_indices_of_the_vectors_that_are_shown_cannot_be_overwritten():
             getattr(model.support_vectors_, part)[:] = 10**6
     model.support_vectors_.indices = model.support_vectors_.indices + 10**6  # which changes only what is shown
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("budget", [10**400, 2**60])
+def test_a_budget_that_no_memory_holds_is_refused(budget):
+    with pytest.raises(InvalidInput, match="Choose a smaller budget"):
+        KernelPerceptron(budget=budget).fit(*XOR)

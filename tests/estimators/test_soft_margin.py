@@ -155,3 +155,8 @@ def test_the_only_class_so_far_is_certain():
     model = SoftMargin(loss="logistic")
     model.learn_one({"a": 1.0}, "yes")
     assert model.predict_proba_one({"a": 2.0}) == {"yes": 1.0}
+
+
+@pytest.mark.parametrize("alpha", [1e300, 1e308, 10.0])
+def test_a_penalty_of_any_strength_leaves_the_rate_finite(alpha):
+    assert np.isfinite(SoftMargin(alpha=alpha, max_iter=2).fit(*rows_of(20)).coef_).all()

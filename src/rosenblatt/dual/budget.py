@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
+from rosenblatt.data.memory import check_memory
 from rosenblatt.dual.expansion import Expansion, expand
 from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
@@ -76,6 +77,8 @@ class BudgetState:
     def empty(cls, budget: Budget, problems: int) -> BudgetState:
         """Return the state before the first vector."""
         side = 0 if budget.rule == "random" else budget.size
+        needed = 8 * (budget.size + side * side)
+        check_memory(needed, f"A budget of {budget.size!r:.60} vectors", "Choose a smaller budget.")
         born, count = np.zeros(budget.size, np.int64), np.zeros(2, np.int64)
         return cls(budget.rule, np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
 
