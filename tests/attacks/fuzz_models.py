@@ -1,7 +1,7 @@
 """Load damaged and forged model files, and use what loads.
 
-    python -m attacks.fuzz_files --mutants 200000
-    python -m attacks.fuzz_files --seconds 60 --seed 7
+    python -m attacks.fuzz_models --mutants 200000
+    python -m attacks.fuzz_models --seconds 60 --seed 7
 
 Every mutant follows from the seed and its number. A child process loads and uses them; this process watches it. What
 counts as a failure: a crash, a mutant that takes more than `SECONDS` of processor time, an error that is not of the
