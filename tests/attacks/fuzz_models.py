@@ -140,7 +140,7 @@ def edit_node(model, random):
         source, other = found[random.integers(len(found))]
         with contextlib.suppress(KeyError, IndexError):
             where[key] = copy.deepcopy(source[other])
-    elif kind == 2 and type(old) in (int, float):
+    elif kind == 2 and type(old) in (int, float) and abs(old) < 1e300:
         where[key] = [old + 1, old - 1, -old, old * 1000, float(old), int(old) if abs(old) < 1e9 else 0][
             random.integers(6)
         ]
@@ -439,7 +439,7 @@ def main():
     counts, failures, most, tried = fuzz(options.mutants, options.seconds, options.seed)
     print(f"{tried} mutants in {time.monotonic() - began:.0f} s: {json.dumps(counts, sort_keys=True)}")
     print(f"most memory: {most[1]} bytes (mutant {most[2]})")
-    for failure in failures:
+    for failure in failures[:MOST_FAILURES]:
         print("FAILURE", *failure)
     sys.exit(bool(failures))
 

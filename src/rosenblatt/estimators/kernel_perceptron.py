@@ -175,7 +175,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     # ------------------------------------------------------------------------------------------------------- parameters
 
     def _check_own(self) -> None:
-        if not callable(self.kernel) and self.kernel not in KERNELS:
+        if not callable(self.kernel) and not (isinstance(self.kernel, str) and self.kernel in KERNELS):
             listed = ", ".join(map(repr, KERNELS))
             raise InvalidInput(f"kernel={self.kernel!r} is not known: choose one of {listed}.")
         if self.budget is not None and self.aggregate not in (None, "last"):

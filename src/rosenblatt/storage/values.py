@@ -106,7 +106,7 @@ class Encoder:
         return value
 
     def _int(self, value: int, path: str) -> int:
-        expect(not is_too_large(value), f"{path} is an integer of more than 300 digits. Use a smaller one")
+        expect(not is_too_large(value), f"{path} is an integer of over 300 digits, which cannot be written")
         return value
 
     def _float(self, value: float, path: str) -> Any:
