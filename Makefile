@@ -41,7 +41,7 @@ docs: $(VENV)/.test
 MUTANTS ?= 200000
 SEED ?= 0
 fuzz: $(VENV)/.test
-	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_files --mutants $(MUTANTS) --seed $(SEED)
+	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

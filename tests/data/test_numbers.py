@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rosenblatt.data.numbers import is_real, is_whole
+from rosenblatt.data.numbers import is_real, is_too_large, is_whole
 
 WHOLE = [0, -3, 2**70, np.int8(1), np.uint64(5)]
 REAL = [1.5, float("nan"), float("inf"), np.float32(1), np.float64(2), Fraction(1, 3)]
@@ -29,3 +29,11 @@ def test_other_numbers_are_real_only(value):
 def test_booleans_texts_and_arrays_are_no_numbers(value):
     assert not is_whole(value)
     assert not is_real(value)
+
+
+@pytest.mark.parametrize("value", [10**400, -(1 << 1024)])
+def test_a_whole_number_that_no_float_holds_is_not_real(value):
+    assert is_whole(value)
+    assert is_too_large(value)
+    assert not is_real(value)
+    assert not is_too_large(10**300)

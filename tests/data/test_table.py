@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt import Perceptron, trace, train
-from rosenblatt.data.table import as_table, learnable
+from rosenblatt import AdalineRegressor, Perceptron, trace, train
+from rosenblatt.data.table import as_table, learnable, with_own_indices
 from rosenblatt.errors import InvalidInput
 
 GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
@@ -159,3 +159,39 @@ def test_rows_whose_products_float64_cannot_hold_are_refused(size, fault):
 def test_rows_of_zeros_and_single_tiny_rows_are_learnable():
     for X in (np.zeros((3, 2)), np.array([[1e-308, 0.0], [1.0, 2.0]])):
         assert learnable(as_table(X)).values.tolist() == X.tolist()
+
+
+def test_indices_can_be_kept_from_others():
+    matrix = sp.csr_array(np.asarray(GOOD, float))
+    table = with_own_indices(as_table(matrix))
+    assert np.shares_memory(table.rows.data, matrix.data)
+    assert not np.shares_memory(table.rows.indices, matrix.indices)
+    assert not np.shares_memory(table.rows.indptr, matrix.indptr)
+    dense = as_table(np.asarray(GOOD, float))
+    assert with_own_indices(dense) is dense
+
+
+def overwrite(matrix):
+    def callback(epoch):
+        matrix.indices[:] = 2**30
+        matrix.indptr[1:] = 2**30
+
+    return callback
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X, y, f: Perceptron(callback=f, max_iter=5, tol=None).fit(X, y),
+        lambda X, y, f: Perceptron(schedule=lambda t: f(t) or 1.0, max_iter=5, tol=None).fit(X, y),
+        lambda X, y, f: AdalineRegressor(callback=f, max_iter=5, tol=None).fit(X, y),
+        lambda X, y, f: train(X, y, callback=f, epochs=5, tol=None),
+    ],
+    ids=["callback", "schedule", "regression", "train"],
+)
+def test_a_function_of_the_users_cannot_change_the_indices_that_a_fit_reads(fit):
+    rng = np.random.default_rng(0)
+    X, y = sp.random_array((40, 6), density=0.5, rng=rng, format="csr"), np.arange(40) % 2
+    same = X.copy()
+    first, second = fit(X, y, overwrite(X)), fit(same, y, lambda epoch: None)
+    np.testing.assert_array_equal(getattr(first, "coef_", None), getattr(second, "coef_", None))

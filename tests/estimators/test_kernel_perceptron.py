@@ -381,3 +381,20 @@ def test_a_stream_does_not_go_on_with_another_budget(later):
     model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y)
     with pytest.raises(InvalidInput, match="not those that the model was trained with"):
         model.set_params(**later).partial_fit(X, y)
+
+
+def test_the_indices_of_the_vectors_that_are_shown_cannot_be_overwritten():
+    X, y = IRIS
+    model = KernelPerceptron(max_iter=3).fit(sp.csr_array(X), y)
+    before = model.predict(X)
+    for part in ("indices", "indptr", "data"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(model.support_vectors_, part)[:] = 10**6
+    model.support_vectors_.indices = model.support_vectors_.indices + 10**6  # which changes only what is shown
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("budget", [10**400, 2**60])
+def test_a_budget_that_no_memory_holds_is_refused(budget):
+    with pytest.raises(InvalidInput, match="Choose a smaller budget"):
+        KernelPerceptron(budget=budget).fit(*XOR)

@@ -1,5 +1,6 @@
 """The largest margin: unique, certified, and without streams."""
 
+import io
 import math
 import warnings
 from fractions import Fraction
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from rosenblatt import MaximumMargin, certify
+from rosenblatt import MaximumMargin, certify, load, save
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.stopping import Stop
 from strategies import separable_sets
 
 
@@ -137,3 +139,32 @@ def test_it_says_why_it_has_no_stream(name):
     with pytest.raises(AttributeError) as caught:
         getattr(MaximumMargin(), name)
     assert "all rows at once" in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_rows_of_weight_zero_are_left_out_and_other_weights_change_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    X[:, 0] += np.where(y == "b", 0.5, -0.5)
+    weight = rng.integers(0, 3, 40) * 1.5
+    wrong = weight == 0
+    y = np.where(wrong, np.where(y == "a", "b", "a"), y)  # what is left out would make it impossible
+    model, alone = MaximumMargin().fit(X, y, sample_weight=weight), MaximumMargin().fit(X[~wrong], y[~wrong])
+    np.testing.assert_array_equal(model.coef_, alone.coef_)
+    assert not wrong[model.support_[0]].any()
+    np.testing.assert_allclose(np.abs(model.decision_function(X[model.support_[0]])), 1.0, rtol=1e-6)
+    with pytest.raises(InvalidInput, match="zero everywhere"):
+        MaximumMargin().fit(X, y, sample_weight=np.zeros(40))
+
+
+def test_a_fit_leaves_a_record():
+    run = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1]).run_
+    assert (run.stop, run.mistakes, run.trials, run.stops) == (Stop.SEPARATED, (0,), 2, (Stop.SEPARATED,))
+    with pytest.warns(ConvergenceWarning):
+        model = MaximumMargin().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert model.run_.stop is Stop.TRAINING
+    assert model.run_.mistakes[0] >= 1
+    assert model.run_.reason == model.stop_reason_
+    file = io.BytesIO()
+    save(model, file)
+    assert load(file.getvalue()).run_ == model.run_

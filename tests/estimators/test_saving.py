@@ -515,7 +515,7 @@ def test_a_link_stays_a_link_to_the_file_that_is_replaced(tmp_path):
 
 
 def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
-    command = [sys.executable, "-m", "attacks.fuzz_files", "--mutants", "2000"]
+    command = [sys.executable, "-m", "attacks.fuzz_models", "--mutants", "2000"]
     result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
     counts = json.loads(result.stdout.splitlines()[0].partition(": ")[2])

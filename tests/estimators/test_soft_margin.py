@@ -128,3 +128,35 @@ def test_what_has_no_meaning_together_is_refused(options, message):
 def test_without_a_penalty_rates_go_by_epoch():
     model = SoftMargin(penalty=None, schedule="constant", alpha=0.0).fit(*rows_of())
     assert model.score(*rows_of()) > 0.8
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logarithms_of_probabilities_do_not_vanish(classes):
+    X, y = rows_of(classes=classes)
+    model = SoftMargin(loss="logistic").fit(X, y)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), atol=1e-12)
+    far = model.predict_log_proba(1e4 * X)
+    assert np.isfinite(far).all()
+    assert (far.min(axis=1) < -40).any()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_row_has_the_probabilities_of_many(classes):
+    X, y = rows_of(classes=classes)
+    model = SoftMargin(loss="logistic").fit(X, np.array(["a", "b", "c"])[y])
+    found = model.predict_proba_one(X[0])
+    assert list(found) == model.classes_.tolist()
+    np.testing.assert_array_equal([*found.values()], model.predict_proba(X[:1])[0])
+    assert not hasattr(SoftMargin(), "predict_proba_one")
+    assert not hasattr(SoftMargin(), "predict_log_proba")
+
+
+def test_the_only_class_so_far_is_certain():
+    model = SoftMargin(loss="logistic")
+    model.learn_one({"a": 1.0}, "yes")
+    assert model.predict_proba_one({"a": 2.0}) == {"yes": 1.0}
+
+
+@pytest.mark.parametrize("alpha", [1e300, 1e308, 10.0])
+def test_a_penalty_of_any_strength_leaves_the_rate_finite(alpha):
+    assert np.isfinite(SoftMargin(alpha=alpha, max_iter=2).fit(*rows_of(20)).coef_).all()

@@ -1,14 +1,27 @@
 """What an estimator says of itself so that files can hold it."""
 
+import io
+import pickle
 from typing import ClassVar
 
+import joblib
 import numpy as np
 import pytest
 
 from members import EVERY_CLASS
-from rosenblatt import AssociationUnits, KernelPerceptron, MaximumMargin, Perceptron
+from rosenblatt import (
+    AdalineRegressor,
+    AssociationUnits,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MaximumMargin,
+    Perceptron,
+    PocketPerceptron,
+    Winnow,
+)
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
+from rosenblatt.learn.stopping import Stop
 
 CLASSES = pytest.mark.parametrize("cls", EVERY_CLASS, ids=lambda cls: cls.__name__)
 
@@ -67,3 +80,89 @@ def test_what_a_fit_leaves_goes_to_the_file_and_comes_back(model):
     copied._from_file(dict(stored))
     use = "transform" if hasattr(model, "transform") else "predict"
     np.testing.assert_array_equal(getattr(copied, use)(X), getattr(model, use)(X))
+
+
+# ------------------------------------------------------------------------------------------ the formats of other tools
+
+ROWS = np.random.default_rng(0).standard_normal((40, 3))
+LABELS = np.arange(40) % 3
+
+
+def fitted(cls):
+    model = cls()
+    if cls is AssociationUnits:
+        return model.fit(ROWS)
+    rows = abs(ROWS) if cls is Winnow else ROWS
+    return model.fit(rows, ROWS[:, 0] if cls is AdalineRegressor else LABELS)
+
+
+def assert_same(model, again):
+    use = "transform" if isinstance(model, AssociationUnits) else "predict"
+    np.testing.assert_array_equal(getattr(again, use)(ROWS), getattr(model, use)(ROWS))
+    assert getattr(again, "run_", None) == getattr(model, "run_", None)
+    if not isinstance(model, MaximumMargin | AssociationUnits | PocketPerceptron):
+        labels = ROWS[:, 0] if isinstance(model, AdalineRegressor) else LABELS
+        model.partial_fit(abs(ROWS), labels)
+        again.partial_fit(abs(ROWS), labels)
+        np.testing.assert_array_equal(again.predict(ROWS), model.predict(ROWS))
+
+
+@pytest.mark.filterwarnings("ignore")
+@CLASSES
+def test_skops_brings_a_model_back_and_asks_to_trust_types_of_this_package_only(cls):
+    skops = pytest.importorskip("skops.io", reason="skops is not installed")
+    model = fitted(cls)
+    data = skops.dumps(model)
+    types = skops.get_untrusted_types(data=data)
+    assert all(name.startswith("rosenblatt.") for name in types)
+    assert_same(model, skops.loads(data, trusted=types))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_skops_brings_a_proof_back():
+    skops = pytest.importorskip("skops.io", reason="skops is not installed")
+    model = Perceptron().fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    data = skops.dumps(model)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert again.run_ == model.run_
+    assert again.run_.stop is model.run_.stop
+
+
+@pytest.mark.filterwarnings("ignore")
+@CLASSES
+def test_joblib_and_pickle_bring_a_model_back(cls):
+    file = io.BytesIO()
+    model = fitted(cls)
+    joblib.dump(model, file)
+    file.seek(0)
+    assert_same(pickle.loads(pickle.dumps(model)), joblib.load(file))
+
+
+def test_what_is_pickled_does_not_depend_on_the_sentences():
+    for stop in Stop:
+        assert pickle.loads(pickle.dumps(stop)) is stop
+        assert stop.value.encode() not in pickle.dumps(stop)
+    with pytest.raises(ValueError, match="not a valid Stop"):
+        Stop("nothing")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_default_format_of_mlflow_brings_a_model_back(tmp_path):
+    mlflow = pytest.importorskip("mlflow.sklearn", reason="MLflow is too large to be installed for the tests")
+    skops = pytest.importorskip("skops.io", reason="skops is not installed")
+    model = fitted(AveragedPerceptron)
+    types = skops.get_untrusted_types(data=skops.dumps(model))
+    mlflow.save_model(model, tmp_path / "model", pip_requirements=[], skops_trusted_types=types)
+    assert_same(model, mlflow.load_model(tmp_path / "model"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_learns_from_blocks_as_from_chunks():
+    wrappers = pytest.importorskip("dask_ml.wrappers", reason="dask-ml is too large to be installed for the tests")
+    da = pytest.importorskip("dask.array")
+    X, y = da.from_array(ROWS, chunks=(10, 3)), da.from_array(LABELS, chunks=10)
+    blocks = wrappers.Incremental(Perceptron(), shuffle_blocks=False).fit(X, y, classes=[0, 1, 2])
+    chunks = Perceptron()
+    for start in range(0, 40, 10):
+        chunks.partial_fit(ROWS[start : start + 10], LABELS[start : start + 10], classes=[0, 1, 2])
+    np.testing.assert_array_equal(blocks.estimator_.coef_, chunks.coef_)

@@ -1,11 +1,14 @@
 """Attributes that are those of a stream: one owner, snapshots, and the record of a chunk."""
 
+import io
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt import AdalineRegressor, AveragedPerceptron, Perceptron, Winnow
+from rosenblatt import AdalineRegressor, AveragedPerceptron, Perceptron, Winnow, load, save
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stopping import Stop
 
@@ -173,3 +176,67 @@ def test_single_sparse_rows_need_no_room_for_dense_ones():
         model.learn_one(sp.csr_array(([1.0], [k], [0, 1]), shape=(1, features)), k % 2)
     held = [part for part in model._stream._single if isinstance(part, np.ndarray)]
     assert sum(array.nbytes for array in held) < features
+
+
+def test_the_record_of_single_rows_speaks_of_them_and_is_saved():
+    model = Perceptron().partial_fit(ROWS, LABELS)
+    before = model.mistakes_
+    for x, y in zip(ROWS[:5], LABELS[:5], strict=True):
+        model.learn_one(x, y)
+    made = model.mistakes_ - before
+    file = io.BytesIO()
+    save(model, file)
+    for one in (model, load(file.getvalue()), pickle.loads(pickle.dumps(model))):
+        assert one.stop_reason_ == f"rows came one by one (rows: 5, mistakes: {made}): the stream can continue."
+        assert (one.run_.stop, one.run_.trials, one.run_.mistakes, one.n_iter_) == (Stop.CHUNK, 5, (made,), 1)
+        assert one.run_.single_pass == (35, model.mistakes_)
+    fitted = Perceptron().fit(ROWS, LABELS)
+    reason = fitted.stop_reason_
+    fitted.learn_one(ROWS[0], 0)
+    assert fitted.stop_reason_ == reason  # a fit is more than a row
+
+
+@pytest.mark.parametrize("model", [Perceptron(early_stopping=True), Winnow(early_stopping=True)], ids=str)
+def test_a_stream_cannot_hold_rows_out(model):
+    for learn in (lambda: model.partial_fit(abs(ROWS), LABELS), lambda: model.learn_one(abs(ROWS[0]), 0)):
+        with pytest.raises(InvalidInput, match="early_stopping=True holds out rows, which a stream cannot"):
+            learn()
+
+
+@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(multiclass="ovo"), AdalineRegressor()], ids=str)
+def test_sparse_weights_are_the_same_weights_and_learning_goes_on(model):
+    with pytest.raises(AttributeError, match="has no coef_ yet"):
+        model.sparsify()
+    model.fit(ROWS, np.arange(30) % 3)
+    dense, predicted = np.atleast_2d(model.coef_), model.predict(ROWS)
+    assert model.sparsify() is model
+    assert sp.issparse(model.coef_)
+    np.testing.assert_array_equal(model.coef_.toarray(), dense)
+    np.testing.assert_array_equal(model.predict(ROWS), predicted)
+    file = io.BytesIO()
+    save(model, file)
+    np.testing.assert_array_equal(np.atleast_2d(load(file.getvalue()).coef_), dense)
+    model.coef_ = model.coef_ * 2
+    np.testing.assert_array_equal(model.coef_.toarray(), 2 * dense)
+    model.intercept_ = model.intercept_ * 2
+    model.partial_fit(ROWS, np.arange(30) % 3)
+    assert sp.issparse(model.coef_)
+    assert isinstance(model.densify().coef_, np.ndarray)
+    assert isinstance(model.sparsify().fit(ROWS, np.arange(30) % 3).coef_, np.ndarray)
+
+
+def test_a_regression_learns_and_answers_row_by_row():
+    one, chunk = AdalineRegressor(), AdalineRegressor().partial_fit(ROWS, ROWS[:, 0])
+    with pytest.raises(NotFittedError):
+        one.predict_one(ROWS[0])
+    for x in ROWS:
+        assert one.learn_one(x, x[0]) is False
+    np.testing.assert_array_equal(one.coef_, chunk.coef_)
+    assert one.predict_one(ROWS[0]) == chunk.predict(ROWS[:1])[0]
+    assert one.stop_reason_ == "rows came one by one (rows: 30): the stream can continue."
+    named = AdalineRegressor()
+    for x in ROWS:
+        named.learn_one({"c": x[2], "a": x[0], "b": x[1]}, x[0])
+    np.testing.assert_allclose(named.coef_, one.coef_[[2, 0, 1]])
+    with pytest.raises(InvalidInput, match="contains NaN"):
+        one.learn_one(ROWS[0], np.nan)

@@ -1,8 +1,9 @@
 """What the mistakes of a first pass promise."""
 
 import numpy as np
+import pytest
 
-from rosenblatt import VotedPerceptron, train
+from rosenblatt import AdalineRegressor, KernelPerceptron, Perceptron, VotedPerceptron, train
 
 
 def test_the_mistakes_of_the_first_pass_bound_the_error_on_new_rows():
@@ -18,3 +19,44 @@ def test_the_mistakes_of_the_first_pass_bound_the_error_on_new_rows():
     model = VotedPerceptron(max_iter=1, tol=None).fit(X[:10_000], y[:10_000])
     assert 1 - model.score(X[10_000:], y[10_000:]) <= vote.risk
     assert train(X[:90], np.arange(90) % 3).guarantees() == ()
+
+
+ROWS = np.random.default_rng(1).standard_normal((400, 3))
+SIDES = (ROWS[:, 0] > 0).astype(int)
+
+
+def test_a_stream_is_promised_what_its_mistakes_say_however_its_rows_come():
+    chunks, single = Perceptron(), Perceptron()
+    for start in range(0, 400, 50):
+        chunks.partial_fit(ROWS[start : start + 50], SIDES[start : start + 50], classes=[0, 1])
+    single.partial_fit(ROWS[:100], SIDES[:100], classes=[0, 1])
+    for x, y in zip(ROWS[100:], SIDES[100:].tolist(), strict=True):
+        single.learn_one(x, y)
+    for model in (chunks, single):
+        average, vote = model.run_.guarantees(delta=0.1)
+        assert average.hypothesis == "the hypotheses of the stream, on average"
+        assert np.isclose(average.risk, model.mistakes_ / 400 + np.sqrt(2 * np.log(10) / 400))
+        assert np.isclose(vote.risk, 2 * average.risk)
+        assert model.run_.single_pass == (400, model.mistakes_)
+
+
+def test_nothing_is_promised_where_rows_were_not_new_to_the_weights():
+    assert train(ROWS, SIDES, order="random").guarantees() == ()
+    assert train(ROWS, SIDES, batch=True).guarantees() == ()
+    assert Perceptron(shuffle="random").fit(ROWS, SIDES).run_.guarantees() == ()
+    warm = Perceptron(warm_start=True).fit(ROWS, SIDES)
+    assert len(warm.run_.guarantees()) == 2
+    assert warm.fit(ROWS, SIDES).run_.guarantees() == ()
+    assert warm.partial_fit(ROWS, SIDES).run_.guarantees() == ()
+    assert warm.partial_fit(ROWS, SIDES).run_.guarantees() == ()
+
+
+def test_a_regression_makes_no_mistakes_and_gets_no_promise():
+    assert AdalineRegressor(max_iter=2).fit(ROWS, ROWS[:, 0]).run_.guarantees() == ()
+    assert AdalineRegressor().partial_fit(ROWS, ROWS[:, 0]).run_.guarantees() == ()
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_the_dual_is_promised_the_same(shuffle):
+    run = KernelPerceptron(kernel="linear", shuffle=shuffle).fit(ROWS, SIDES).run_
+    assert run.single_pass == (400, run.mistakes[0])

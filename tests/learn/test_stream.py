@@ -633,3 +633,68 @@ def test_streams_of_the_same_names_are_merged_and_of_other_widths_not():
     assert one.merge([other]).model().W.shape == (1, 2)
     with pytest.raises(InvalidInput, match="features"):
         single_rows(np.ones(2), np.ones(2)).merge([single_rows(np.ones(1), np.ones(1))])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 1], ["0", "a"]),
+        (["a", "b"], [0, 1]),
+        ([True, False], ["True", "x"]),
+        ([0.0, 1.0], np.array(["a", "b"], object)),
+    ],
+    ids=str,
+)
+def test_texts_among_numbers_are_refused_and_leave_the_stream_as_it_was(first, second):
+    model = Perceptron().partial_fit(np.eye(2), first)
+    before, classes = model.coef_, model.classes_
+    for learn in (lambda: model.partial_fit(np.eye(2), second), lambda: model.learn_one(np.ones(2), second[0])):
+        with pytest.raises(InvalidInput, match=r"which are (texts|numbers), where the classes of this stream"):
+            learn()
+    with pytest.raises(InvalidInput, match="Convert y to the same kind"):
+        model.partial_fit(np.eye(2), first, classes=second)
+    assert model.classes_ is classes
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_numbers_of_different_types_are_the_same_classes():
+    model = Perceptron().partial_fit(np.eye(2), [0, 1])
+    for label in (1.0, True, np.int8(1), np.float32(1)):
+        model.learn_one(np.ones(2), label)
+    assert model.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes"], pd.Series(["no", "yes"]), pd.Series(["no", "yes"], dtype="category")]
+)
+def test_labels_of_pandas_are_answered_as_plain_texts(labels):
+    model = Perceptron().partial_fit(np.eye(2), labels)
+    model.learn_one(np.eye(2)[0], labels[0])
+    assert type(model.predict_one(np.eye(2)[0])) is str
+    one_class = Perceptron()
+    one_class.learn_one(np.ones(2), labels[1])
+    assert one_class.predict_one(np.zeros(2)) == "yes"
+
+
+def test_a_chunk_in_single_precision_does_not_make_the_stream_so():
+    model = Perceptron().partial_fit(np.eye(2), [0, 1]).partial_fit(np.eye(2, dtype=np.float32), [0, 1])
+    assert model.coef_.dtype == np.float64
+
+
+def test_parameters_that_are_set_hold_from_the_next_row_on():
+    model = PassiveAggressive(C=1.0)
+    for x, y in zip(np.eye(2), (0, 1), strict=True):
+        model.learn_one(x, y)
+    before = model.coef_
+    model.set_params(C=1e-9).learn_one(np.eye(2)[0], 1)
+    np.testing.assert_allclose(model.coef_, before, atol=1e-8)
+
+
+def test_the_updates_of_rows_that_were_refused_are_not_kept():
+    model = VotedPerceptron().partial_fit(np.eye(2), [0, 1])
+    kept = [updates.factor.size for updates in model._stream.updates]
+    model._stream.state.W[:] = 1.7e308
+    with pytest.raises(InvalidInput, match="overflowed"):
+        model.partial_fit([[-1e130, 1e139], [1e139, 1e139]] * 3, [1, 0] * 3)
+    assert model._stream.settings.method.log == []
+    assert [updates.factor.size for updates in model._stream.updates] == kept

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
+from rosenblatt.data.memory import check_memory
 from rosenblatt.dual.expansion import Expansion, expand
 from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
-from rosenblatt.errors import TooLarge
 from rosenblatt.learn.multiclass import decision, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.trainer import Clock
@@ -78,13 +78,10 @@ class BudgetState:
     def empty(cls, budget: Budget, problems: int) -> BudgetState:
         """Return the state before the first vector."""
         side = 0 if budget.rule == "random" else budget.size
-        try:
-            gram, born = np.zeros((side, side)), np.zeros(budget.size, np.int64)
-        except (MemoryError, ValueError, OverflowError):
-            raise TooLarge(
-                f"budget={budget.size} needs {8.0 * (side**2 + budget.size):.3g} bytes. Choose a smaller one, or None."
-            ) from None
-        return cls(budget.rule, gram, born, np.zeros(2, np.int64), np.zeros(problems), np.zeros(problems))
+        needed = 8 * (budget.size + side * side)
+        check_memory(needed, f"A budget of {budget.size!r:.60} vectors", "Choose a smaller budget.")
+        born, count = np.zeros(budget.size, np.int64), np.zeros(2, np.int64)
+        return cls(budget.rule, np.zeros((side, side)), born, count, np.zeros(problems), np.zeros(problems))
 
     def check(self, size: int, rule: str, learned: Expansion) -> None:
         """Raise a `Fault` unless what was read from a file fits a budget and an expansion."""

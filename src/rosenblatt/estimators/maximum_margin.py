@@ -31,7 +31,7 @@ from rosenblatt.methods.method import as_hyperplanes, scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
-from rosenblatt.storage.checks import check_array, check_classes
+from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
@@ -139,15 +139,15 @@ class MaximumMargin(Declared, _Fitted):
         self._check_parameters()
         check_classes(self.classes_)
         self._check_weights()
-        check_array("coef_", self.coef_, "f", np.shape(self.coef_))
-        check_array("intercept_", self.intercept_, "f", np.shape(self.intercept_))
+        check_array("coef_", self.coef_, "f", shape_of(self.coef_))
+        check_array("intercept_", self.intercept_, "f", shape_of(self.intercept_))
         count = self.coef_.shape[:1]
         check_array("margin_", self.margin_, "d", count, finite=False)
         check_array("margin_ceiling_", self.margin_ceiling_, "d", count, finite=False)
         each = type(self.support_) is list and len(self.support_) == count[0]
         expect(each, "support_ is not one array for each problem")
         for rows in self.support_:
-            check_array("support_", rows, "i", np.shape(rows)[:1])
+            check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
         expect(type(self.__dict__.get("run_")) in (Run, type(None)), "run_ is not a Run")
 
@@ -255,7 +255,7 @@ class MaximumMargin(Declared, _Fitted):
     def _check_weights(self) -> None:
         """Raise an error if the weights were changed by hand to a size that no loop may read."""
         wanted = (count_problems(self.classes_.size, self.multiclass), self.n_features_in_)
-        found, biases = np.shape(self.coef_), np.shape(self.intercept_)
+        found, biases = shape_of(self.coef_), shape_of(self.intercept_)
         if found != wanted or biases != wanted[:1]:
             raise InvalidInput(
                 f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "

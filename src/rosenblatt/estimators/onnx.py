@@ -44,7 +44,7 @@ def _skl2onnx(module: str = "skl2onnx") -> Any:
 
 
 def register_onnx() -> None:
-    """Teach skl2onnx the linear members of the family, so that it converts pipelines that end in one of them.
+    """Register the linear members of the family with skl2onnx, so that it converts pipelines with one of them.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _second_output(model: Any) -> str:
 
 
 def _shapes(operator: Any) -> None:
-    """Say how large the outputs are."""
+    """Set the shapes of the outputs."""
     model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
     operator.outputs[0].type.shape = [rows] if len(operator.outputs) == 2 else [rows, 1]
     if len(operator.outputs) == 2:
@@ -239,7 +239,9 @@ def _elect(graph: _Graph, scores: str, classes: Array, output: str) -> None:
 def _probabilities(graph: _Graph, scores: str, n_classes: int, output: str) -> None:
     """Add the probabilities of the classes, as `SoftMargin.predict_proba` computes them."""
     limits = graph.constant(np.array(-700.0)), graph.constant(np.array(700.0))
-    positive = graph.node("Sigmoid", graph.node("Clip", scores, *limits))
+    # Not by the operator of that name, which some runtimes approximate.
+    powers = graph.node("Exp", graph.node("Neg", graph.node("Clip", scores, *limits)))
+    positive = graph.node("Reciprocal", graph.node("Add", powers, graph.constant([1.0])))
     if n_classes == 1:
         graph.node("Div", positive, positive, output=output)
     elif n_classes == 2:

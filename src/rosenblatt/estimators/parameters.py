@@ -168,7 +168,7 @@ def seed(*, default: int | None, text: str) -> Any:
         return is_whole(value) and 0 <= value <= LARGEST_SEED
 
     def stores(value: Any) -> bool:
-        return _is_number(value) or isinstance(value, np.random.RandomState)
+        return accepts(value) and value is not np.random
 
     wanted = f"a whole number from 0 to {LARGEST_SEED}, a numpy.random.RandomState or None"
     kind = "int, RandomState or None"
@@ -194,7 +194,15 @@ def schedule_of(*, default: str, text: str, words: tuple[str, ...]) -> Any:
 
     known = ", ".join(map(repr, words))
     wanted = f"one of {known}, or a function of the epoch's number"
-    return custom(default=default, text=text, kind="str or callable", accepts=accepts, wanted=wanted, words=words)
+    return custom(
+        default=default,
+        text=text,
+        kind="str or callable",
+        accepts=accepts,
+        wanted=wanted,
+        words=words,
+        stores=lambda value: isinstance(value, str),
+    )
 
 
 @dataclass_transform(
@@ -315,6 +323,7 @@ class InEpochs(Declared):
         kind="int",
         accepts=lambda value: is_truth(value) or (is_whole(value) and value >= 0),
         wanted="True, False or a whole number from 0",
+        stores=_is_number,
     )
     random_state: RandomState = seed(default=0, text="For the shuffling.")
     n_iter_no_change: int = integer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -109,7 +110,8 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
             # Bottou's choice: the first step is no longer than a weight of typical size.
             typical = (1.0 / self.alpha**0.5) ** 0.5
             steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
-            return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
+            # A penalty of any strength leaves the first rate finite.
+            return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, math.nextafter(-1, 0)))
         return None
 
     @available_when(_is_logistic)

@@ -265,8 +265,8 @@ class FromStream(EpochLearner):
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
         check_counts(self, "n_iter_")
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
-        expect(type(self.run_) is Run, "run_ is not a Run")
+        expect(type(self.__dict__["run_"]) is Run, "run_ is not a Run")
+        expect(isinstance(self.__dict__["stop_reason_"], str), "stop_reason_ is not a sentence")
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
         self._stream = stream

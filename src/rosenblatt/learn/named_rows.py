@@ -52,7 +52,7 @@ def known_part(columns: Columns, x: Mapping[str, float]) -> dict[str, float]:
 
 
 def add_names(columns: Columns, x: Mapping[str, float]) -> None:
-    """Give each new name a column, in the order of the row: columns must not depend on the hashes of names."""
+    """Add a column for each new name, in the order of the row: columns must not depend on the hashes of names."""
     if not x and not columns:
         raise InvalidInput("x has no features, and there were none before. Begin with a row that has some.")
     for name in x:

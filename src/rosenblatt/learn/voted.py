@@ -17,7 +17,7 @@ from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.methods.first_order import Voted
 from rosenblatt.methods.method import as_hyperplanes, scores
-from rosenblatt.storage.checks import check_array, check_record, check_rows
+from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
@@ -71,7 +71,7 @@ class VotedStream(Stream):
         expect(each, "it has not kept its updates. Fit again")
         for updates in self.updates:
             check_record("an update", updates, Updates)
-            count = np.shape(updates.factor)[:1]
+            count = shape_of(updates.factor)[:1] or (0,)
             check_array("the factors of the updates", updates.factor, "d", count)
             check_array("the trials of the updates", updates.trial, "l", count)
             check_rows("the rows of the updates", updates.rows, updates.factor.size, self.n_features)

@@ -92,7 +92,7 @@ def _open_beside(target: Path, mode: int) -> tuple[Path, int]:
 
 
 def _hand_on(old: os.stat_result, descriptor: int, beside: Path) -> None:
-    """Give the new file the owner, the group and the permissions of the old one."""
+    """Set on the new file the owner, the group and the permissions of the old one."""
     mode = stat.S_IMODE(old.st_mode)
     if hasattr(os, "fchown"):
         for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):

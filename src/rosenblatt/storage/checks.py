@@ -94,6 +94,11 @@ def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], fin
         expect(np.isfinite(array).all(), f"{name} has values that are not finite. Fit again")
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array; of anything else, that of none."""
+    return value.shape if isinstance(value, np.ndarray) else ()
+
+
 def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, int], name: str = "the state") -> None:
     """Raise a `Fault` unless every array of a record has the type and the shape that its layout says.
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.numbers import is_too_large
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import entries, is_integer, is_label
 from rosenblatt.storage.registry import BY_CLASS, Fault, expect, is_enum, is_record, registered
@@ -104,6 +105,10 @@ class Encoder:
     def _same(self, value: Any, path: str) -> Any:
         return value
 
+    def _int(self, value: int, path: str) -> int:
+        expect(not is_too_large(value), f"{path} is an integer of over 300 digits, which cannot be written")
+        return value
+
     def _float(self, value: float, path: str) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
 
@@ -173,7 +178,8 @@ class Encoder:
 
 
 _ENCODERS: dict[type, Callable[[Encoder, Any, str], Any]] = {
-    **dict.fromkeys((type(None), bool, int, str), Encoder._same),
+    **dict.fromkeys((type(None), bool, str), Encoder._same),
+    int: Encoder._int,
     float: Encoder._float,
     list: Encoder._list,
     tuple: Encoder._tuple,
@@ -211,7 +217,10 @@ class Decoder:
 
     def value(self, node: Any) -> Any:
         """Return the value that a node stands for."""
-        if node is None or type(node) in (bool, int, str):
+        if type(node) is int:
+            expect(not is_too_large(node), "it has a number that is too large")
+            return node
+        if node is None or type(node) in (bool, str):
             return node
         if type(node) is float:
             expect(math.isfinite(node), "it has a number that is too large")
