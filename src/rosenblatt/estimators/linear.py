@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Counts, ElasticNet, NoPenalty, Ridge
-from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -395,7 +395,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._check_parameters()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
         stream = self._going_on()
-        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
+        announced = None if classes is None else as_classes(classes)
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), announced)
         self._stream = stream
         seconds = time.perf_counter() - start
         self._store(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
@@ -432,7 +433,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         if stream is None or stream.outdated:
             self._check_parameters()
             if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                self.n_features_in_ = len(x) if isinstance(x, Mapping) else int((np.shape(x) or (0,))[-1])
+                sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
+                self.n_features_in_ = int(sized[-1])
             stream = self._going_on()
         if isinstance(x, Mapping):
             x = self._by_names(stream, x)

@@ -109,7 +109,8 @@ class SoftMargin(WithPenalty, FullTraining, LinearClassifier):
             # Bottou's choice: the first step is no longer than a weight of typical size.
             typical = (1.0 / self.alpha**0.5) ** 0.5
             steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
-            return HarmonicRate(float(self.alpha), steepest / (typical * self.alpha) - 1.0)
+            # Above -1 also for a vast alpha: the first rate is 1/(alpha (t0 + 1)).
+            return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, 1e-12 - 1.0))
         return None
 
     @available_when(_is_logistic)
