@@ -45,7 +45,7 @@ def test_other_data_is_rejected(name, tmp_path):
     shifted[0, 0] = np.nextafter(shifted[0, 0], 9)
     assert not verify(certificate, shifted, y)
     assert not verify(certificate, fewer, y[:-1])
-    assert not verify(certificate, dense, [*y[1:], "other"])
+    assert not verify(certificate, dense, [*map(str, y[1:]), "other"])
     assert not run_checker(tmp_path, certificate.to_dict(), shifted, y)
     with pytest.raises(InvalidInput):
         verify(certificate, dense, y[:-1])
