@@ -33,6 +33,7 @@ class Colour(Enum):
         (["x" * 300, 1], "['xxxxx"),
         (np.arange(3), "array([0, 1, 2])"),
         (np.zeros((4, 2)), "array of shape (4, 2)"),
+        (np.zeros((1, 2)), "array([[0., 0.]])"),
         (np.zeros(100), "array of shape (100,)"),
         (sp.csr_matrix((3, 4)), "csr_matrix of shape (3, 4)"),
         (pd.DataFrame({"a": [1]}), "DataFrame of shape (1, 1)"),

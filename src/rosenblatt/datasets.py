@@ -144,6 +144,8 @@ def separable(
     >>> print(f"{(y * (X @ data.w + data.b)).min():.6f}")
     0.100000
     """
+    if not isinstance(tight, bool | np.bool_):
+        reject("tight", tight, "True or False")
     n, d = as_count("n_samples", n_samples, least=2 if tight else 1), as_count("n_features", n_features)
     margin = _number("margin", margin, lambda m: 0.0 < m <= 1.0, "a number above 0 and at most 1; scale X for others")
     return _plant(n, d, margin, bias, tight, _random(seed))

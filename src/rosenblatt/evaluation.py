@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import did_you_mean, shown
 
 Array = npt.NDArray[Any]
 Loss = Callable[[Any, Any], Array]
@@ -20,7 +21,10 @@ Loss = Callable[[Any, Any], Array]
 
 def _column(values: Any, name: str) -> Array:
     """Return values as a one-dimensional array that is not empty and has no NaN."""
-    column = np.asarray(values)
+    try:
+        column = np.asarray(values)
+    except ValueError:
+        raise InvalidInput(f"{name} has rows of different lengths. Pass one value for each row.") from None
     if column.ndim != 1:
         raise InvalidInput(f"{name} has shape {column.shape}; it must be one value for each row. Flatten it first.")
     if column.size == 0:
@@ -268,8 +272,9 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     >>> empirical_risk("zero_one", [-1, 1, 1, 1], [-2.0, 0.5, 0.0, -1.0])
     0.5
     """
-    if not callable(loss) and loss not in LOSSES:
-        raise InvalidInput(f"loss={loss!r} is not known. Choose one of {', '.join(LOSSES)}, or pass a function.")
+    if not callable(loss) and not (isinstance(loss, str) and loss in LOSSES):
+        known = f"Choose one of {', '.join(LOSSES)}, or pass a function."
+        raise InvalidInput(f"loss={shown(loss)} is not known. {known}{did_you_mean(loss, LOSSES)}")
     chosen = loss if callable(loss) else LOSSES[loss]
     values = _numbers(chosen(_signs(y), score), "The loss")
     weight = _weights(sample_weight, values.size)

@@ -35,9 +35,10 @@ def shown(value: Any) -> str:
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
         value = value.item()
     shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and (len(shape) != 1 or len(value) > SHOWN_ITEMS):
-        name = "array" if type(value).__name__ == "ndarray" else type(value).__name__
-        return f"{name} of shape {shape}"
+    if isinstance(shape, tuple):
+        plain = type(value).__name__ == "ndarray"
+        if not plain or value.size > SHOWN_ITEMS:
+            return f"{'array' if plain else type(value).__name__} of shape {shape}"
     if isinstance(value, Enum):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):

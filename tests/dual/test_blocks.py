@@ -89,7 +89,7 @@ def test_a_run_that_cannot_separate_gives_up_with_a_proof():
 
 def test_limits_of_epochs_time_and_callbacks_end_a_fit(capsys):
     X, y = make_moons(300, noise=0.3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="larger max_iter"):
+    with pytest.warns(ConvergenceWarning, match="allow more epochs"):
         KernelPerceptron(max_iter=2).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -368,7 +368,7 @@ def test_bad_objects_get_a_sentence():
         KernelPerceptron(budget=5).fit(*IRIS).predict(IRIS[0], aggregate="vote")
     with pytest.raises(InvalidInput, match="Fit it anew"):
         KernelPerceptron(budget=5).fit(*IRIS).set_params(budget=6).partial_fit(*IRIS)
-    with pytest.raises(AttributeError, match="partial_fit"):
+    with pytest.raises(AttributeError, match="has no stream"):
         KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1])
     with pytest.raises(InvalidInput, match="balanced"):
         KernelPerceptron(class_weight="balanced").partial_fit(*IRIS)

@@ -75,7 +75,7 @@ def test_parts_that_do_not_fit_are_refused(change, message):
 
 def test_rows_of_another_width_are_refused():
     model = train([[0.0], [1.0]], [0, 1]).model
-    with pytest.raises(InvalidInput, match="X has 2 features; the model has 1"):
+    with pytest.raises(InvalidInput, match="X has 2 features, the model has 1"):
         model.predict([[1.0, 2.0]])
 
 
@@ -106,7 +106,7 @@ def test_only_models_of_a_kind_are_merged():
         LinearModel(np.ones((1, 2)), np.zeros(1), np.array([0, 1]), "ovo"),
         LinearModel(np.ones((1, 2)), np.zeros(1), np.array([0, 1]), "ovr", ("a", "b")),
     ):
-        with pytest.raises(InvalidInput, match="same classes, mode and features"):
+        with pytest.raises(InvalidInput, match="cannot be merged. Train them alike"):
             model.merge([other])
     for shares in ((1,), (1, -1), (0, 0), (np.inf, 1)):
         with pytest.raises(InvalidInput, match="shares"):

@@ -13,10 +13,9 @@ from rosenblatt.words import shown
 
 def check_number(name: str, value: Any) -> None:
     """Raise `InvalidInput` unless a value is a single real number."""
-    if isinstance(value, bool | str | bytes) or not (isinstance(value, Real) or np.shape(value) == ()):
-        raise InvalidInput(f"{name}={shown(value)} is not a number. Pass one number.")
+    number = isinstance(value, Real) or getattr(value, "shape", None) == ()
     try:
-        float(value)
+        float(value if number and not isinstance(value, bool) else "none")
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name}={shown(value)} is not a number that a float can hold. Pass one number.") from None
 

@@ -2,7 +2,7 @@
 
 import math
 
-from rosenblatt.bounds.arguments import check_count, check_not_negative
+from rosenblatt.bounds.arguments import check_count, check_not_negative, check_number
 from rosenblatt.errors import InvalidInput
 
 
@@ -46,6 +46,7 @@ def average_risk(mistakes: float, n: int, delta: float) -> float:
     check_count("n", n, least=1)
     if mistakes > n:
         raise InvalidInput(f"mistakes={mistakes} in n={n} trials is impossible. Count the mistakes of one pass.")
+    check_number("delta", delta)
     if not (0 < delta < 1):
         raise InvalidInput(f"delta={delta} is not a probability strictly between 0 and 1. Pass 0.05, say.")
     return mistakes / n + math.sqrt(2 * math.log(1 / delta) / n)

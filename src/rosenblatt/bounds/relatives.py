@@ -2,7 +2,7 @@
 
 import math
 
-from rosenblatt.bounds.arguments import check_positive, check_possible, check_radius_and_margin
+from rosenblatt.bounds.arguments import check_number, check_positive, check_possible, check_radius_and_margin
 from rosenblatt.bounds.perceptron import novikoff
 from rosenblatt.errors import InvalidInput
 
@@ -131,6 +131,7 @@ def p_norm(radius: float, margin: float, p: float) -> float:
     16.0
     """
     check_radius_and_margin(radius, margin)
+    check_number("p", p)
     if not (2 <= p < math.inf):
         raise InvalidInput(f"p={p} is outside the range of the theorem. Pass a finite p from 2.")
     return (p - 1) * (radius / margin) ** 2
@@ -139,5 +140,6 @@ def p_norm(radius: float, margin: float, p: float) -> float:
 def _alma(margin: float, alpha: float) -> None:
     check_positive("margin", margin)
     check_possible(margin, 1.0, "the norm of the rows")
+    check_number("alpha", alpha)
     if not (0 < alpha <= 1):
         raise InvalidInput(f"alpha={alpha} is not in (0, 1]. Pass the share of the margin that may be lost.")

@@ -33,6 +33,8 @@ def refuse_kind(dtype: Any, what: str) -> None:
     kind = getattr(dtype, "kind", "")
     if kind == "c":
         raise InvalidInput(f"Complex data not supported: {what} has dtype {dtype}. Pass its real part.")
+    if kind == "V":
+        raise InvalidInput(f"{what} has dtype {dtype}: records, not numbers. Pass a matrix of their columns.")
     if kind and kind in "mM":
         raise InvalidInput(f"{what} has dtype {dtype}. {DATE_REMEDY}")
 
@@ -54,8 +56,7 @@ def readable(X: Any) -> Any:
             f"Expected 2D array, got scalar array instead: X is {shown(X)}, which has no rows. Pass an array, a data "
             "frame or a sparse matrix with one row for each sample."
         )
-    if values.dtype.kind in "OUS":
-        return _read(values)
+    values = _read(values) if values.dtype.kind in "OUS" else values
     check_shape(values.shape)
     refuse_kind(values.dtype, "X")
     return values

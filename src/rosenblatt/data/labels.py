@@ -43,6 +43,8 @@ def check_column(y: Any, n_samples: int) -> Array:
         )
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and not all(isinstance(v, str | bytes) for v in y):
         raise _of_mixed_types(y)  # NumPy would turn all of them into text
+    if values.dtype.kind == "c":
+        raise InvalidInput("Complex data not supported: y has complex numbers. Pass class labels, or real numbers.")
     _refuse_missing(values)
     return values
 
@@ -56,7 +58,7 @@ def _refuse_missing(values: Array) -> None:
         missing = ~np.isfinite(values) if kind in "fcmM" else np.empty(0, bool)
     if missing.any():
         row = int(missing.argmax())
-        found = "NaN" if values[row] != values[row] and kind in "fcO" else shown(values[row])
+        found = shown(values[row]).replace("nan", "NaN")
         raise InvalidInput(
             f"Input y contains {'infinity' if found.endswith('inf') else found} (row {row}). Remove the rows whose "
             "label is not known."
@@ -94,7 +96,7 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
     label : int32 array of shape (n_samples,)
     """
     values = check_column(y, n_samples)
-    if values.dtype.kind == "c" or (values.dtype.kind == "f" and np.any(values != np.floor(values))):
+    if values.dtype.kind == "f" and np.any(values != np.floor(values)):
         raise InvalidInput(
             "Unknown label type: continuous. y has values between whole numbers, such as those of a regression. "
             "Pass class labels, for example y > threshold."
@@ -106,10 +108,23 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
         if low != high and (upper | (values == low)).all():
             return np.array([low, high], values.dtype), upper.astype(np.int32)
     try:
+        if values.dtype.kind == "O" and values.size:
+            _ = values[0] < values[0]  # a single label is sorted without a comparison
         classes, label = np.unique(values, return_inverse=True)
-    except TypeError:
+    except (TypeError, ValueError):
         raise _of_mixed_types(values.tolist()) from None
     return classes, label.reshape(-1).astype(np.int32)
+
+
+def as_classes(classes: Any) -> Array:
+    """Return classes that are announced, sorted, each once; raise an error if they are not labels."""
+    try:
+        values = np.asarray(classes)
+    except ValueError:
+        values = np.empty((0, 0))
+    if values.ndim != 1:
+        raise InvalidInput(f"classes={shown(classes)} is not a list of labels. Pass all labels, such as [0, 1].")
+    return as_labels(classes if isinstance(classes, list | tuple) else values, values.size)[0]
 
 
 def as_weights(sample_weight: Any, n_samples: int) -> Array:

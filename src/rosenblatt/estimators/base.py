@@ -20,7 +20,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.data.dense import readable
+from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.table import Table, as_table, check_sparse, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
@@ -55,7 +55,10 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     -------
     array or sparse matrix; with y a pair
     """
-    X = check_sparse(X) if sp.issparse(X) else readable(X)
+    if sp.issparse(X):
+        refuse_kind(check_sparse(X).dtype, "X")
+    else:
+        X = readable(X)
     width = None if reset else getattr(estimator, "n_features_in_", None)
     if width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width:
         raise InvalidInput(

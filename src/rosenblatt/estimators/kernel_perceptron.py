@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import Task
-from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
 from rosenblatt.dual.blocks import run_dual
 from rosenblatt.dual.budget import Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
@@ -57,7 +57,7 @@ Array = npt.NDArray[Any]
 
 def _looks_up(estimator: Any) -> bool:
     """Whether similarities are looked up in a matrix."""
-    return not callable(estimator.kernel) and bool(estimator.kernel == "precomputed")
+    return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
 def _to_show(vectors: Any) -> Any:
@@ -338,7 +338,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         first = "_expansion" not in self.__dict__
         objects, y, _ = self._objects(X, y, reset=first)
         found, number = as_labels(y, objects.shape[0])
-        expected = [] if classes is None else [np.unique(np.asarray(classes))]
+        expected = [] if classes is None else [as_classes(classes)]
         seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, found]))
         label = np.searchsorted(seen, found).astype(np.int32)[number]
         if first:

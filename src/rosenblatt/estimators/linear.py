@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge
-from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -410,7 +410,8 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._check_streaming()
         table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
         stream = self._going_on()
-        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), classes)
+        announced = None if classes is None else as_classes(classes)
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), announced)
         self._stream = stream
         seconds = time.perf_counter() - start
         self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))

@@ -215,7 +215,8 @@ class FromStream(EpochLearner):
         if stream is None or stream.outdated:
             self._check_streaming()
             if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                self.n_features_in_ = len(x) if is_dict(x) else int((np.shape(x) or (0,))[-1])
+                sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
+                self.n_features_in_ = int(sized[-1])
             stream = self._going_on()
         if stream.columns is None and is_dict(x):
             x = self._by_names(x)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
-import reprlib
 from typing import Any, NoReturn
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import shown
 
 
 def reject(name: str, value: Any, wanted: str) -> NoReturn:
     """Raise `InvalidInput` with the name, the value and what it must be."""
-    raise InvalidInput(f"{name}={reprlib.repr(value)}; it must be {wanted}.")
+    raise InvalidInput(f"{name}={shown(value)} is not possible: it must be {wanted}.")
 
 
 def as_count(name: str, value: Any, least: int = 1) -> int:

@@ -54,9 +54,12 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
         model = opened.value("attributes", "model")
         expect(type(model) is LinearModel, "its model is none")
     except InvalidInput as fault:
-        raise InvalidInput(f"{shown} cannot be loaded: {str(fault).rstrip('.')}.") from None
-    found: LinearModel = model
-    return found
+        found = str(fault).rstrip(".")
+        raise InvalidInput(
+            f"{shown} cannot be loaded: {found}. Pass a file that rosenblatt.save wrote, whole and unchanged."
+        ) from None
+    loaded: LinearModel = model
+    return loaded
 
 
 def _from_version_1(opened: Container, names: list[str]) -> LinearModel:

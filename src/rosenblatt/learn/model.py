@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import finite_values
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.words import brief, did_you_mean, shown
@@ -81,7 +81,9 @@ class LinearModel:
                 "belong."
             )
         if self.feature_names and len(self.feature_names) != self.W.shape[1]:
-            raise InvalidInput(f"There are {len(self.feature_names)} names for {self.W.shape[1]} features.")
+            raise InvalidInput(
+                f"There are {len(self.feature_names)} names for {self.W.shape[1]} features. Pass one for each, or none."
+            )
 
     def problem_scores(self, X: Any) -> Array:
         """Return the score of each row under each problem, (n_rows, n_problems)."""
@@ -104,7 +106,7 @@ class LinearModel:
 
     def _check_width(self, features: int) -> None:
         if features != self.W.shape[1]:
-            raise InvalidInput(f"X has {features} features; the model has {self.W.shape[1]}.")
+            raise InvalidInput(f"X has {features} features, the model has {self.W.shape[1]}. Pass the same columns.")
 
     def class_scores(self, X: Any) -> Array:
         """Return the scores of the classes; one column for two classes."""
@@ -155,16 +157,18 @@ class LinearModel:
         shares : sequence of float, optional
             Weight of each, this model first; equal by default.
         """
-        models = [self, *others]
-        weight = np.asarray([1.0] * len(models) if shares is None else shares, dtype=np.float64)
-        if weight.shape != (len(models),) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
-            raise InvalidInput(f"shares={shares!r} are not {len(models)} weights from 0 with a positive sum.")
+        models = [self, *(others if isinstance(others, Sequence) else [others])]
+        for other in models:
+            if not isinstance(other, LinearModel):
+                raise InvalidArgument(f"others has {shown(other)}, not a LinearModel. Pass a list of models.")
+        share = _shares([1.0] * len(models) if shares is None else shares, len(models))
         for other in models[1:]:
             alike = other.W.shape == self.W.shape and other.multiclass == self.multiclass
             alike = alike and np.array_equal(other.classes, self.classes) and other.feature_names == self.feature_names
             if not alike:
-                raise InvalidInput("Only models of the same classes, mode and features can be merged.")
-        share = weight / weight.sum()
+                raise InvalidInput(
+                    "Models of other classes, features or another multiclass mode cannot be merged. Train them alike."
+                )
         W = sum(s * model.W.astype(float) for s, model in zip(share, models, strict=True))
         b = sum(s * model.b.astype(float) for s, model in zip(share, models, strict=True))
         dtype = self.W.dtype
@@ -186,3 +190,15 @@ class LinearModel:
         from rosenblatt.storage.container import write
 
         write(target_of(path), {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}})
+
+
+def _shares(shares: Any, n_models: int) -> Array:
+    """Return the weights of models, scaled to add up to one; raise an error if they are none."""
+    try:
+        weight = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):
+        weight = np.empty(0)
+    if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+        wanted = f"{n_models} weights from 0 with a positive sum"
+        raise InvalidInput(f"shares={shown(shares)} is not possible: pass {wanted}.")
+    return np.asarray(weight / weight.sum())

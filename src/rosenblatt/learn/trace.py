@@ -86,13 +86,7 @@ def trace(
     plan = Plan(order=order, schedule=schedule, eta=eta, epochs=epochs, seed=seed)
     table = as_table(X)
     classes, label = as_labels(y, table.shape[0])
-    if classes.size != 2:
-        raise InvalidInput(
-            f"y has {count(classes.size, 'class', 'classes')}; a perceptron tells two apart. "
-            + ("Add examples of another." if classes.size < 2 else "Pass estimator=Perceptron(), which takes several.")
-        )
-    if not is_truth(fit_intercept):
-        raise InvalidInput(f"fit_intercept={shown(fit_intercept)} is not possible: pass True or False.")
+    _check_own(classes.size, fit_intercept)
     sign = 2 * label - 1
     w, b = _start(table, init, eta)
     orders, cycle = Order(order, label, ALL_ROWS, seed), Cycle(w, b)
@@ -119,6 +113,15 @@ def trace(
         cycle.advance()
         if mistakes == before and order != "random":
             return
+
+
+def _check_own(n_classes: int, fit_intercept: Any) -> None:
+    """Raise an error unless there are two classes, and the bias is wanted or not."""
+    if n_classes != 2:
+        remedy = "Add examples of another." if n_classes < 2 else "Pass estimator=Perceptron(), which takes several."
+        raise InvalidInput(f"y has {count(n_classes, 'class', 'classes')}; a perceptron tells two apart. {remedy}")
+    if not is_truth(fit_intercept):
+        raise InvalidInput(f"fit_intercept={shown(fit_intercept)} is not possible: pass True or False.")
 
 
 def _start(table: Table, init: Any, eta: float) -> tuple[Array, Array]:

@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.table import as_table
-from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.errors import InvalidArgument, InvalidInput, MissingExtra
+from rosenblatt.learn.record import Trial
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 Axes = Any  # matplotlib.axes.Axes, which need not be installed
@@ -55,12 +57,28 @@ def new_figure(width: float = 5.0, height: float = 4.2) -> Any:
 def quiet_axes(ax: Axes | None) -> Axes:
     """Return axes without decoration: those passed, or those of a new figure."""
     ax = new_figure().subplots() if ax is None else ax
+    if not hasattr(ax, "spines"):
+        raise InvalidArgument(f"ax is {shown(ax)}, not axes of matplotlib. Pass such axes, or None for new ones.")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.tick_params(colors=GREY, labelcolor=INK, labelsize=8)
     ax.xaxis.label.set(size=9, color=INK)
     ax.yaxis.label.set(size=9, color=INK)
     return ax
+
+
+def check_kind(value: Any, kind: type, name: str, remedy: str) -> None:
+    """Raise an error if an argument is not of the kind that a picture is of."""
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"{name} is {shown(value)}, not a {kind.__name__}. Pass {remedy}.")
+
+
+def as_trials(trials: Any) -> list[Trial]:
+    """Return trials as a list, or raise an error if they are something else."""
+    found = list(trials) if hasattr(trials, "__iter__") else [trials]
+    for trial in found:
+        check_kind(trial, Trial, "A trial", "what rosenblatt.trace yields")
+    return found
 
 
 def add_legend(ax: Axes) -> None:

@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.numbers import is_real
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Trial
-from rosenblatt.plots.axes import COLOURS, DASHES, GREY, MAX_EPOCHS_WITH_DOTS, Axes, add_legend, add_text, quiet_axes
+from rosenblatt.plots.axes import (
+    COLOURS,
+    DASHES,
+    GREY,
+    MAX_EPOCHS_WITH_DOTS,
+    Axes,
+    add_legend,
+    add_text,
+    as_trials,
+    check_kind,
+    quiet_axes,
+)
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 
@@ -31,6 +44,7 @@ def plot_errors(run: Run, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
+    check_kind(run, Run, "run", "model.run_, or what rosenblatt.train returns")
     ax = quiet_axes(ax)
     curve = np.asarray(run.mistakes) / -(-run.trials // run.epochs)
     _curve(ax, np.arange(1, run.epochs + 1), curve, COLOURS[4], "mistakes during the epoch")
@@ -84,13 +98,7 @@ def plot_mistakes(
     """
     curves = [_cumulative(record) for record in records]
     shared = np.ndim(bound) == 0  # type: ignore[arg-type]
-    bounds: list[Any] = [bound] * len(curves) if shared else list(bound)  # type: ignore[arg-type]
-    names = ["mistakes made"] * len(curves) if labels is None else list(labels)
-    if not curves or not len(curves) == len(bounds) == len(names):
-        raise InvalidInput(
-            f"There are {len(curves)} records, {len(bounds)} bounds and {len(names)} labels. Pass at least one record, "
-            "and one bound and one label for each."
-        )
+    bounds, names = _for_each(len(curves), bound, labels)
     ax = quiet_axes(ax)
     for k, (presented, total) in enumerate(curves):
         colour = COLOURS[k % len(COLOURS)]
@@ -106,6 +114,23 @@ def plot_mistakes(
     ax.set(xlabel="rows presented", ylabel="mistakes so far", xlim=(0, None))
     add_legend(ax)
     return ax
+
+
+def _for_each(n_records: int, bound: Any, labels: Any) -> tuple[list[Any], list[str]]:
+    """Return a bound and a label for each record, or raise an error."""
+    bounds = [bound] * n_records if np.ndim(bound) == 0 else list(bound)
+    for height in bounds:
+        if height is not None and not (is_real(height) and 0 <= height < np.inf):
+            raise InvalidInput(f"bound={shown(height)} is not a number of mistakes. Pass a number from 0, or None.")
+    if labels is not None and not isinstance(labels, list | tuple):
+        raise InvalidInput(f"labels={shown(labels)} is not a list. Pass one text for each record.")
+    names = ["mistakes made"] * n_records if labels is None else [str(label) for label in labels]
+    if not n_records or not n_records == len(bounds) == len(names):
+        raise InvalidInput(
+            f"There are {n_records} records, {len(bounds)} bounds and {len(names)} labels. Pass at least one record, "
+            "and one bound and one label for each."
+        )
+    return bounds, names
 
 
 def _curve(ax: Axes, epochs: Array, values: Array, colour: str, label: str) -> None:
@@ -125,7 +150,7 @@ def _cumulative(record: Run | Iterable[Trial]) -> tuple[Array, Array]:
     """Return numbers of rows presented, and the mistakes made by then."""
     if isinstance(record, Run):
         return np.linspace(0, record.trials, record.epochs + 1), np.array([0, *np.cumsum(record.mistakes)])
-    trials = list(record)
+    trials = as_trials(record)
     if not trials:
         raise InvalidInput("A record has no trials: there is nothing to draw. Trace at least one epoch.")
     return np.array([0, *(trial.t for trial in trials)]), np.array([0, *(trial.mistakes for trial in trials)])

@@ -19,6 +19,7 @@ from rosenblatt.plots.axes import (
     Axes,
     add_legend,
     add_text,
+    as_trials,
     draw_classes,
     draw_line,
     draw_rings,
@@ -101,7 +102,7 @@ def plot_trace(trials: Iterable[Trial], X: Any, y: Any, ax: Axes | None = None) 
         If the data is not two-dimensional, or no update gave a hyperplane.
     """
     points, classes, label = plane_points(X, y)
-    updates = [trial for trial in trials if trial.mistake]
+    updates = [trial for trial in as_trials(trials) if trial.mistake]
     drawn = [trial for trial in updates if np.any(trial.w)]
     if not drawn:
         raise InvalidInput("No update among the trials gives a hyperplane: there is nothing to draw. Trace more rows.")

@@ -18,6 +18,7 @@ from rosenblatt.plots.axes import (
     Axes,
     add_legend,
     add_text,
+    check_kind,
     draw_classes,
     draw_line,
     draw_rings,
@@ -58,6 +59,7 @@ def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None =
     InvalidInput
         If the data are not two-dimensional, are of another shape, or have more than two classes.
     """
+    check_kind(certificate, Certificate, "certificate", "what rosenblatt.certify returns")
     points, classes, label = plane_points(X, y)
     if certificate.shape != points.shape or classes.size > 2 or len(certificate.classes) > 2:
         raise InvalidInput(
@@ -112,6 +114,10 @@ def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
     InvalidInput
         If the run made no mistake.
     """
+    # Imported here: it loads scikit-learn, which the other pictures do without.
+    from rosenblatt.report.theory import Theory
+
+    check_kind(theory, Theory, "theory", "what rosenblatt.theory returns")
     if not theory.mistakes:
         raise InvalidInput("The run made no mistake: there is nothing to draw. Start it from zero.")
     ax = quiet_axes(ax)

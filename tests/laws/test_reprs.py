@@ -1,0 +1,65 @@
+"""What is printed fits a screen, however large the data."""
+
+import numpy as np
+import pytest
+
+from rosenblatt import AveragedPerceptron, Perceptron, certify, record, theory, train
+from rosenblatt.datasets import noisy, separable
+
+SCREEN = 24, 2400  # lines, characters
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """One of each record that a user gets, from many rows, features, epochs and classes."""
+    random = np.random.default_rng(0)
+    wide = separable(60, 300, 0.5)
+    tall = noisy(400, 3, 0.2)
+    several = random.standard_normal((90, 200)), np.arange(90) % 30
+    fitted = AveragedPerceptron(max_iter=300, tol=None).fit(*several)
+    overlapping, parted = certify(*tall), certify(*wide)
+    recording = record(Perceptron(max_iter=5, tol=None), *wide)
+    epochs = []
+    run = train(*several, epochs=20, tol=None, callback=epochs.append)
+    return {
+        "Run": fitted.run_,
+        "Run of train": run,
+        "Certificate of overlap": overlapping,
+        "Certificate of a margin": parted,
+        "Bracket": parted.margin,
+        "Theory": theory(*wide),
+        "Recording": recording,
+        "Trial": next(recording.trials()),
+        "LinearModel": run.model,
+        "Stream": fitted._stream,
+        "Epoch": epochs[-1],
+        "Planted": wide,
+        "estimator": fitted,
+    }
+
+
+@pytest.mark.parametrize("way", [repr, str])
+def test_every_record_fits_a_screen(shown, way):
+    for name, value in shown.items():
+        text = way(value)
+        assert len(text.splitlines()) <= SCREEN[0], f"{name} has {len(text.splitlines())} lines"
+        assert len(text) <= SCREEN[1], f"{name} has {len(text)} characters"
+
+
+def test_reprs_name_their_class_and_what_matters(shown):
+    for name, value in shown.items():
+        if name != "estimator":
+            assert repr(value).startswith(type(value).__name__ + "(")
+    assert "verdict='overlapping'" in repr(shown["Certificate of overlap"])
+    assert "stop=Stop." in repr(shown["Run"])
+    assert "more)" in repr(shown["Run"])
+    assert "W=array of shape (30, 200)" in repr(shown["LinearModel"])
+    assert "It stopped: " in str(shown["Run"])
+    assert "trials=" in repr(shown["Stream"])
+
+
+def test_small_records_are_shown_whole():
+    run = train([[0, 0], [1, 0], [0, 1], [1, 1]], [-1, 1, 1, 1], order="cyclic")
+    assert "mistakes=(3, 1, 2, 2, 1, 0)" in repr(run)
+    assert str(run).startswith("6 epochs, 24 trials, 9 updates in ")
+    assert repr(run.model).startswith("LinearModel(W=array([[2., 2.]]), b=array([-1.]), classes=array([-1, 1]), ")
