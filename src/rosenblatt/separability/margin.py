@@ -95,13 +95,27 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | 
             bracket = _claimed(signed, vector, clock, augmented=False)
             if not bracket.lower > 0:  # hardly any margin, and too many rows to find the largest on integers
                 bracket = replace(margin_bracket(signed, vector, bracket.rows, bracket.weights), upper=bracket.upper)
-        plane = _rounded(signed, bracket)
+        plane = _scaled(signed, bracket) or _rounded(signed, bracket)
         if plane.exact:  # other weights, of a smaller margin, may be less sensitive to rounding
             w = rescale(np.array(find_separator(signed, clock), np.float64))
             margin = plane_margin(signed, w)
             if margin > 0:
                 return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), plane.support)
         return plane
+
+
+def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
+    """Scale weights in floats so that the closest rows have y f(x) = 1; None if that, or the bias, costs margin."""
+    if not isinstance(bracket.w[0], float):
+        return None
+    w = np.array(bracket.w)
+    w = w / max(signed.margins(w)[0].min(), np.finfo(float).tiny)
+    if not (np.isfinite(w).all() and w[:-1].any()):
+        return None
+    margin = quotient(signed.lowest_margin(w, np.arange(signed.n)), w[:-1])
+    if not margin >= bracket.lower * (1 - BRACKET_WIDTH):
+        return None
+    return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), np.sort(np.array(bracket.rows, np.int64)))
 
 
 def _rounded(signed: SignedRows, bracket: Bracket) -> Hyperplane:

@@ -69,7 +69,8 @@ def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Red
     basis = [rows.to_weights(direction) for direction in found.null_basis]
     if found.verdict == "overlapping":
         basis += rows.empty_directions()
-    diverging = () if rows.moved or not found.diverging else rows.placed(found.diverging)
+    known = found.diverging and (not rows.moved or found.verdict == "overlapping")
+    diverging = rows.placed(found.diverging) if known else ()
     return found._replace(witness=witness, weak=weak, null_basis=basis, diverging=diverging)
 
 
