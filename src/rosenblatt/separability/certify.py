@@ -147,8 +147,10 @@ def _certify(signed: SignedRows, classes: tuple[Any, ...], margin: bool, clock: 
         except (OutOfTime, TooLarge) as fault:
             claims = {"verdict": "undecided", "reason": str(fault)}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
-            with suppress(OutOfTime):  # the verdict stands without them
+            try:
                 claims |= margin_claims(signed, claims["vector"], clock)
+            except OutOfTime as fault:  # the verdict stands without it
+                claims["reason"] = f"The largest margin was not determined: {fault}."
     return issue(signed, classes, **claims)
 
 

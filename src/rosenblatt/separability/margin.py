@@ -36,6 +36,7 @@ from rosenblatt.separability.views import (
     SAMPLE_ROWS,
     AffineView,
     RowSpaceView,
+    factoring_seconds,
     is_wide,
     rescale,
     sample_rows,
@@ -53,6 +54,8 @@ WIDE_DESCENT_EPOCHS = 1000
 WIDE_MARGIN_GAP = 1e-7
 # Features and entries up to which a margin that floats do not resolve is searched for on integers: a few seconds.
 INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
+# Seconds of a warm start, which cannot be interrupted, for each cubed row.
+START_SECONDS_PER_CUBE = 4e-11
 # Share of the margin that a bracket may leave open.
 BRACKET_WIDTH = 1e-7
 
@@ -289,7 +292,7 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         return LargestMargin(rescale(view.to_weights(u)), ids, alpha[ids] / alpha.sum())
     share = alpha[ids] / alpha.sum()
     while True:
-        clock.check()
+        clock.check(factoring_seconds(ids.size) + START_SECONDS_PER_CUBE * ids.size**3)
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
         working = WorkingSet(row_space, np.arange(row_space.n))
         working.start(np.flatnonzero(share), share[share > 0])
