@@ -80,6 +80,19 @@ def test_the_nearest_point_satisfies_wolfes_criterion(seed):
         assert (A @ point).min() >= point @ point * (1 - 1e-9)
 
 
+def test_a_search_ends_on_rows_that_overflow():
+    active = ActiveSet(
+        support=np.array([0, 1, 0, 0]),
+        share=np.array([0.5, np.nan, 0.0, 0.0]),
+        Q=np.eye(4, 3),
+        R=np.eye(4) * 1e-320,
+        c=np.array([1.0, -1.0, 0.0, 0.0]),
+        r=np.array([0.0, 0.0, 1.0]),
+    )
+    k, _, _ = nearest.nearest_point(np.eye(2), 2, active, 2, 1e-12, 3, False)
+    assert k <= 4
+
+
 def test_a_search_stops_at_a_separator_or_at_its_limit_and_continues():
     rng = np.random.default_rng(1)
     A = rng.standard_normal((200, 5)) + 3.0

@@ -246,7 +246,9 @@ def _walk(active, k, goal):
     """
     support, share, Q, R, c, r = active.support, active.share, active.Q, active.R, active.c, active.r
     returned = 0.0
-    while k > 0:
+    kept = 0  # passes in a row that dropped no row: rounding may cost one, overflow would cost all
+    while k > 0 and kept < 4:
+        before = k
         _back_substitute(R, k, c, goal)
         theta = 2.0
         for a in range(k):
@@ -268,6 +270,7 @@ def _walk(active, k, goal):
                 returned = max(returned, abs(c[k]))
                 for t in range(a, k):
                     support[t], share[t], goal[t] = support[t + 1], share[t + 1], goal[t + 1]
+        kept = kept + 1 if k == before else 0
     return k, returned
 
 

@@ -173,8 +173,10 @@ def _certify(
         except (OutOfTime, TooLarge) as fault:
             claims = {"verdict": "undecided", "reason": str(fault)}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
-            with suppress(OutOfTime):  # the verdict stands without them
+            try:
                 claims |= margin_claims(signed, claims["vector"], clock)
+            except OutOfTime as fault:  # the verdict stands without it
+                claims["reason"] = f"The largest margin was not determined: {fault}."
         if coefficients:
             with suppress(OutOfTime, TooLarge):  # here too
                 claims |= estimate_claims(signed, claims, clock)

@@ -31,6 +31,6 @@ class Clock:
             raise OutOfTime(f"the time limit of {self.seconds} seconds was over")
         if left < needed:
             raise OutOfTime(
-                f"the next step in exact arithmetic would take about {needed:.0f} seconds, and {left:.1f} of the time "
+                f"the next step would take about {needed:.0f} seconds, and {left:.1f} of the time "
                 f"limit of {self.seconds} seconds were left"
             )

@@ -31,6 +31,7 @@ from rosenblatt.separability.views import (
     AffineView,
     RowSpaceView,
     View,
+    factoring_seconds,
     is_wide,
     rescale,
     sample_rows,
@@ -113,7 +114,7 @@ def _decide_wide(signed: SignedRows, alpha: Array, clock: Clock) -> tuple[Witnes
     """Decide for wide rows in their row space, beginning with those of the largest multipliers."""
     ids = np.sort(np.argsort(-alpha, kind="stable")[:ADDED_WIDE_ROWS])
     while True:
-        clock.check()
+        clock.check(factoring_seconds(ids.size))
         view = RowSpaceView(signed, ids)
         end, working = find_nearest_point(view, np.arange(view.n), clock, to_optimum=False)
         witness = _proved(signed, view, end, working, clock)

@@ -36,6 +36,7 @@ from rosenblatt.separability.views import (
     SAMPLE_ROWS,
     AffineView,
     RowSpaceView,
+    factoring_seconds,
     is_wide,
     rescale,
     sample_rows,
@@ -53,6 +54,8 @@ WIDE_DESCENT_EPOCHS = 1000
 WIDE_MARGIN_GAP = 1e-7
 # Features and entries up to which a margin that floats do not resolve is searched for on integers: a few seconds.
 INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
+# Seconds of a warm start, which cannot be interrupted, for each cubed row.
+START_SECONDS_PER_CUBE = 4e-11
 # Share of the margin that a bracket may leave open.
 BRACKET_WIDTH = 1e-7
 
@@ -95,13 +98,27 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | 
             bracket = _claimed(signed, vector, clock, augmented=False)
             if not bracket.lower > 0:  # hardly any margin, and too many rows to find the largest on integers
                 bracket = replace(margin_bracket(signed, vector, bracket.rows, bracket.weights), upper=bracket.upper)
-        plane = _rounded(signed, bracket)
+        plane = _scaled(signed, bracket) or _rounded(signed, bracket)
         if plane.exact:  # other weights, of a smaller margin, may be less sensitive to rounding
             w = rescale(np.array(find_separator(signed, clock), np.float64))
             margin = plane_margin(signed, w)
             if margin > 0:
                 return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), plane.support)
         return plane
+
+
+def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
+    """Scale weights in floats so that the closest rows have y f(x) = 1; None if that, or the bias, costs margin."""
+    if not isinstance(bracket.w[0], float):
+        return None
+    w = np.array(bracket.w)
+    w = w / max(signed.margins(w)[0].min(), np.finfo(float).tiny)
+    if not (np.isfinite(w).all() and w[:-1].any()):
+        return None
+    margin = quotient(signed.lowest_margin(w, np.arange(signed.n)), w[:-1])
+    if not margin >= bracket.lower * (1 - BRACKET_WIDTH):
+        return None
+    return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), np.sort(np.array(bracket.rows, np.int64)))
 
 
 def _rounded(signed: SignedRows, bracket: Bracket) -> Hyperplane:
@@ -275,7 +292,7 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         return LargestMargin(rescale(view.to_weights(u)), ids, alpha[ids] / alpha.sum())
     share = alpha[ids] / alpha.sum()
     while True:
-        clock.check()
+        clock.check(factoring_seconds(ids.size) + START_SECONDS_PER_CUBE * ids.size**3)
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
         working = WorkingSet(row_space, np.arange(row_space.n))
         working.start(np.flatnonzero(share), share[share > 0])

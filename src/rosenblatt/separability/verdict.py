@@ -23,7 +23,8 @@ from rosenblatt.separability.witness import (
     separates,
 )
 
-# Entries of signed rows up to which the search goes on from a contradiction; it copies them.
+# Entries of signed rows up to which contradictions are looked for: the search that goes on from one copies the rows.
+# Where there are more rows than that, for their length, the usual search soon rules a separator out.
 COPIED_ENTRIES = 1 << 24
 
 
@@ -72,8 +73,10 @@ def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Red
 def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
     """Find a separator or what rules one out; equal rows of different classes do, without a search."""
     wide = is_wide(signed)
-    pair = contradiction(signed.table, signed.label, clock)
-    if pair is None or (not wide and signed.n * signed.width > COPIED_ENTRIES):
+    pair = None
+    if wide or signed.n * signed.width <= COPIED_ENTRIES:
+        pair = contradiction(signed.table, signed.label, clock)
+    if pair is None:
         return decide(signed, clock)
     i, j = pair
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]

@@ -208,6 +208,11 @@ class SubspaceView(MatrixView):
         return self.view.to_weights(self.basis @ u)
 
 
+def factoring_seconds(size: int) -> float:
+    """Estimate the seconds to turn so many rows into the space that they span, which cannot be interrupted."""
+    return 2e-11 * size**3
+
+
 def is_wide(signed: SignedRows) -> bool:
     """Return whether there are so many more features than rows that the search should run in the row space."""
     return signed.width > ROW_SPACE_MIN_FEATURES and 2 * signed.n < 3 * signed.width
