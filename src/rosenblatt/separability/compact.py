@@ -94,23 +94,6 @@ class CompactRows:
             out[(block + 1) * features - 1] = bias * common - sum(map(mul, scaled, centre))
         return primitive(out)
 
-    def placed(self, values: Any) -> tuple[bool, ...]:
-        """Return what is known of each weight here for each original weight; False for those of empty columns."""
-        features = self.features + 1
-        out = np.zeros((self.width // features, features), bool)
-        out[:, np.append(self.columns, self.features)] = np.reshape(values, (-1, self.columns.size + 1))
-        return tuple(out.ravel().tolist())
-
-    def empty_directions(self) -> list[list[int]]:
-        """Return the directions of weights on empty columns, if they are few."""
-        empty = np.flatnonzero(~np.array(self.placed([True] * ((self.columns.size + 1) * self.blocks))))
-        return [[int(j == k) for j in range(self.width)] for k in empty] if empty.size <= FEW_DIRECTIONS else []
-
-    @property
-    def blocks(self) -> int:
-        """Number of weight vectors: classes less one."""
-        return self.width // (self.features + 1)
-
     def from_weights(self, vector: Any) -> Array:
         """Return weights of the original rows as weights here, rounded, up to a positive factor."""
         features = self.features + 1
