@@ -31,7 +31,6 @@ FAR_FROM_ZERO = 1 << 16
 SAMPLE_ROWS = 512
 # Factors of a column have at most so many bits.
 FACTOR_BITS = 64
-FEW_DIRECTIONS = 64
 
 
 class CompactRows:
