@@ -44,6 +44,8 @@ class LinearModel:
         How the problems decide between more than two classes.
     feature_names : tuple of str
         Names of the features; empty where they have none.
+    origin : dict or None
+        Of a model from data files: how these were read, and how it was trained, as plain values.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class LinearModel:
     classes: Array
     multiclass: str = "ovr"
     feature_names: tuple[str, ...] = ()
+    origin: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Raise an error for weights that do not fit the classes."""
