@@ -413,6 +413,17 @@ def count_columns(indptr, column, value, bits, logarithm, binary):
 
 
 @njit(cache=True, nogil=True)
+def _rises(column, begin, end):
+    """Return whether columns are from 0, in order, and none is there twice."""
+    last = -1
+    for entry in range(begin, end):
+        if column[U(entry)] <= last:
+            return False
+        last = np.int64(column[U(entry)])
+    return True
+
+
+@njit(cache=True, nogil=True)
 def add_columns(indptr, column, value, bits):
     """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
 
@@ -425,6 +436,13 @@ def add_columns(indptr, column, value, bits):
     k, begin = 0, np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end, count = np.int64(indptr[row + 1]), 0
+        if _rises(column, begin, end):
+            for entry in range(begin, end):
+                column[U(k)], value[U(k)] = column[U(entry)], value[U(entry)]
+                k += 1
+            begin = end
+            indptr[row + 1] = k
+            continue
         for entry in range(begin, end):
             if column[U(entry)] >= 0:
                 keys[U(count)] = np.int64(column[U(entry)]) << 32 | count

@@ -430,12 +430,15 @@ class FileSource:
 
     def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
         """Do what depends on the rows before: names from the dictionary, scaling."""
+        assembler = self.parser.assembler
         if scaler is not None and parsed.dense is not None:
             parsed = parsed._replace(dense=scaler.scaled(parsed.dense))
         if parsed.pieces is not None:
-            assert self._dictionary is not None
-            pieces = self.parser.assembler.named(parsed.pieces, self._dictionary)
-            parsed = parsed._replace(entries=self.parser.assembler.rows(pieces), pieces=None)
+            numbers = [] if parsed.dense is None else self.parser.number_pieces(parsed.dense)
+            pieces = [*numbers, *parsed.pieces]
+            named = self._dictionary is not None
+            pieces = assembler.named(pieces, self._dictionary) if named else assembler.hashed(pieces)
+            parsed = parsed._replace(entries=assembler.rows(pieces), pieces=None, dense=None)
         return parsed, self._inspect(parsed)
 
     def _report(self, parsed: Parsed, file: int, line: int) -> None:

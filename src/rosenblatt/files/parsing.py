@@ -141,6 +141,10 @@ class Parser(ABC):
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""
 
+    def number_pieces(self, numbers: Array) -> list[Piece]:
+        """Return the entries of columns of numbers, of tables."""
+        raise NotImplementedError
+
     def finished(self, pieces: list[Piece]) -> tuple[Entries | None, list[Piece] | None]:
         """Return the rows, or the pieces where a dictionary must look at them first."""
         if self.reading.features.dictionary:
