@@ -276,16 +276,11 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     if reading.features.dictionary:
         options["names"] = model.feature_names
     if origin.get("scaling") is not None:
-        options["scaling"] = scaling_from(origin["scaling"])
+        from rosenblatt.files.tables import Scaling
+
+        options["scaling"] = Scaling(*(tuple(part) for part in origin["scaling"]))
     given = {name: value for name, value in options.items() if value is not None}
     return open_source(list(paths), reading=reading, **given)
-
-
-def scaling_from(content: Any) -> Any:
-    """Return means and deviations from a model file."""
-    from importlib import import_module
-
-    return import_module("rosenblatt.files.scaling").Scaling.from_json(content)
 
 
 def matrix_of(model: LinearModel, table: Any) -> Any:

@@ -209,9 +209,8 @@ class _Training:
     def _model(self, outcome: Any) -> Any:
         names, width = self.source.names, outcome.learned.state.W.shape[1]
         origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
-        scaling = getattr(self.source, "scaling", None)
-        if scaling is not None:
-            origin["scaling"] = scaling.to_json()
+        if self.source.scaling is not None:
+            origin["scaling"] = [list(part) for part in self.source.scaling]
         model = outcome.model(origin=origin)
         if names is None:
             return model

@@ -216,9 +216,7 @@ def _look_at_all(job: ChunkedJob, look: Look) -> Look:
     """Read all labels."""
     classes, counts = _labels(job.source)
     if classes.size < 2:
-        raise InvalidInput(
-            f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two different labels."
-        )
+        raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two.")
     return Look(look.table, look.sizes, classes, counts)
 
 
