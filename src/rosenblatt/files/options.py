@@ -128,7 +128,7 @@ class Reading:
     def numeric(self) -> bool:
         """Whether this is a table of numbers alone, whose columns are those of the file."""
         kinds = {column.kind for column in self.columns} - {"skip", "weight", "label"}
-        return kinds == {"number"} and not self.features.dictionary
+        return kinds == {"number"} and not self.features.dictionary and self.format != "jsonl"
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain values, which JSON can hold."""

@@ -160,3 +160,10 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     begin, stop = start[present].astype(np.int32), end[present].astype(np.int32)
     seed = np.array([murmur(encoded)], np.uint32)
     return Piece(indptr, text, begin, stop, ONE_GROUP, (encoded + b"=",), seed, np.ones(begin.size))
+
+
+def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:
+    """Return texts as one, with a newline after each, and where each begins and ends."""
+    sizes = np.array([len(value) for value in values], np.int64)
+    end = np.cumsum(sizes + 1) - 1
+    return np.frombuffer(b"\n".join([*values, b""]) or b"\n", np.uint8), end - sizes, end
