@@ -25,11 +25,11 @@ from rosenblatt.cli.options import (
 @quiet_option
 @input_options
 def convert(files: tuple[str, ...], **options: Any) -> None:
-    r"""Write data files in another format.
+    """Write data files in another format.
 
     \b
     rosenblatt convert day-*.vw.gz --output days.svm
-    """
+    """  # noqa: D301
     from rosenblatt.files.writing import convert as write
 
     output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")

@@ -110,7 +110,7 @@ def _share(value: float | None) -> str:
 @json_option
 @input_options
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
-    r"""Measure how good a model is on data files.
+    """Measure how good a model is on data files.
 
     With a model on files that it was not trained on; or with the options of rosenblatt train, by cross-validation or
     progressively.
@@ -119,7 +119,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     rosenblatt evaluate held-out.csv --model spam.model
     rosenblatt evaluate mails.csv --folds 10 --learner arow
     rosenblatt evaluate clicks.vw.gz --progressive
-    """
+    """  # noqa: D301
     model, folds, progressive = options.pop("model"), options.pop("folds"), options.pop("progressive")
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     if sum(map(bool, (model, folds, progressive))) != 1:

@@ -37,7 +37,7 @@ NAMES_BITS = 22
 @json_option
 @input_options
 def info(path: str, **options: Any) -> None:
-    r"""Describe a model or a data file.
+    """Describe a model or a data file.
 
     Of a model: its labels, how it was trained, and its most telling features, those with the largest weights. Of a data
     file: its format, rows, labels and columns.
@@ -45,7 +45,7 @@ def info(path: str, **options: Any) -> None:
     \b
     rosenblatt info spam.model --top 20 --names mails.csv
     rosenblatt info mails.csv
-    """
+    """  # noqa: D301
     top, names, as_json = options.pop("top"), options.pop("names"), options.pop("as_json")
     found = _of_model(path, top, names) if _is_model(path) else _of_data(path, take_input(options))
     if as_json:
@@ -159,7 +159,7 @@ def _of_data(path: str, opening: dict[str, Any]) -> dict[str, Any]:
         found["labels"] = f"{len(labels)} different ones"
     if reading.columns:
         found["columns"] = [[column.name, column.kind] for column in reading.columns]
-    used = source.columns_used()
+    used = source.columns_used() or source.n_features
     found["features"] = used
     if source.names is None and reading.format != "svmlight":
         found["collisions"] = estimate_collisions(used, source.n_features).collided

@@ -14,12 +14,12 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    r"""Print the completion script for a shell.
+    """Print the completion script for a shell.
 
     \b
     eval "$(rosenblatt completion bash)"        # in ~/.bashrc; the same for zsh
     rosenblatt completion fish | source         # in ~/.config/fish/config.fish
-    """
+    """  # noqa: D301
     from click.shell_completion import get_completion_class
 
     from rosenblatt.cli.main import main
@@ -32,11 +32,11 @@ def completion(shell: str) -> None:
 @click.command()
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder.")
 def manual(output: Path) -> None:
-    r"""Write a manual page for each command.
+    """Write a manual page for each command.
 
     \b
     rosenblatt manual --output ~/.local/share/man/man1
-    """
+    """  # noqa: D301
     output.mkdir(parents=True, exist_ok=True)
     pages = manual_pages()
     for name, text in pages.items():

@@ -35,14 +35,14 @@ from rosenblatt.cli.options import (
 @quiet_option
 @reuse_options
 def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
-    r"""Predict the labels of data files.
+    """Predict the labels of data files.
 
     A line for each row. FILES are read as those were read that the model was trained on; labels in them do not matter.
 
     \b
     rosenblatt predict spam.model new-mails.csv
     rosenblatt predict spam.model - --scores < new-mails.csv
-    """
+    """  # noqa: D301
     from rosenblatt.learn.loading import load_linear
 
     quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")

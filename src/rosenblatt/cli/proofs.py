@@ -72,14 +72,14 @@ def read_all(
 @json_option
 @input_options
 def certify(files: tuple[str, ...], **options: Any) -> None:
-    r"""Find out whether data is separable, with a proof.
+    """Find out whether data is separable, with a proof.
 
     All rows are read into memory. The certificate can be checked by rosenblatt verify, or with the stand-alone checker,
     without trusting this program.
 
     \b
     rosenblatt certify mails.csv --output mails.certificate
-    """
+    """  # noqa: D301
     from rosenblatt.separability.certify import certify as decide
 
     output, limit = options.pop("output"), options.pop("time_limit")
@@ -103,14 +103,14 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
 @input_options
 @click.pass_context
 def verify(context: click.Context, certificate: str, files: tuple[str, ...], **options: Any) -> None:
-    r"""Check a proof.
+    """Check a proof.
 
     FILES must be read as they were when the certificate was issued: pass the same options. The exit code is 0 if the
     certificate proves what it claims about these rows, else 1.
 
     \b
     rosenblatt verify mails.certificate mails.csv
-    """
+    """  # noqa: D301
     from rosenblatt.proof.certificate import Certificate
     from rosenblatt.proof.verify import verify as check
 

@@ -22,13 +22,13 @@ MOST_WEIGHTS_SHOWN = 8
 @json_option
 @input_options
 def trace(files: tuple[str, ...], **options: Any) -> None:
-    r"""Show every trial of the perceptron on a small data file.
+    """Show every trial of the perceptron on a small data file.
 
     The algorithm of the lectures: see a row, predict, see its label, and move the weights if that was wrong.
 
     \b
     rosenblatt trace or.csv
-    """
+    """  # noqa: D301
     from rosenblatt.learn.trace import trace as follow
 
     limit, epochs = options.pop("trials"), options.pop("epochs")

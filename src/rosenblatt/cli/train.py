@@ -78,7 +78,7 @@ SMALL_BYTES = 1 << 24
 @input_options
 @click.pass_context
 def train(context: click.Context, **options: Any) -> None:
-    r"""Train a model on data files.
+    """Train a model on data files.
 
     FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, packed
     or not; several files and patterns are one data set, and - is standard input. They may be larger than memory.
@@ -86,7 +86,7 @@ def train(context: click.Context, **options: Any) -> None:
     \b
     rosenblatt train mails.csv --model spam.model
     rosenblatt train --learner arow --holdout 10 day-*.svm.gz --model clicks.model
-    """
+    """  # noqa: D301
     if options["resume"] and not options["checkpoint"]:
         raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
     if options["holdout"] and options["validation"]:

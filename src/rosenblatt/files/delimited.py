@@ -268,7 +268,7 @@ class DelimitedParser(Parser):
         start, end = first[:, columns].reshape(-1), last[:, columns].reshape(-1)
         number, wrong = numbers_in(text, start, end)
         if not wrong.size:
-            return number.reshape(-1, len(columns)), 0
+            return number.reshape(first.shape[0], len(columns)), 0
         number[wrong] = np.nan
         some = wrong[start[wrong] < end[wrong]]
         faulty = []
