@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
+    from rosenblatt.estimators.hashers import TableHasher as TableHasher
+    from rosenblatt.estimators.hashers import TextHasher as TextHasher
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
     from rosenblatt.estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
@@ -50,6 +52,8 @@ _HOME = {
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
     "SoftMargin": "estimators.soft_margin",
+    "TableHasher": "estimators.hashers",
+    "TextHasher": "estimators.hashers",
     "VotedPerceptron": "estimators.voted",
     "Winnow": "estimators.winnow",
     "certify": "separability.certify",

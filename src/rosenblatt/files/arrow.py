@@ -174,7 +174,9 @@ class ArrowParser(Parser):
         """Return what a record batch says."""
         batch, faults = text, Faults(self.skip)
         lines = batch.num_rows
-        missing_columns = [c.name for c in self.reading.columns if c.name not in batch.schema.names and c.kind != "label"]
+        missing_columns = [
+            c.name for c in self.reading.columns if c.name not in batch.schema.names and c.kind != "label"
+        ]
         if missing_columns:
             raise InvalidInput(f"A file has no column {missing_columns[0]!r}. Pass files of the same columns.")
         label, bad = self._labels(batch)

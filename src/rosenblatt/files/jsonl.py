@@ -23,13 +23,13 @@ MAX_DEPTH = 16
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
 
-def _pairs(content: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def plain_pairs(content: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the names and plain values of an object; names within objects are joined by a dot, null is left out."""
     if depth > MAX_DEPTH:
         raise ValueError("too deep")
     for name, value in content.items():
         if isinstance(value, dict):
-            yield from _pairs(value, f"{prefix}{name}.", depth + 1)
+            yield from plain_pairs(value, f"{prefix}{name}.", depth + 1)
         elif isinstance(value, list):
             if not all(isinstance(part, str | int | float | bool) for part in value):
                 raise ValueError("a list of lists")
@@ -38,7 +38,7 @@ def _pairs(content: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterato
             yield prefix + name, value
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def as_object(line: bytes) -> dict[str, Any]:
     """Return the object on a line; raise ValueError if there is none."""
     content = json.loads(line)
     if not isinstance(content, dict):
@@ -58,7 +58,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     values: dict[str, list[Any]] = {}
     for line in sample_lines(sample.content):
         try:
-            for name, value in _pairs(_object(line)):
+            for name, value in plain_pairs(as_object(line)):
                 values.setdefault(name, []).append(float(value) if not isinstance(value, str) else value)
         except (ValueError, RecursionError, OverflowError):
             continue
@@ -93,7 +93,7 @@ class JsonParser(Parser):
             if not line.strip():
                 continue
             try:
-                rows.add(_object(line), number)
+                rows.add(as_object(line), number)
             except (ValueError, RecursionError, OverflowError) as error:
                 own = isinstance(error, InvalidInput)
                 found = np.frombuffer(line + b"\n", np.uint8)
@@ -125,7 +125,7 @@ class _Rows:
         found: list[tuple[bytes, bytes, float]] = []
         texts: dict[str, list[str]] = {}
         parser, label, weight = self.parser, None, 1.0
-        for name, value in _pairs(content):
+        for name, value in plain_pairs(content):
             if name == parser.label:
                 label = value
             elif name == parser.weight:
