@@ -107,7 +107,7 @@ def _names(model: Any, data: str | None) -> dict[int, str]:
     source = open_source([data], reading=replace(reading, features=exact), labels="optional")
     counts: Counter[int] = Counter()
     for chunk in source:
-        counts.update(chunk.table.rows.indices.tolist())
+        counts.update(chunk.table.matrix().indices.tolist())
     found: dict[int, list[tuple[int, str]]] = {}
     for column, name in enumerate(source.names or ()):
         found.setdefault(column_of(name, reading), []).append((-counts[column], name))

@@ -58,7 +58,7 @@ def together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
-class Range(click.ParamType):
+class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """The shortest and the longest n of n-grams: 2, or 1-2."""
 
     name = "n-m"
@@ -76,7 +76,7 @@ class Range(click.ParamType):
             self.fail(f"{value!r} is not a range of n-grams. Write 1, or 1-2, or none.", param, ctx)
 
 
-class Columns(click.ParamType):
+class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Kinds of columns: age=number,city=category."""
 
     name = "name=kind,..."

@@ -102,7 +102,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
 @json_option
 @input_options
 @click.pass_context
-def verify(context: click.Context, certificate: str, files: tuple[str, ...], **options: Any) -> None:
+def verify(context: click.Context, /, certificate: str, files: tuple[str, ...], **options: Any) -> None:
     """Check a proof.
 
     FILES must be read as they were when the certificate was issued: pass the same options. The exit code is 0 if the

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from rosenblatt.cli.output import Watch
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 
 _TRAINING = "Training"
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 # Files below this size are read again in each pass: a cache would not pay.
 SMALL_BYTES = 1 << 24
 
@@ -77,7 +79,7 @@ SMALL_BYTES = 1 << 24
 @json_option
 @input_options
 @click.pass_context
-def train(context: click.Context, **options: Any) -> None:
+def train(context: click.Context, /, **options: Any) -> None:
     """Train a model on data files.
 
     FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, packed
@@ -92,8 +94,17 @@ def train(context: click.Context, **options: Any) -> None:
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
     _check_target(options["model"])
+    keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())
+
+
+def keep_memory() -> None:
+    """Let the process keep memory that it has freed: threads that parse would wait for fresh pages, which are zeroed."""
+    with suppress(OSError, AttributeError):  # only the C library of GNU has this
+        library = ctypes.CDLL(None)
+        for parameter in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
+            library.mallopt(parameter, 1 << 30)
 
 
 def _check_target(path: str) -> None:

@@ -46,7 +46,7 @@ def _parameters() -> dict[str, dict[str, Parameter]]:
     return dict(sorted(found.items()))
 
 
-class Value(click.ParamType):
+class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """The value of a declared parameter."""
 
     def __init__(self, kind: str) -> None:
