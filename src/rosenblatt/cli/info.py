@@ -98,7 +98,6 @@ def _names(model: Any, data: str | None) -> dict[int, str]:
         return dict(enumerate(model.feature_names))
     if data is None:
         return {}
-    from rosenblatt.files.features import column_of
     from rosenblatt.files.opening import open_source
     from rosenblatt.files.options import Reading
 
@@ -113,6 +112,27 @@ def _names(model: Any, data: str | None) -> dict[int, str]:
         found.setdefault(column_of(name, reading), []).append((-counts[column], name))
     # Names that share a column share its weight; the commonest comes first.
     return {column: " | ".join(name for _, name in sorted(own)[:3]) for column, own in found.items()}
+
+
+def column_of(name: str, reading: Any) -> int:
+    """Return the column that the name of a feature is hashed to (docs/reference/features.md)."""
+    from rosenblatt.files.features import LETTER_MARK, LETTER_SEED, murmur
+
+    encoded, seed = name.encode("utf-8", "surrogateescape"), 0
+    if reading.format == "vw":
+        space, _, encoded = encoded.rpartition(b"^")
+        seed = (int(space) if space.isdigit() else murmur(space)) if space else 0
+        found = int(encoded) + seed if encoded.isdigit() else murmur(encoded, seed)
+        return found & (reading.features.n_columns - 1)
+    # The longest name of a column that fits: one may be the beginning of another.
+    own = [column.name.encode("utf-8", "surrogateescape") for column in reading.columns]
+    fitting = [column for column in own if encoded.startswith(column + b"=")]
+    if fitting:
+        prefix = max(fitting, key=len)
+        encoded, seed = encoded[len(prefix) + 1 :], murmur(prefix)
+    if encoded.startswith(LETTER_MARK) and reading.features.letters is not None:
+        encoded, seed = encoded[len(LETTER_MARK) :], murmur(LETTER_SEED, seed)
+    return murmur(encoded, seed) & (reading.features.n_columns - 1)
 
 
 def _telling(model: Any, names: dict[int, str], top: int) -> dict[str, list[list[Any]]]:

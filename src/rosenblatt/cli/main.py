@@ -62,7 +62,7 @@ class Commands(click.Group):
             raise Failure(str(error)) from error
         except BrokenPipeError:
             # Whoever read the output has seen enough. What is still in the buffer has nowhere to go.
-            sys.stdout = None  # type: ignore[assignment]
+            sys.stdout = None
             ctx.exit(0)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""

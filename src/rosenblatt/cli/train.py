@@ -100,7 +100,7 @@ def train(context: click.Context, /, **options: Any) -> None:
 
 
 def keep_memory() -> None:
-    """Let the process keep memory that it has freed: threads that parse would wait for fresh pages, which are zeroed."""
+    """Let the process keep memory that it has freed: threads that parse would wait for fresh pages."""
     with suppress(OSError, AttributeError):  # only the C library of GNU has this
         library = ctypes.CDLL(None)
         for parameter in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
