@@ -36,7 +36,7 @@ def test_the_most_telling_words_are_those_that_were_planted(folder):
     run("train", folder / "mails.csv", "--label", "kind", "--model", folder / "m", "-q")
     told = json.loads(run("info", folder / "m", "--names", folder / "mails.csv", "--top", 10, "--json").stdout)
     spam = {name.split("=")[1] for name, _ in told["top"]["spam"]}
-    assert spam <= set(["free", "prize", "winner", "click", "cash", "offer", "urgent", "claim", "viagra", "credit"])
+    assert spam <= {*["free", "prize", "winner", "click", "cash", "offer", "urgent", "claim", "viagra", "credit"]}
     text = run("info", folder / "m", "--names", folder / "mails.csv", "--top", 3).stdout
     assert "for spam" in text
     assert "labels      ham, spam" in text
