@@ -363,6 +363,7 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
         while _is_blank(text[i]):
             i += 1
         if text[i] != 10 and text[i] != 35:
+            noted = long_numbers[0, 0]
             value, after, code = _read_label(text, i, optional)
             if code == MALFORMED or abs(value) == np.inf:
                 return row, i, number, BAD_LABEL if code == MALFORMED else INFINITE, rising
@@ -370,6 +371,7 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
                 _note_long(long_numbers, -1 - row, i, after)
             i, k, fault, rises = _read_row(text, after, first, width, k, indices, values, long_numbers)
             if fault != NO_FAULT:
+                long_numbers[0, 0] = noted
                 return row, i, number, fault, rising
             rising &= rises
             label[row], line[row] = value, number

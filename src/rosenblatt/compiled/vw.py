@@ -164,7 +164,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
         if kind == ENDS_BOTH:
             continue
         i, h = _read_name(text, i, seed)
-        end, number = i, factor
+        end, number, long = i, factor, -1
         if text[U(i)] == 58:
             number, after = _read_short(text, i + 1)
             number *= factor
@@ -175,14 +175,15 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
                 if is_text:
                     h, end, number, kind = _murmur(text, i + 1, after, h), after, 1.0, OTHER
                 else:
-                    _note(others, k, i + 1, after)
-                    number = factor
+                    number, long = factor, i + 1
             i = after
         if kind == ENDS_NAME:  # no name: features are numbered
             h = seed + anonymous
             anonymous += U(1)
         if number == 0.0:
             continue
+        if long >= 0:
+            _note(others, k, long, i)
         column[U(k)], value[U(k)] = np.int64(h & mask), number
         if spans.size:
             spans[U(k), 0], spans[U(k), 1], spans[U(k), 2] = begin, end, space
@@ -259,10 +260,12 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
             i += 1 if text[U(i)] == 10 else 2
             number += 1
             continue
+        noted = others[0, 0]
         i, fault = _read_head(text, i, row, label, weight)
         if fault == NO_FAULT:
             i, k, fault = _read_spaces(text, i, mask, k, column, value, spans, spaces, others)
         if fault != NO_FAULT:
+            others[0, 0] = noted
             return row, i, number, fault
         line[row] = number
         row += 1

@@ -373,9 +373,11 @@ class FileSource:
         return self.cache
 
     def close(self) -> None:
-        """Forget a cache of what cannot be read again."""
-        if self.cache is not None and self.inputs.standard_input is not None:
-            self.cache.remove()
+        """Close standard input, and forget a cache of it."""
+        if self.inputs.standard_input is not None:
+            self.inputs.standard_input.close()
+            if self.cache is not None:
+                self.cache.remove()
 
     def __enter__(self) -> FileSource:
         return self

@@ -36,6 +36,7 @@ PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
 # Label, importance and base, all optional, then a tag that may touch the first bar.
 VW = re.compile(rb"\s*(?:%s\s+){0,3}(?:%s)?\s*(?:'?[^\s|]*)?\|" % (NUMBER, NUMBER))
 WORDS_OF_TEXT = 3  # on average, from which on a field is text
+WORDS_AFTER_A_TAB = 2  # the same, of lines with one tab
 
 
 class Sample(NamedTuple):
@@ -61,15 +62,15 @@ def format_by_name(path: FilePath) -> str | None:
 
 
 def looks_like_text(lines: list[bytes]) -> bool:
-    """Return whether each line is a label, one tab, and words."""
-    fields = [line.split(b"\t") for line in lines]
-    if not fields or any(len(parts) < 2 for parts in fields):
+    """Return whether most lines are a label, one tab, and words."""
+    fields = [line.split(b"\t") for line in lines if b"\t" in line]
+    if not fields or len(fields) < 0.8 * len(lines):
         return False
     labels = Counter(parts[0] for parts in fields)
     words = sum(len(b" ".join(parts[1:]).split()) for parts in fields)
     one_tab = sum(len(parts) == 2 for parts in fields) >= 0.9 * len(fields)
     short = all(len(label.split()) <= 2 for label in labels)
-    return one_tab and short and words >= WORDS_OF_TEXT * len(fields)
+    return one_tab and short and words >= WORDS_AFTER_A_TAB * len(fields)
 
 
 def label_type(labels: list[bytes], wanted: str) -> str:

@@ -106,6 +106,10 @@ class StandardInput:
             )
         return cast(BufferedIOBase, BufferedReader(_Chained(self._start or b"", self._stream), READ_BYTES))
 
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+
 
 class _Chained(RawIOBase):
     """Some bytes, and then a stream."""

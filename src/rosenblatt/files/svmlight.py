@@ -91,20 +91,18 @@ def _line_around(text: Array, place: int) -> tuple[int, int]:
 
 
 def _read_long(text: Array, long_numbers: Array, found: Rows) -> Array:
-    """Read numbers of many digits by Python's float, and return the rows in which one is too large.
-
-    Some may be of lines that were refused: the place of an entry was then given to a later one, whose number comes later here.
-    """
+    """Read numbers of many digits by Python's float, and return the rows in which one is too large."""
     infinite = set()
     for place, begin, end in long_numbers[1 : 1 + long_numbers[0, 0]].tolist():
-        number = float(text[begin:end].tobytes())
-        row = int(np.searchsorted(found.indptr, place, side="right")) - 1 if place >= 0 else -1 - place
-        if row < found.label.size:
-            if place >= 0:
-                found.value[place] = number
-            else:
-                found.label[row] = number
-            (infinite.discard if np.isfinite(number) else infinite.add)(row)
+        number = float(text[begin:end].tobytes().partition(b":")[2] if place >= 0 else text[begin:end].tobytes())
+        if place >= 0:
+            found.value[place] = number
+            row = int(np.searchsorted(found.indptr, place, side="right")) - 1
+        else:
+            row = -1 - place
+            found.label[row] = number
+        if not np.isfinite(number):
+            infinite.add(row)
     return np.array(sorted(infinite), np.int64)
 
 

@@ -73,12 +73,7 @@ class VwParser(Parser):
 
     def _other_values(self, text: Array, others: Array, piece: Piece, line: Array, faults: Faults) -> Array:
         """Read values that are not short numbers, in place; return the rows in which one is none."""
-        entry, start, end = others[1 : 1 + others[0, 0]].T
-        # An entry that is claimed twice was first one of a line that was refused.
-        last = np.ones(entry.size, bool)
-        last[:-1] = entry[1:] > entry[:-1]
-        last &= entry < piece.indptr[-1]
-        entry, start, end = (np.ascontiguousarray(part[last]) for part in (entry, start, end))
+        entry, start, end = others[1 : 1 + others[0, 0]].T.copy()
         number, wrong = numbers_in(text, start, end)
         assert piece.value is not None
         piece.value[entry] *= number
