@@ -42,4 +42,4 @@ def test_a_model_says_how_to_read(table):
 
 def test_no_rows_are_no_proof(table):
     (table / "none.csv").write_text("x1,x2,or\n")
-    run("certify", table / "none.csv", code=1)
+    run("certify", table / "none.csv", "--header", "yes", code=1)

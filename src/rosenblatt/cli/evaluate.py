@@ -164,9 +164,9 @@ def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: d
     from rosenblatt.files.opening import open_source
     from rosenblatt.learn.chunked import learn_chunks
 
-    source = open_source(list(files), **take_input(options))
-    if not source.again:
+    if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
+    source = open_source(list(files), **take_input(options))
     _, job = job_of(source, options)
     for fold in range(folds):
         model = learn_chunks(replace(job, hold_out=(folds, fold))).model()

@@ -98,8 +98,9 @@ def _page(command: click.Command, context: click.Context) -> str:
 
 def _paragraph(text: str) -> list[str]:
     """Return a paragraph; one that begins with the mark of click keeps its lines."""
-    if text.startswith("\b"):
-        return [".PP", ".nf", *(_escaped(line) for line in text.splitlines()[1:]), ".fi"]
+    if "\b" in text:
+        lines = text.partition("\b")[2].strip("\n").splitlines()
+        return [".PP", ".nf", *(_escaped(line.strip()) for line in lines), ".fi"]
     return [".PP", _escaped(re.sub(r"\s+", " ", text))]
 
 

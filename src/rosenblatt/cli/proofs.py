@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -19,6 +20,9 @@ from rosenblatt.cli.options import (
     take_input,
 )
 
+# 2^22 names at most.
+MOST_NAMES_BITS = 22
+
 _like = option(
     "-m",
     "--model",
@@ -27,31 +31,42 @@ _like = option(
 )
 
 
-def read_all(
-    files: tuple[str, ...], model: str | None, options: dict[str, Any]
-) -> tuple[Any, Any, tuple[str, ...] | None]:
-    """Return all rows of files in memory, their labels, and the names of the columns."""
+def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any]) -> tuple[Any, Any, list[str] | None]:
+    """Return all rows of files in memory, their labels, and the names of the columns where they are known.
+
+    Names have columns of their own here, because two that share one could hide a separation. Columns without an entry
+    say nothing, and are left out.
+    """
     import numpy as np
 
+    from rosenblatt.errors import InvalidInput
     from rosenblatt.files.opening import joined, open_source
 
     if model is None:
+        on_error = options["on_error"]
         source = open_source(list(files), **take_input(options))
+        if not source.reading.numeric and source.reading.format != "svmlight" and "-" not in files:
+            features = source.reading.features
+            exact = replace(features, dictionary=True, bits=max(features.bits, MOST_NAMES_BITS))
+            reading = replace(source.reading, features=exact)
+            source = open_source(list(files), reading=reading, on_error=on_error)
     else:
         from rosenblatt.learn.loading import load_linear
 
         source = open_like(load_linear(model), files, **{name: options[name] for name in ("on_error", "threads")})
     chunks = list(source)
     if not chunks:
-        from rosenblatt.errors import InvalidInput
-
         raise InvalidInput("There are no rows in the files. Pass files with at least one row.")
     report_problems(source, quiet=False)
     whole = joined(chunks)
-    label = whole.label
+    label, matrix, names = whole.label, whole.table.matrix(), source.names
     if label.dtype.kind == "f" and np.all(label == np.floor(label)):
         label = label.astype(np.int64)
-    return whole.table.matrix(), label, source.names
+    if hasattr(matrix, "indices"):
+        used = np.unique(matrix.indices)
+        matrix = matrix[:, used]
+        names = None if names is None else [names[column] for column in used]
+    return matrix, label, None if names is None else list(names)
 
 
 @click.command(cls=Sections)
