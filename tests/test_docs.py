@@ -48,7 +48,7 @@ def test_links_to_headings_find_them(page):
 def shell_blocks(page):
     """The commands of each block of a page that shows a terminal."""
     blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
-    return [[line[2:] for line in block.splitlines() if line.startswith("$ ")] for block in blocks]
+    return [[line[2:] for line in block.splitlines() if line.startswith("$ rosenblatt ")] for block in blocks]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.contract import TransformerMixin
 from rosenblatt.estimators.parameters import Declared, choice, custom, flag, integer
 from rosenblatt.estimators.storable import Storable
-from rosenblatt.files.features import Assembler, Piece, murmur
+from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
 from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
 from rosenblatt.storage.registry import expect
@@ -64,7 +64,7 @@ def _as_bytes(text: Any) -> bytes:
         return text
     if not isinstance(text, str):
         raise InvalidInput(f"X has {text!r:.60}, which is not text. Pass a list of texts.")
-    return text.encode("utf-8", "surrogatepass")
+    return to_bytes(text)
 
 
 class _Hasher(TransformerMixin, Storable):
@@ -245,7 +245,7 @@ def _pieces_of(name: str, kind: str, values: Sequence[Any], assembler: Assembler
     texts = joined_texts([b"" if value is None else _as_text(value) for value in values])
     if kind == "category":
         return [category_piece(name, *texts)]
-    encoded = name.encode("utf-8", "surrogatepass")
+    encoded = to_bytes(name)
     return assembler.words.pieces(*texts, encoded + b"=", murmur(encoded))
 
 
@@ -265,7 +265,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Array:
 def _as_text(value: Any) -> bytes:
     if isinstance(value, float):
         return repr(int(value) if value == int(value) else value).encode()
-    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+    return value if isinstance(value, bytes) else to_bytes(str(value))
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.blocks import Block
-from rosenblatt.files.features import Piece, murmur
+from rosenblatt.files.features import Piece, murmur, to_bytes
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser
 from rosenblatt.files.sniffing import Sample, label_type
@@ -92,7 +92,7 @@ def _as_texts(column: Any) -> list[bytes]:
             found.append(b"")
         else:
             text = repr(value) if isinstance(value, float) else str(value)
-            found.append(text.encode("utf-8", "surrogatepass"))
+            found.append(to_bytes(text))
     return found
 
 
@@ -235,7 +235,7 @@ class ArrowParser(Parser):
             if column.kind == "category":
                 pieces.append(category_piece(column.name, text, start, end))
             else:
-                encoded = column.name.encode("utf-8", "surrogatepass")
+                encoded = to_bytes(column.name)
                 pieces += self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
         if standardise:
             return parsed._replace(dense=numbers, pieces=pieces, missing=missing)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import fields
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Piece, murmur
+from rosenblatt.files.features import Piece, murmur, to_bytes
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, Sample, label_type
@@ -76,7 +76,7 @@ def _delimiter(sample: bytes) -> str:
 
 def _value(field: str) -> str | float | None:
     """Return a field as a number or text, or None if it is missing."""
-    encoded = field.strip().encode("utf-8", "surrogateescape")
+    encoded = to_bytes(field.strip())
     if encoded in MISSING:
         return None
     return float(encoded) if re.fullmatch(NUMBER, encoded) else field
@@ -115,7 +115,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     label = label_column(names, opening.label, opening.labels)
     kind = "number"
     if label is not None:
-        values = [field.encode("utf-8", "surrogateescape") for field in columns[label]]
+        values = [to_bytes(field) for field in columns[label]]
         kind = label_type(values, opening.label_type)
     reading = replace(reading, delimiter=delimiter, header=header, label_type=kind)
     return decide_columns(reading, names, kinds, label, opening.columns)
@@ -216,7 +216,7 @@ class DelimitedParser(Parser):
 
     def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
         """Return the entries of a column of text: name=word."""
-        encoded = name.encode("utf-8", "surrogateescape")
+        encoded = to_bytes(name)
         return self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
 
     def number_pieces(self, numbers: Array) -> list[Piece]:
@@ -268,7 +268,7 @@ class DelimitedParser(Parser):
         start, end = first[:, columns].reshape(-1), last[:, columns].reshape(-1)
         number, wrong = numbers_in(text, start, end)
         if not wrong.size:
-            return number.reshape(first.shape[0], len(columns)), 0
+            return number.reshape(line.size, len(columns)), 0
         number[wrong] = np.nan
         some = wrong[start[wrong] < end[wrong]]
         faulty = []
@@ -288,7 +288,7 @@ class DelimitedParser(Parser):
             return fault_at(text, int(line[row]), int(start[place]), int(end[place]), reason)
 
         refuse(np.unique(bad // width), describe)
-        return number.reshape(-1, width), int(np.isnan(number).sum()) - bad.size
+        return number.reshape(line.size, width), int(np.isnan(number).sum()) - bad.size
 
     def _missing(self, text: Array, start: Array, end: Array) -> Array:
         """Return which spans say that a value is missing."""

@@ -74,6 +74,14 @@ class Collisions(NamedTuple):
     collided: float
 
 
+def to_bytes(text: str) -> bytes:
+    """Return text as UTF-8. What `surrogateescape` made of other bytes becomes those bytes; other halves of pairs pass."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def murmur(name: bytes, seed: int = 0) -> int:
     """Return the 32 bits of MurmurHash3 of some bytes."""
     text = np.frombuffer(name + b"\n", np.uint8)
@@ -210,7 +218,7 @@ class Dictionary:
         self._names = np.empty(FIRST_BYTES, np.uint8)
         self._end = np.zeros(FIRST_NAMES + 1, np.int64)
         if names is not None:
-            encoded = [name.encode("utf-8", "surrogateescape") for name in names]
+            encoded = [to_bytes(name) for name in names]
             ends = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
             self.find(np.frombuffer(b"".join(encoded) + b"\n", np.uint8), ends)
             if len(self) < len(names):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import ONE_GROUP, Piece, murmur
+from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
@@ -68,7 +68,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     label = label_column(names, opening.label, opening.labels)
     kind = "number"
     if label is not None:
-        labels = [_label_text(value).encode("utf-8", "surrogateescape") for value in values[names[label]]]
+        labels = [to_bytes(_label_text(value)) for value in values[names[label]]]
         kind = label_type(labels, opening.label_type)
     kinds = [kind_of(values[name]) for name in names]
     return decide_columns(replace(reading, label_type=kind), names, kinds, label, opening.columns)
@@ -140,15 +140,15 @@ class _Rows:
         self.line.append(line)
         self.names.append(found)
         for name, column in self.texts.items():
-            column.append(" ".join(texts.get(name, ())).encode("utf-8", "surrogatepass"))
+            column.append(to_bytes(" ".join(texts.get(name, ()))))
 
     def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[str]]) -> None:
-        encoded = name.encode("utf-8", "surrogatepass")
+        encoded = to_bytes(name)
         if isinstance(value, str):
             if self.parser.kind.get(name) == "text":
                 texts.setdefault(name, []).append(value)
             elif value:
-                found.append((encoded, value.encode("utf-8", "surrogatepass"), 1.0))
+                found.append((encoded, to_bytes(value), 1.0))
         else:
             number = float(value)
             if not np.isfinite(number):
@@ -191,6 +191,6 @@ class _Rows:
         seed = seeds[group] if flat else np.zeros(1, np.uint32)
         found = [Piece(indptr, text, ends[:-1], ends[1:], group if flat else ONE_GROUP, names, seed, value)]
         for name, column in self.texts.items():
-            encoded = name.encode("utf-8", "surrogatepass")
+            encoded = to_bytes(name)
             found += self.parser.assembler.words.pieces(*joined_texts(column), encoded + b"=", murmur(encoded))
         return found

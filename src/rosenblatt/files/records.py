@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arrow import batches
+from rosenblatt.files.features import to_bytes
 from rosenblatt.files.jsonl import as_object, plain_pairs
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import MISSING
@@ -129,7 +130,7 @@ class Records:
 def as_value(field: str) -> str | float | int | None:
     """Return a field of a table as a number or as text; None if it is missing."""
     text = field.strip()
-    if text.encode("utf-8", "surrogateescape") in MISSING:
+    if to_bytes(text) in MISSING:
         return None
     if re.fullmatch(r"[-+]?[0-9]{1,15}", text):
         return int(text)

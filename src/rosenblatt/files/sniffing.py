@@ -30,11 +30,11 @@ BY_NAME = {
 }
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
-NUMBER = rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+# There is one way only to match any text, so that a failure is found in one pass over it.
+NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
-# Label, importance and base, all optional, then a tag that may touch the first bar.
-VW = re.compile(rb"\s*(?:%s\s+){0,3}(?:%s)?\s*(?:'?[^\s|]*)?\|" % (NUMBER, NUMBER))
+MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
 WORDS_OF_TEXT = 3  # on average, from which on a field is text
 WORDS_AFTER_A_TAB = 2  # the same, of lines with one tab
 
@@ -81,6 +81,15 @@ def label_type(labels: list[bytes], wanted: str) -> str:
     return "number" if all(re.fullmatch(NUMBER, label) for label in known) else "text"
 
 
+def _looks_like_vw(line: bytes) -> bool:
+    """Return whether numbers, and a tag that may touch the bar, are before a bar."""
+    head, bar, _ = line.partition(b"|")
+    words = head.split()
+    if words and (words[-1].startswith(b"'") or not head.endswith((b" ", b"\t"))):
+        words.pop()
+    return bool(bar) and len(words) < MOST_WORDS and all(re.fullmatch(NUMBER, word) for word in words)
+
+
 def _share(fits: object, lines: list[bytes]) -> float:
     return sum(bool(fits(line)) for line in lines) / len(lines)  # type: ignore[operator]
 
@@ -115,7 +124,7 @@ def recognise(sample: bytes, path: FilePath) -> str:
         return "jsonl"
     if any(PAIR.search(line) for line in lines) and _share(SVMLIGHT.fullmatch, lines) > 0.9:
         return "svmlight"
-    if _share(VW.match, lines) > 0.9:
+    if _share(_looks_like_vw, lines) > 0.9:
         return "vw"
     if looks_like_text(lines):
         return "text"

@@ -13,7 +13,7 @@ from rosenblatt.compiled.fields import scale_rows
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject
-from rosenblatt.files.features import ONE_GROUP, Piece, murmur
+from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
 from rosenblatt.files.options import KINDS, Column, Reading
 from rosenblatt.files.sniffing import WORDS_OF_TEXT
 
@@ -142,7 +142,7 @@ class Scaler:
 def number_piece(name: str, values: Array) -> Piece:
     """Return the entries of a column of numbers: one for each row in which it is not missing and not zero."""
     present = np.flatnonzero(~np.isnan(values) & (values != 0.0))
-    encoded = name.encode("utf-8", "surrogateescape")
+    encoded = to_bytes(name)
     indptr = np.zeros(values.size + 1, np.int32)
     np.cumsum(~np.isnan(values) & (values != 0.0), out=indptr[1:])
     start = np.zeros(present.size, np.int32)
@@ -154,7 +154,7 @@ def number_piece(name: str, values: Array) -> Piece:
 def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
     """Return the entries of a column of categories, name=value: one for each row whose span is not empty."""
     present = end > start
-    encoded = name.encode("utf-8", "surrogateescape")
+    encoded = to_bytes(name)
     indptr = np.zeros(start.size + 1, np.int32)
     np.cumsum(present, out=indptr[1:])
     begin, stop = start[present].astype(np.int32), end[present].astype(np.int32)
