@@ -66,7 +66,7 @@ class ChunkedJob:
 
     Attributes
     ----------
-    source : Source
+    chunks : Source
     configure : callable
         From a `Look` to the settings of the stream: some depend on the sizes of the values and on the classes.
     plan : Plan
@@ -88,7 +88,7 @@ class ChunkedJob:
         Whether to end after this chunk.
     """
 
-    source: Any
+    chunks: Any
     configure: Callable[[Look], Settings]
     plan: Plan
     classes: Array | None = None
@@ -153,20 +153,20 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
     if job.plan.batch and job.plan.order == "shuffled":
         raise InvalidInput("Batch updates do not depend on the order of the rows. Drop batch, or the shuffling.")
     read: list[Chunk] = []
-    rest = iter(job.source)
+    rest = iter(job.chunks)
     look = _look(job, read, rest)
     if resume is not None:
         look = Look(look.table, look.sizes, resume.classes, resume.counts)
     try:
         return _train(job, look, chain(read, rest), resume)
     except NewLabels as found:
-        if not job.source.again:
+        if not job.chunks.again:
             raise InvalidInput(
                 f"The first rows do not have all labels: {found} comes later, and standard input cannot be read again. "
                 "Announce all labels as classes, or pass a file."
             ) from None
     look = _look_at_all(job, look)
-    return _train(job, look, iter(job.source), None)
+    return _train(job, look, iter(job.chunks), None)
 
 
 def _train(job: ChunkedJob, look: Look, first: Iterator[Chunk], resume: Resumption | None) -> Outcome:
@@ -214,7 +214,7 @@ def _look(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Look:
 
 def _look_at_all(job: ChunkedJob, look: Look) -> Look:
     """Read all labels."""
-    classes, counts = _labels(job.source)
+    classes, counts = _labels(job.chunks)
     if classes.size < 2:
         raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two.")
     return Look(look.table, look.sizes, classes, counts)
@@ -321,7 +321,7 @@ class InChunks(Presenter):
         shuffled = self.epoch > 1 and self.plan.order == "shuffled"
         if position is not None and not shuffled:
             self.position = Position(*position)
-            self.next_chunks = self.job.source.read(self.position)
+            self.next_chunks = self.job.chunks.read(self.position)
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present the rows of a source, chunk by chunk, until they, the time or the patience of a user end."""
@@ -392,7 +392,7 @@ class InChunks(Presenter):
 
     def _ordered(self, epoch: int) -> Iterator[tuple[Chunk, Array]]:
         """Yield the chunks of an epoch, each with the rows to learn from in their order."""
-        source = self.job.source
+        source = self.job.chunks
         if epoch > 1 and self.plan.order == "shuffled":
             if not source.cached:
                 source.build_cache()
@@ -450,7 +450,7 @@ class InChunks(Presenter):
 
     def error(self) -> float:
         """Return the share of wrong rows, by weight; of a regression, the mean of half the squared errors."""
-        source, held_out = self.job.source, self.job.hold_out is not None
+        source, held_out = self.job.chunks, self.job.hold_out is not None
         if self.job.validation is not None:
             source, held_out = self.job.validation, False
         wrong, total, start = 0.0, 0.0, 0
