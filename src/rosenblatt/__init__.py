@@ -4,7 +4,6 @@ Nothing heavy is imported until it is used; `import rosenblatt` itself costs nex
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
@@ -74,6 +73,9 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        # Imported here: it takes as long as all else that a command needs to print its help.
+        from importlib.metadata import version
+
         return version("rosenblatt")
     if name not in _HOME:
         raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
