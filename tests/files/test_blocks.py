@@ -29,7 +29,9 @@ def test_blocks_are_whole_lines_that_make_up_the_files(tmp_path_factory, content
         assert [block.last for block in own] == [False] * (len(own) - 1) + [True]
         for block in own:
             again = list(BlockReader(paths, size).blocks(k, block.start))
-            assert b"".join(b.text.tobytes() for b in again if b.file == k).endswith(block.text.tobytes()[-3:] and joined[-3:])
+            assert b"".join(b.text.tobytes() for b in again if b.file == k).endswith(
+                block.text.tobytes()[-3:] and joined[-3:]
+            )
 
 
 def test_the_last_line_end_is_found_far_back():
@@ -50,7 +52,7 @@ def test_results_come_in_order_and_errors_in_their_place(threads):
     found = []
     with pytest.raises(ZeroDivisionError):
         for value in in_order(range(5, -1, -1), lambda k: 1 / k, threads):
-            found.append(value)  # noqa: PERF402
+            found.append(value)
     assert found == [1 / k for k in range(5, 0, -1)]
 
     def broken():

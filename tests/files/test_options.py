@@ -38,7 +38,13 @@ def test_a_reading_goes_through_json():
     assert Reading.from_json(json.loads(json.dumps(reading.to_json()))) == reading
     assert not reading.numeric
     assert Reading("csv", columns=columns[::2]).numeric
-    for name, value in [("format", "xml"), ("columns", [["a"]]), ("delimiter", ",,"), ("header", 1), ("label_type", "x")]:
+    for name, value in [
+        ("format", "xml"),
+        ("columns", [["a"]]),
+        ("delimiter", ",,"),
+        ("header", 1),
+        ("label_type", "x"),
+    ]:
         with pytest.raises(InvalidInput, match=name):
             Reading.from_json(reading.to_json() | {name: value})
     with pytest.raises(InvalidInput, match="Reading has the fields"):

@@ -12,7 +12,7 @@ from rosenblatt.files.options import FeatureOptions
 def test_each_line_is_a_label_and_the_words_of_its_text(tmp_path):
     lines = ["spam\tWin MONEY, money!", "", "ham\tSee you\tat noon", "ham\t", " spam \tÉté ΟΔΟΣ\r"]
     (tmp_path / "a.txt").write_bytes("\n".join(lines).encode())
-    rows, labels, _ = read(tmp_path / "a.txt")
+    rows, labels, _ = read(tmp_path / "a.txt", format="text")
     assert labels == ["spam", "ham", "ham", "spam"]
     for row, line in zip(rows, [line for line in lines if line], strict=True):
         expected = oracle.text_row(line.partition("\t")[2].encode())
