@@ -19,7 +19,7 @@ from rosenblatt.files.opening import PARSERS, Opening, open_source
 from rosenblatt.files.options import FeatureOptions, Reading
 from rosenblatt.files.sniffing import Sample, recognise
 
-HANG_SECONDS = 60
+HANG_SECONDS = 600  # the first inputs are compiled for
 INPUTS_PER_PARSER = 50
 INPUTS_PER_FILE = 400
 MOST_MEGABYTES = 1500
@@ -38,14 +38,31 @@ SEEDS = {
         b"1,2.5,a\n3,NA,b\n\n-1e-5,?,a\r\n",
     ],
     "tsv": [b"a\tb\ty\n1\tx y z w\t0\n\t\t1\n", b"1\t2\t3\n4\t5\t6\n"],
-    "text": [b"spam\tWin $$$ now \xc3\x89t\xc3\xa9 \xf0\x9f\x98\x80\nham\tsee you\r\n\n\xff\xfe\tx\n", b"1\ta b_c 9\n0\t\n"],
+    "text": [
+        b"spam\tWin $$$ now \xc3\x89t\xc3\xa9 \xf0\x9f\x98\x80\nham\tsee you\r\n\n\xff\xfe\tx\n",
+        b"1\ta b_c 9\n0\t\n",
+    ],
     "jsonl": [
-        b'{"label": 1, "x": 2.5, "t": "some words are here", "l": ["a", 3], "o": {"p": null, "q": true}}\n\n{"label": 0}\n',
+        b'{"label": 1, "x": 2.5, "t": "some words are here", "l": ["a", 3], "o": {"p": null, "q": true}}\n'
+        b'\n{"label": 0}\n',
         b'{"label": "a", "x": -1e5, "c": "\\u00e9\\ud800"}\n{"label": "b", "x": 1}\n',
     ],
 }
 ALPHABET = b"0123456789:+-.eE \t\n\r#,|\"'naifx_{}[]\x00\xc3\xa9\xf0\xff"
-WILD = [b"9" * 30, b"1e999", b"-" * 5, b"\n" * 4, b" " * 9, b'"' * 3, b"|" * 5, b":" * 4, b"\xf0\x9f\x98", b"0" * 400, b"nan", b"qid:"]
+WILD = [
+    b"9" * 30,
+    b"1e999",
+    b"-" * 5,
+    b"\n" * 4,
+    b" " * 9,
+    b'"' * 3,
+    b"|" * 5,
+    b":" * 4,
+    b"\xf0\x9f\x98",
+    b"0" * 400,
+    b"nan",
+    b"qid:",
+]
 
 
 def mutated(random, content):

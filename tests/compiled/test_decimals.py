@@ -58,6 +58,8 @@ def test_whatever_has_the_form_of_a_number_is_read(text):
     assert fault[0] == LONG or struct.pack("d", number[0]) == struct.pack("d", float(text))
 
 
-@pytest.mark.parametrize("text", ["", "-", "+", ".", "e5", "1e", "1e+", "1..2", "1x", "0x10", "nan", "inf", "1_0", "--1"])
+@pytest.mark.parametrize(
+    "text", ["", "-", "+", ".", "e5", "1e", "1e+", "1..2", "1x", "0x10", "nan", "inf", "1_0", "--1"]
+)
 def test_anything_else_is_not(text):
     assert read([text])[1].tolist() == [MALFORMED]

@@ -39,7 +39,9 @@ def test_what_is_not_known_is_refused_with_its_start():
         recognise(b"\n\n", "data")
 
 
-@pytest.mark.parametrize("piece", [b"0", b"1 ", b"1:1 ", b"1.5e", b"'", b" ", b"a|", b"\t", b"{", b"1:1.", b"1 1 1 1", b"0:"])
+@pytest.mark.parametrize(
+    "piece", [b"0", b"1 ", b"1:1 ", b"1.5e", b"'", b" ", b"a|", b"\t", b"{", b"1:1.", b"1 1 1 1", b"0:"]
+)
 def test_no_content_takes_time_beyond_its_length(piece):  # with nested repetitions this would not end
     for end in (b"", b"x", b"|", b":", b"#"):
         try:

@@ -37,7 +37,7 @@ def is_letter(character):
 
 def lower(character):
     small = character.lower()[0]
-    return "σ" if small == "ς" else small
+    return chr(0x3C3) if small == chr(0x3C2) else small  # the sigma at the end of a word is a sigma
 
 
 def words(data, lowercase=True):

@@ -1,11 +1,11 @@
 """Decimal numbers in text, rounded correctly, and the rows of svmlight, which are little else.
 
 Up to 19 digits are turned into the nearest float64 here: by one exact operation where numerator and power of ten
-are exact (Clinger 1990), else by a product of 128 bits (Lemire 2021). Longer numbers are left to Python's float: the loops
-note where they are.
+are exact (Clinger 1990), else by a product of 128 bits (Lemire 2021). Longer numbers are left to Python's float: the
+loops note where they are.
 
-A text is an array of bytes whose last one is a newline. No loop passes a newline while it reads a number or a line, so that none
-reads beyond the text. Indices are cast to unsigned, because Numba would look for negative ones at each byte.
+A text is an array of bytes whose last one is a newline. No loop passes a newline while it reads a number or a line, so
+that none reads beyond the text. Indices are cast to unsigned, because Numba would look for negative ones at each byte.
 """
 
 import numpy as np
@@ -173,7 +173,10 @@ def decimal(text, i):
 
 @njit(cache=True, nogil=True)
 def read_numbers(text, start, end, number, fault):
-    """Read the number that each span of the text is; `fault` says which are FINE, MALFORMED or LONG. Count the others."""
+    """Read the number that each span of the text is; `fault` says which are FINE, MALFORMED or LONG.
+
+    Returns how many are not FINE.
+    """
     faults = 0
     for k in range(start.size):
         value, i, code = decimal(text, start[k])
@@ -225,7 +228,10 @@ def _read_label(text, i, optional):
 
 @njit(cache=True, nogil=True)
 def _read_plain_pairs(text, i, first, width, k, last, indices, values):
-    """Read pairs as long as they are plain: where that ends, the number of entries, the last column, and whether columns rise."""
+    """Read pairs as long as they are plain.
+
+    Returns where that ends, the number of entries, the last column, and whether columns rise.
+    """
     rising = True
     while text[U(i)] == 32:
         begin = i
@@ -300,7 +306,8 @@ def _note_long(long_numbers, place, begin, end):
 def _read_row(text, i, first, width, k, indices, values, long_numbers):
     """Read the pairs of a line from i on, as entries from k on.
 
-    Returns where the line ends, the number of entries, what is wrong, and whether the columns rise. LONG values are noted.
+    Returns where the line ends, the number of entries, what is wrong, and whether the columns rise. LONG values are
+    noted.
     """
     last, rising = -1, True
     while True:

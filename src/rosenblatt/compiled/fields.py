@@ -13,7 +13,7 @@ NO_FAULT, TOO_FEW, TOO_MANY, BAD_QUOTE = 0, 1, 2, 3
 
 @njit(cache=True, nogil=True)
 def _quoted_end(text, i, quote):
-    """Return where the quote closes that opened before i, or the end of the text, and whether there were quotes within."""
+    """Return where the quote closes that opened before i, or the end of the text, and whether quotes are within."""
     doubled, end = False, text.size
     while i < end:
         if text[U(i)] == quote:
@@ -39,9 +39,54 @@ def last_record_end(text, delimiter, quote):
         else:
             if byte == NEWLINE:
                 whole = i + 1
-            opens = byte == NEWLINE or byte == delimiter
+            opens = byte in (NEWLINE, delimiter)
         i += 1
     return whole
+
+
+@njit(cache=True, nogil=True)
+def _plain_field(text, i, delimiter):
+    """Return where the field that begins at i ends, and where its delimiter is."""
+    begin = i
+    while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
+        i += 1
+    return i - 1 if text[U(i)] == NEWLINE and i > begin and text[U(i - 1)] == RETURN else i, i
+
+
+@njit(cache=True, nogil=True)
+def _quoted_field(text, i, delimiter, quote):
+    """Return the same of a field in quotes, whether quotes are within, and its newlines; -1 if it is not closed."""
+    close, twice = _quoted_end(text, i + 1, quote)
+    if close >= text.size - 1:
+        return close, -1, twice, 0
+    lines = 0
+    for place in range(i, close):
+        lines += text[U(place)] == NEWLINE
+    after = close + 1
+    if text[U(after)] == RETURN and text[U(after + 1)] == NEWLINE:
+        after += 1
+    return close, after if text[U(after)] == delimiter or text[U(after)] == NEWLINE else -1, twice, lines
+
+
+@njit(cache=True, nogil=True)
+def _split_record(text, i, delimiter, quote, first, last, doubled):
+    """Find the fields of the record at i: where the next one begins, its lines, and what is wrong."""
+    lines, columns = 1, first.size
+    for field in range(columns):
+        begin, twice, more = i, False, 0
+        if text[U(i)] == quote:
+            begin += 1
+            stop, i, twice, more = _quoted_field(text, i, delimiter, quote)
+            if i < 0:
+                return i, lines, BAD_QUOTE
+        else:
+            stop, i = _plain_field(text, i, delimiter)
+        first[field], last[field], doubled[field] = begin, stop, twice
+        lines += more
+        i += 1
+        if text[U(i - 1)] == NEWLINE:
+            return i, lines, NO_FAULT if field == columns - 1 else TOO_FEW
+    return i, lines, TOO_MANY
 
 
 @njit(cache=True, nogil=True)
@@ -69,43 +114,19 @@ def split_fields(text, start, delimiter, quote, first, last, doubled, line):
         Rows so far; where the faulty record begins, or the end of the text; the number of its line; what is wrong.
     """
     i, number, row = start
-    end, columns = text.size, first.shape[1]
+    end = text.size
     while i < end:
-        begin, field, lines = i, 0, 1
         if text[U(i)] == NEWLINE or (text[U(i)] == RETURN and text[U(i + 1)] == NEWLINE):
             i += 1 if text[U(i)] == NEWLINE else 2
             number += 1
             continue
-        while True:
-            if field == columns:
-                return row, begin, number, TOO_MANY
-            if text[U(i)] == quote:
-                close, twice = _quoted_end(text, i + 1, quote)
-                if close >= end - 1:
-                    return row, begin, number, BAD_QUOTE
-                first[row, field], last[row, field], doubled[row, field] = i + 1, close, twice
-                for place in range(i, close):
-                    lines += text[U(place)] == NEWLINE
-                i = close + 1
-                if text[U(i)] == RETURN and text[U(i + 1)] == NEWLINE:
-                    i += 1
-                if text[U(i)] != delimiter and text[U(i)] != NEWLINE:
-                    return row, begin, number, BAD_QUOTE
-            else:
-                at = i
-                while text[U(i)] != delimiter and text[U(i)] != NEWLINE:
-                    i += 1
-                stop = i - 1 if text[U(i)] == NEWLINE and i > at and text[U(i - 1)] == RETURN else i
-                first[row, field], last[row, field], doubled[row, field] = at, stop, 0
-            field += 1
-            i += 1
-            if text[U(i - 1)] == NEWLINE:
-                break
-        if field < columns:
-            return row, begin, number, TOO_FEW
+        after, lines, fault = _split_record(text, i, delimiter, quote, first[row], last[row], doubled[row])
+        if fault != NO_FAULT:
+            return row, i, number, fault
         line[row] = number
         row += 1
         number += lines
+        i = after
     return row, end, number, NO_FAULT
 
 

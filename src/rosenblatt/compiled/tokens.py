@@ -1,7 +1,7 @@
 """From text to columns: words, their n-grams, hashes, a dictionary, and the rows that come of them.
 
-Text is an array of bytes in UTF-8; a span is [start, end) in it. Indices are cast to unsigned, because Numba would look for
-negative ones at each byte.
+Text is an array of bytes in UTF-8; a span is [start, end) in it. Indices are cast to unsigned, because Numba would look
+for negative ones at each byte.
 """
 
 import numpy as np
@@ -127,7 +127,8 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     narrow : uint8 array of shape (256,)
         What to write for a byte: 0 if it is a character that belongs to no word, WIDE if it is not ASCII.
     wide : uint32 array
-        The same for all characters, by code point; those beyond its end belong to no word. May be empty if the text is ASCII.
+        The same for all characters, by code point; those beyond its end belong to no word. May be empty if the text is
+        ASCII.
     out : uint8 array
         With room for twice the spans' bytes and two more for each.
     word_start, word_end : int32 arrays
@@ -336,7 +337,7 @@ def _sort_few(keys, begin, end):
 
 @njit(cache=True, nogil=True)
 def _distribute(keys, begin, size, low, spare, places):
-    """Sort keys by the digit from bit `low` on, keeping the order of equal ones; return how many have the commonest digit."""
+    """Sort keys by the digit from bit `low` on, equal ones in order; return how many have the commonest digit."""
     buckets = np.int64(1) << DIGIT_BITS
     places[: buckets + 1] = 0
     for k in range(begin, begin + size):
@@ -427,8 +428,8 @@ def _rises(column, begin, end):
 def add_columns(indptr, column, value, bits):
     """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
 
-    Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which they
-    came.
+    Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which
+    they came.
     """
     size = _longest(indptr)
     keys, spare, own = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, value.dtype)
@@ -502,7 +503,7 @@ def mark_columns(column, used):
 def _is_name(text, begin, size, names, place, length):
     if size != length:
         return False
-    for k in range(size):
+    for k in range(size):  # noqa: SIM110 - Numba does not compile generators as arguments
         if text[U(begin + k)] != names[U(place + k)]:
             return False
     return True
@@ -510,7 +511,7 @@ def _is_name(text, begin, size, names, place, length):
 
 @njit(cache=True, nogil=True)
 def join_names(text, start, end, group, prefixes, prefix_end, out, out_end):
-    """Write the full name of each span: the prefix of its group, and its bytes. `group` has one for all, or one for each."""
+    """Write the full name of each span: the prefix of its group, and its bytes. `group` is one for all, or for each."""
     o, step = 0, np.int64(group.size > 1)
     for k in range(start.size):
         own = group[k * step]

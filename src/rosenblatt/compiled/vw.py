@@ -1,8 +1,9 @@
 """Lines of Vowpal Wabbit's text format: label, importance, base and tag, then namespaces of features.
 
-A text is an array of bytes whose last one is a newline, and no loop passes a newline. Hashes are those of Vowpal Wabbit: a name of
-digits alone is its number plus the seed; of others, MurmurHash3 of 32 bits. It stands here once more (`tokens` has it, too),
-because compiled files do not import one another. Numbers that are not short decimals are left to the caller.
+A text is an array of bytes whose last one is a newline, and no loop passes a newline. Hashes are those of Vowpal
+Wabbit: a name of digits alone is its number plus the seed; of others, MurmurHash3 of 32 bits. It stands here once more
+(`tokens` has it, too), because compiled files do not import one another. Numbers that are not short decimals are
+left to the caller.
 """
 
 import numpy as np
@@ -104,20 +105,27 @@ def _value_end(text, i):
 
 
 @njit(cache=True, nogil=True)
+def _head_limits(text, i):
+    """Return where the part before the bar begins, of a line that begins at i, and where the bar is, or -1."""
+    bar = begin = i
+    while text[U(bar)] != 124:
+        if text[U(bar)] == 10:
+            return i, -1
+        if text[U(bar)] == 9 and begin == i:  # up to the first tab nothing counts
+            begin = bar + 1
+        bar += 1
+    return begin, bar
+
+
+@njit(cache=True, nogil=True)
 def _read_head(text, i, row, label, weight):
     """Read what is before the bar of a line that begins at i; return where the bar is, and what is wrong.
 
     `label` and `weight` receive where each begins and ends; the same place twice if there is none.
     """
-    bar = i
-    while text[U(bar)] != 124:
-        if text[U(bar)] == 10:
-            return i, NO_BAR
-        bar += 1
-    for place in range(i, bar):
-        if text[U(place)] == 9:  # up to the first tab nothing counts
-            i = place + 1
-            break
+    i, bar = _head_limits(text, i)
+    if bar < 0:
+        return i, NO_BAR
     label[row], weight[row] = (i, i), (i, i)
     words = 0
     while i < bar:

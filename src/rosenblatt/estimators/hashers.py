@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -279,18 +279,22 @@ def _plain(value: Any) -> Any:
     return None if np.isnan(number) else number
 
 
+def _numbered_columns(X: Any) -> dict[str, list[Any]]:
+    rows = np.array(cast(Any, X).toarray() if sp.issparse(X) else X, dtype=np.object_)
+    if rows.ndim != 2:
+        raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
+    return {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
+
+
 def _columns_of(X: Any) -> dict[str, list[Any]]:
     """Return the columns of a table by name."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        found = {str(name): [_plain(value) for value in np.asarray(X[name], object)] for name in X.columns}
+        found = {str(name): list(map(_plain, np.asarray(X[name], np.object_))) for name in X.columns}
     elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
         names = dict.fromkeys(str(name) for row in X for name in row)
         found = {name: [_plain(row.get(name)) for row in X] for name in names}
     else:
-        rows = np.asarray(X.toarray() if sp.issparse(X) else X, object)
-        if rows.ndim != 2:
-            raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
-        found = {str(k): [_plain(value) for value in rows[:, k]] for k in range(rows.shape[1])}
+        found = _numbered_columns(X)
     if not found or not next(iter(found.values())):
         raise InvalidInput("X has no rows or no columns. Pass at least one of each.")
     return found

@@ -200,7 +200,8 @@ class ArrowParser(Parser):
             return _as_numbers(batch.column(name))
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"Column {name!r} has values that are not numbers. Read it as a category, by columns={{{name!r}: 'category'}}."
+                f"Column {name!r} has values that are not numbers. Read it as a category, by "
+                f"columns={{{name!r}: 'category'}}."
             ) from None
 
     def _labels(self, batch: Any) -> tuple[Array, Array]:

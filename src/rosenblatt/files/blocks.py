@@ -132,7 +132,7 @@ class BlockReader:
         while True:
             room = np.empty(rest.size + self.size + 1, np.uint8)  # one for a newline at the end
             room[: rest.size] = rest
-            count = _fill(stream, memoryview(room)[rest.size : -1])
+            count = _fill(stream, memoryview(cast(Any, room))[rest.size : -1])
             text = room[: rest.size + count]
             mark = len(BYTE_ORDER_MARK) if offset == 0 and text[:3].tobytes() == BYTE_ORDER_MARK else 0
             if count < self.size:
@@ -149,7 +149,8 @@ class BlockReader:
             offset += end
             if rest.size > MAX_LINE_BYTES:
                 raise InvalidInput(
-                    f"{self.paths[file]} has a line, or text in quotes, of more than {MAX_LINE_BYTES} bytes after byte {offset}. "
+                    f"{self.paths[file]} has a line, or a text in quotes, of over {MAX_LINE_BYTES} bytes, after byte "
+                    f"{offset}. "
                     "Pass a text file with one row on each line, and close what is in quotes."
                 )
 

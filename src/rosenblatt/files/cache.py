@@ -1,7 +1,7 @@
 """Rows in a compact binary file, for the passes after the first.
 
-The file holds arrays and JSON, and belongs to one input: the digest of files and options is in it. It appears whole or not at
-all. What is read from it is checked like any other file: nothing that it says leads a loop outside an array.
+The file holds arrays and JSON, and belongs to one input: the digest of files and options is in it. It appears whole or
+not at all. What is read from it is checked like any other file: nothing that it says leads a loop outside an array.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count
 from rosenblatt.files.blocks import in_order
-from rosenblatt.files.chunks import Chunk, Position
+from rosenblatt.files.chunks import Chunk, Position, sliced
 from rosenblatt.files.source import FilePath
 
 Array = npt.NDArray[Any]
@@ -152,8 +152,6 @@ class Cache:
             ):
                 self.bytes_read = self._index["chunks"][number]["end"]
                 if number == begin and row > first[begin]:
-                    from rosenblatt.files.opening import sliced
-
                     chunk = sliced(chunk, row - int(first[begin]), chunk.label.size)
                 yield chunk
 
@@ -286,7 +284,8 @@ class _Writer:
         self.index["n_features"] = chunk.table.shape[1]
         self._pad()
         entry["begin"], entry["arrays"] = self.end, {}
-        total, parts = 0, []
+        total = 0
+        parts: list[Array] = []
         for name, values in arrays.items():
             content = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
             padding = -content.size % ALIGNMENT
@@ -298,7 +297,7 @@ class _Writer:
             raise OverflowError
         content = np.concatenate(parts)
         entry["sum"] = _sum(content)
-        self.file.write(memoryview(content))
+        self.file.write(content.data)
         self.end += content.size
         entry["end"] = self.end
         self.index["chunks"].append(entry)

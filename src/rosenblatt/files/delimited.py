@@ -47,7 +47,7 @@ COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight
 def _records(sample: bytes, delimiter: str, quotes: bool) -> list[list[str]]:
     """Return the first records of a sample that are whole."""
     text = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
     found: list[list[str]] = []
     try:
@@ -82,13 +82,14 @@ def _value(field: str) -> str | float | None:
     return float(encoded) if re.fullmatch(NUMBER, encoded) else field
 
 
+def _is_name(field: str) -> bool:
+    return bool(field.strip()) and not isinstance(_value(field), float) and len(field) <= LONGEST_NAME
+
+
 def _has_header(records: list[list[str]]) -> bool:
     """Return whether the first record looks like names of columns."""
     first, rest = records[0], records[1:]
-    named = all(
-        field.strip() and not isinstance(_value(field), float) and len(field) <= LONGEST_NAME for field in first
-    )
-    if not named or len(set(first)) < len(first):
+    if not all(map(_is_name, first)) or len(set(first)) < len(first):
         return False
     if any(field.strip().lower() in COMMON_NAMES for field in first):
         return True
@@ -292,7 +293,7 @@ class DelimitedParser(Parser):
 
     def _missing(self, text: Array, start: Array, end: Array) -> Array:
         """Return which spans say that a value is missing."""
-        gone = start == end
+        gone: Array = start == end
         short = np.flatnonzero(~gone & (end - start <= max(map(len, MISSING))))
         firsts = np.isin(text[start[short]], np.frombuffer(b"".join(word[:1] for word in MISSING), np.uint8))
         for row in short[firsts].tolist():

@@ -1,8 +1,8 @@
 """From names and words to columns: hashes or a dictionary, counts, rows of unit length.
 
-Docs: reference/features.md. A piece is one column's share of a chunk: entries of each row, as spans of a text that are to become
-columns. Pieces are turned into columns by hashing, which needs nothing but the piece, or by a dictionary, which
-must see the names in the order of the rows.
+The rules are in docs/reference/features.md. A piece is one column's share of a chunk: entries of each row, as spans of
+a text that are to become columns. Pieces are turned into columns by hashing, which needs nothing but the piece, or by a
+dictionary, which must see the names in the order of the rows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ class Collisions(NamedTuple):
 
 
 def to_bytes(text: str) -> bytes:
-    """Return text as UTF-8. What `surrogateescape` made of other bytes becomes those bytes; other halves of pairs pass."""
+    """Return text as UTF-8. What `surrogateescape` made of other bytes becomes those bytes; other surrogates pass."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -231,7 +232,7 @@ class Dictionary:
     def names(self) -> tuple[str, ...]:
         """Return all names, by column. Bytes that are not UTF-8 are those that `surrogateescape` makes of them."""
         content, ends = self._names[: self._end[len(self)]].tobytes(), self._end.tolist()
-        spans = zip(ends[: len(self)], ends[1 : len(self) + 1], strict=True)
+        spans = pairwise(ends[: len(self) + 1])
         return tuple(content[begin:end].decode("utf-8", "surrogateescape") for begin, end in spans)
 
     def find(self, text: Array, name_end: Array) -> Array:

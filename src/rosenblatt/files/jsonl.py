@@ -1,4 +1,4 @@
-"""JSON lines: an object on each line. Numbers, truth values, texts, lists of them and objects within objects are features."""
+"""JSON lines: an object on each line. Numbers, texts, lists of them and objects within objects are features."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from itertools import pairwise
 from os import PathLike, fspath
 from typing import Any
 
@@ -24,7 +23,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.blocks import Block, BlockReader, in_order
 from rosenblatt.files.cache import Cache
-from rosenblatt.files.chunks import Chunk, Position, Problems, Progress
+from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
@@ -95,7 +94,7 @@ class Opening:
     header: bool | str = "auto"
     columns: Mapping[str | int, str] = field(default_factory=dict)
     zero_based: bool | str = "auto"
-    features: FeatureOptions = FeatureOptions()
+    features: FeatureOptions = field(default_factory=FeatureOptions)
     on_error: str = "raise"
     reading: Reading | None = None
     names: Sequence[str] | None = None
@@ -213,7 +212,7 @@ def _expanded(path: FilePath) -> list[FilePath]:
     if not isinstance(text, str):
         reject("paths", path, "a path, or a list of paths")
     if glob.has_magic(text) and not os.path.exists(text):
-        found: list[FilePath] = sorted(glob.glob(text, recursive=True))
+        found: list[FilePath] = [*sorted(glob.glob(text, recursive=True))]
         if not found:
             raise InvalidInput(f"No file fits the pattern {text}. Pass the path of a file that is there.")
         return found
@@ -317,7 +316,7 @@ class FileSource:
         start = Position() if position is None else Position(*position)
         chunks = self._start(start)
         if self.opening.chunk_rows is not None:
-            chunks = _recut(chunks, self.opening.chunk_rows)
+            chunks = recut(chunks, self.opening.chunk_rows)
         return self._counted(chunks, start.row)
 
     def _start(self, start: Position) -> Iterator[Chunk]:
@@ -331,12 +330,10 @@ class FileSource:
             chunks = self._parsed(start)
             return chunks if self.cache is None else self._written(chunks, self.cache)
         again = self.stateful or start.file < 0
-        return _from_row(self._parsed(Position()), start.row) if again else self._parsed(start)
+        return from_row(self._parsed(Position()), start.row) if again else self._parsed(start)
 
     def _written(self, chunks: Iterator[Chunk], cache: Cache) -> Iterator[Chunk]:
-        notes = cache.write(chunks)
-        for chunk in notes:
-            yield chunk
+        yield from cache.write(chunks)
         if cache.given_up:
             self._note(cache.given_up)
 
@@ -407,7 +404,7 @@ class FileSource:
             row, line = row + parsed.label.size, line + parsed.lines
             after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
             if parsed.label.size:
-                yield self._chunk(parsed, largest, after, line - parsed.lines)
+                yield self._chunk(parsed, largest, after, file, line - parsed.lines)
         self._reader = None
         if self._dictionary is not None and self._dictionary.left_out:
             full = f"The dictionary is full: {self._dictionary.left_out} entries of further names were left out."
@@ -420,14 +417,15 @@ class FileSource:
     def _inspect(self, parsed: Parsed) -> tuple[float, int]:
         """Return the largest squared length of a row, and the first row that is not finite or -1."""
         if parsed.dense is not None:
-            return inspect_dense(parsed.dense)
+            largest, infinite = inspect_dense(parsed.dense)
+            return largest, infinite
         entries = parsed.entries
         assert entries is not None
         mark_columns(entries.column, self._used)
         largest, outside, infinite, disorder = inspect_csr(
             entries.value, entries.column, entries.indptr, self.n_features
         )
-        assert outside < 0 and disorder < 0, "a parser made rows out of order"
+        assert (outside, disorder) == (-1, -1), "a parser made rows out of order"
         return largest, infinite
 
     def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
@@ -438,8 +436,8 @@ class FileSource:
         if parsed.pieces is not None:
             numbers = [] if parsed.dense is None else self.parser.number_pieces(parsed.dense)
             pieces = [*numbers, *parsed.pieces]
-            named = self._dictionary is not None
-            pieces = assembler.named(pieces, self._dictionary) if named else assembler.hashed(pieces)
+            known = self._dictionary
+            pieces = assembler.hashed(pieces) if known is None else assembler.named(pieces, known)
             parsed = parsed._replace(entries=assembler.rows(pieces), pieces=None, dense=None)
         return parsed, self._inspect(parsed)
 
@@ -455,10 +453,10 @@ class FileSource:
         examples = (*examples, *texts)[:EXAMPLES]
         self.problems = Problems(skipped + faults.count, examples, missing + parsed.missing, notes)
 
-    def _chunk(self, parsed: Parsed, largest: tuple[float, int], after: Position, line: int) -> Chunk:
+    def _chunk(self, parsed: Parsed, largest: tuple[float, int], after: Position, file: int, line: int) -> Chunk:
         norm, infinite = largest
         if infinite >= 0:
-            where = f"{self.inputs.paths[min(after.file, len(self.inputs.paths) - 1)]}, line {line + parsed.line[infinite] + 1}"
+            where = f"{self.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
             raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")
         if parsed.dense is not None:
             rows: Dense | Csr = Dense(parsed.dense)
@@ -467,78 +465,3 @@ class FileSource:
             rows = Csr(parsed.entries.value, parsed.entries.column, parsed.entries.indptr)
         shape = (parsed.label.size, self.n_features)
         return Chunk(Table(rows, shape, np.dtype(np.float64), norm), parsed.label, parsed.weight, after)
-
-
-# --------------------------------------------------------------------------------------------------------- cut anew
-
-
-def sliced(chunk: Chunk, begin: int, end: int) -> Chunk:
-    """Return some rows of a chunk, in place."""
-    table, part = chunk.table, slice(begin, end)
-    if isinstance(table.rows, Dense):
-        rows: Dense | Csr = Dense(table.rows.X[part])
-    else:
-        data, indices, indptr = table.rows
-        entries = slice(indptr[begin], indptr[end])
-        rows = Csr(data[entries], indices[entries], indptr[begin : end + 1] - indptr[begin])
-    shape = (end - begin, table.shape[1])
-    after = chunk.after
-    if after is not None and end < chunk.label.size:  # in the middle of a block: known by its row only
-        after = Position(after.row - chunk.label.size + end, -1)
-    weight = None if chunk.weight is None else chunk.weight[part]
-    return Chunk(Table(rows, shape, table.dtype, table.largest), chunk.label[part], weight, after)
-
-
-def _from_row(chunks: Iterator[Chunk], row: int) -> Iterator[Chunk]:
-    """Yield chunks without the rows before a row."""
-    seen = 0
-    for chunk in chunks:
-        size = chunk.label.size
-        if seen + size > row:
-            yield chunk if seen >= row else sliced(chunk, row - seen, size)
-        seen += size
-
-
-def joined(parts: list[Chunk]) -> Chunk:
-    """Return one chunk with the rows of several."""
-    if len(parts) == 1:
-        return parts[0]
-    tables = [part.table for part in parts]
-    sizes = [part.label.size for part in parts]
-    if isinstance(tables[0].rows, Dense):
-        rows: Dense | Csr = Dense(np.concatenate([table.values for table in tables]))
-    else:
-        pointers = [np.asarray(table.rows.indptr, np.int64) for table in tables if isinstance(table.rows, Csr)]
-        ends = np.cumsum([0, *(pointer[-1] for pointer in pointers)])
-        indptr = np.concatenate([[0], *(pointer[1:] + end for pointer, end in zip(pointers, ends, strict=False))])
-        indices = np.concatenate([table.rows.indices for table in tables if isinstance(table.rows, Csr)])
-        dtype = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
-        rows = Csr(np.concatenate([table.values for table in tables]), indices, indptr.astype(dtype))
-    weight = None
-    if any(part.weight is not None for part in parts):
-        weights = [
-            np.ones(size) if part.weight is None else part.weight for part, size in zip(parts, sizes, strict=True)
-        ]
-        weight = np.concatenate(weights)
-    table = Table(rows, (sum(sizes), tables[0].shape[1]), tables[0].dtype, max(table.largest for table in tables))
-    return Chunk(table, np.concatenate([part.label for part in parts]), weight, parts[-1].after)
-
-
-def _recut(chunks: Iterator[Chunk], size: int) -> Iterator[Chunk]:
-    """Yield chunks of exactly so many rows; the last one may have fewer."""
-    parts: list[Chunk] = []
-    count = 0
-    for chunk in chunks:
-        parts.append(chunk)
-        count += chunk.label.size
-        if count < size:
-            continue
-        whole = joined(parts)
-        cuts = range(0, count + 1, size)
-        for begin, end in pairwise(cuts):
-            yield sliced(whole, begin, end)
-        rest = cuts[-1]
-        parts = [sliced(whole, rest, count)] if rest < count else []
-        count -= rest
-    if parts:
-        yield joined(parts)

@@ -39,8 +39,8 @@ class FeatureOptions:
     bits : int, default 18
         There are 2^bits columns.
     dictionary : bool, default False
-        Give each name a column of its own, in the order of appearance, instead of hashing it. Names for which there is no
-        column left are left out.
+        Give each name a column of its own, in the order of appearance, instead of hashing it. Names for which there
+        is no column left are left out.
     words, letters : (int, int) or None
         The shortest and the longest n of n-grams of words, and of characters within words.
     lowercase : bool, default True

@@ -101,10 +101,10 @@ class Records:
             yield record
 
     def _fields(self, path: Any) -> Iterator[Record]:
-        quoting = csv.QUOTE_MINIMAL if self.reading.format == "csv" else csv.QUOTE_NONE
+        quoting: Any = csv.QUOTE_MINIMAL if self.reading.format == "csv" else csv.QUOTE_NONE
         columns = self.reading.columns
         with open_unpacked(path) as (stream, _):
-            text = io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="")
+            text = io.TextIOWrapper(cast(Any, stream), "utf-8", "surrogateescape", newline="")
             rows = csv.reader(text, delimiter=self.reading.delimiter, quoting=quoting)
             try:
                 for number, fields in enumerate(rows):

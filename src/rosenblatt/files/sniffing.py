@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from os import fspath
 from pathlib import PurePath
 from typing import NamedTuple
@@ -35,6 +36,7 @@ NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
 MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
+MOST = 0.9  # of the lines must look like a format
 WORDS_OF_TEXT = 3  # on average, from which on a field is text
 WORDS_AFTER_A_TAB = 2  # the same, of lines with one tab
 
@@ -90,8 +92,8 @@ def _looks_like_vw(line: bytes) -> bool:
     return bool(bar) and len(words) < MOST_WORDS and all(re.fullmatch(NUMBER, word) for word in words)
 
 
-def _share(fits: object, lines: list[bytes]) -> float:
-    return sum(bool(fits(line)) for line in lines) / len(lines)  # type: ignore[operator]
+def _share(fits: Callable[[bytes], object], lines: list[bytes]) -> float:
+    return sum(bool(fits(line)) for line in lines) / len(lines)
 
 
 def recognise(sample: bytes, path: FilePath) -> str:
@@ -120,18 +122,25 @@ def recognise(sample: bytes, path: FilePath) -> str:
         return by_name
     if not lines:
         raise InvalidInput(f"{path} has no rows. Pass a file with data.")
-    if _share(lambda line: line.lstrip()[:1] == b"{", lines) > 0.9:
+    found_by_content = _format_by_content(lines)
+    if found_by_content is None:
+        raise InvalidInput(
+            f"{path} begins with {lines[0][:60]!r}, which looks like no format that is known. Say which it is: "
+            "svmlight, vw, csv, tsv, jsonl, text, parquet or arrow."
+        )
+    return found_by_content
+
+
+def _format_by_content(lines: list[bytes]) -> str | None:
+    if _share(lambda line: line.lstrip()[:1] == b"{", lines) > MOST:
         return "jsonl"
-    if any(PAIR.search(line) for line in lines) and _share(SVMLIGHT.fullmatch, lines) > 0.9:
+    if any(PAIR.search(line) for line in lines) and _share(SVMLIGHT.fullmatch, lines) > MOST:
         return "svmlight"
-    if _share(_looks_like_vw, lines) > 0.9:
+    if _share(_looks_like_vw, lines) > MOST:
         return "vw"
     if looks_like_text(lines):
         return "text"
     for delimiter, found in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
-        if _share(lambda line, delimiter=delimiter: delimiter in line, lines) > 0.9:
+        if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
-    raise InvalidInput(
-        f"{path} begins with {lines[0][:60]!r}, which looks like no format that is known. Say which it is: "
-        "svmlight, vw, csv, tsv, jsonl, text, parquet or arrow."
-    )
+    return None

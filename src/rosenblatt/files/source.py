@@ -32,13 +32,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def _open_zstd(file: Any) -> Any:
     try:
-        from compression import zstd  # Python 3.14
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]  # Python 3.14
     except ImportError:
         try:
-            import zstandard
+            import zstandard  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             raise MissingExtra(
-                "This file is packed with zstd, and no package that unpacks it is installed. Install rosenblatt[files], or unpack it."
+                "This file is packed with zstd, and no package that unpacks it is installed. "
+                "Install rosenblatt[files], or unpack it."
             ) from None
         return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
     return zstd.ZstdFile(file)

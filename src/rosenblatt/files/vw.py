@@ -97,14 +97,14 @@ class VwParser(Parser):
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
             wrong = np.setdiff1d(wrong, refused)
             then = "a bar, and the features, as in: 1 | price:0.5 new"
-            faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), start[row], end[row], then))
+            faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
             bad.append(wrong)
         begin, stop = (np.ascontiguousarray(part) for part in heads[1].T)
         weight, wrong = numbers_in(text, begin, stop)
         weight[begin == stop] = 1.0
         wrong = np.union1d(wrong[begin[wrong] < stop[wrong]], np.flatnonzero(weight < 0))
         wrong = np.setdiff1d(wrong, np.concatenate(bad))
-        faults.add_rows(wrong, lambda row: fault_at(text, int(line[row]), begin[row], stop[row], NO_WEIGHT))
+        faults.add_rows(wrong, lambda row: fault_at(text, int(line[row]), int(begin[row]), int(stop[row]), NO_WEIGHT))
         out = np.concatenate([*bad, wrong]).astype(np.int64)
         kept = np.ones(line.size, bool)
         kept[out] = False
@@ -125,7 +125,9 @@ def without_rows(piece: Piece, kept: Array) -> Piece:
         return values[entries] if values is not None and values.size == entries.size else values
 
     start, end, group = part(piece.start), part(piece.end), part(piece.group)
-    assert start is not None and end is not None and group is not None
+    assert start is not None
+    assert end is not None
+    assert group is not None
     value, column = part(piece.value), part(piece.column)
     return piece._replace(indptr=indptr, start=start, end=end, group=group, value=value, column=column)
 

@@ -1,7 +1,7 @@
 """Write rows in any format, and convert files from one format to another.
 
-Tables and raw text keep their columns. Svmlight and Vowpal Wabbit's text hold features, so that a table becomes features for
-them: numbers, categories as name=value, words with their counts; and features become a table of numbers.
+Tables and raw text keep their columns. Svmlight and Vowpal Wabbit's text hold features, so that a table becomes
+features for them: numbers, categories as name=value, words with their counts; and features become a table of numbers.
 """
 
 from __future__ import annotations
@@ -175,8 +175,9 @@ def _write_text(file: Any, records: Records) -> int:
     texts, label = records.texts, records.label
     others = [name for name in records.names() if name not in (*texts, label)]
     if not texts or others:
+        found_instead = f"the columns {', '.join(others)[:100]}" if texts else "no columns of text"
         raise InvalidInput(
-            f"Raw text holds a label and a text; there are {'no columns of text' if not texts else f'the columns {others}'}. "
+            f"Raw text holds a label and a text; there are {found_instead}. "
             "Skip other columns, or convert to csv or jsonl."
         )
     count = 0
@@ -192,7 +193,8 @@ def _write_columns(file: Any, name: str, names: list[str], rows: Iterable[Record
     """Write rows of named columns as csv, tsv or parquet."""
     if len(names) > MOST_TABLE_COLUMNS:
         raise InvalidInput(
-            f"A table of {len(names)} columns is too wide (at most {MOST_TABLE_COLUMNS}). Convert to svmlight, vw or jsonl."
+            f"A table of {len(names)} columns is too wide (at most {MOST_TABLE_COLUMNS}). Convert to svmlight, vw or "
+            "jsonl."
         )
     if name == "parquet":
         return _write_parquet(file, names, rows)
@@ -324,7 +326,9 @@ def _vw_line(row: Row, numbered: bool) -> str:
     for name, value in row.features:
         space, mark, feature = name.partition("^")
         own, feature = (space, feature) if mark and _is_space(space) else ("", name)
-        spaces.setdefault(own, []).append(UNSAFE.sub(lambda found: quote(found[0]), feature) + ("" if value == 1.0 else f":{_number(value)}"))
+        spaces.setdefault(own, []).append(
+            UNSAFE.sub(lambda found: quote(found[0]), feature) + ("" if value == 1.0 else f":{_number(value)}")
+        )
     parts = [f"|{space} {' '.join(features)}" for space, features in spaces.items()]
     return head + (" ".join(parts) or "|") + "\n"
 
@@ -377,7 +381,8 @@ def _words(row: Row, plain: Any) -> str:
         word = plain(name)
         if not re.fullmatch(r"\w+", word) or value != int(value) or not 0 < value <= MOST_REPEATS:
             raise InvalidInput(
-                f"The feature {word!r} with the value {_number(value)} is not a word with a count, and raw text holds nothing else. "
+                f"The feature {word!r} with the value {_number(value)} is not a word with a count, and raw text holds "
+                "nothing else. "
                 "Convert to csv, jsonl, vw or svmlight."
             )
         words += [word] * int(value)
