@@ -123,7 +123,7 @@ def column_of(name: str, reading: Any) -> int:
         space, _, encoded = encoded.rpartition(b"^")
         seed = (int(space) if space.isdigit() else murmur(space)) if space else 0
         found = int(encoded) + seed if encoded.isdigit() else murmur(encoded, seed)
-        return found & (reading.features.n_columns - 1)
+        return int(found & (reading.features.n_columns - 1))
     # The longest name of a column that fits: one may be the beginning of another.
     own = [column.name.encode("utf-8", "surrogateescape") for column in reading.columns]
     fitting = [column for column in own if encoded.startswith(column + b"=")]
@@ -132,7 +132,7 @@ def column_of(name: str, reading: Any) -> int:
         encoded, seed = encoded[len(prefix) + 1 :], murmur(prefix)
     if encoded.startswith(LETTER_MARK) and reading.features.letters is not None:
         encoded, seed = encoded[len(LETTER_MARK) :], murmur(LETTER_SEED, seed)
-    return murmur(encoded, seed) & (reading.features.n_columns - 1)
+    return int(murmur(encoded, seed) & (reading.features.n_columns - 1))
 
 
 def _telling(model: Any, names: dict[int, str], top: int) -> dict[str, list[list[Any]]]:

@@ -40,7 +40,8 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
     import numpy as np
 
     from rosenblatt.errors import InvalidInput
-    from rosenblatt.files.opening import joined, open_source
+    from rosenblatt.files.chunks import joined
+    from rosenblatt.files.opening import open_source
 
     if model is None:
         on_error = options["on_error"]
@@ -59,14 +60,15 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
         raise InvalidInput("There are no rows in the files. Pass files with at least one row.")
     report_problems(source, quiet=False)
     whole = joined(chunks)
-    label, matrix, names = whole.label, whole.table.matrix(), source.names
+    label, matrix = whole.label, whole.table.matrix()
+    names = None if source.names is None else list(source.names)
     if label.dtype.kind == "f" and np.all(label == np.floor(label)):
         label = label.astype(np.int64)
     if hasattr(matrix, "indices"):
         used = np.unique(matrix.indices)
         matrix = matrix[:, used]
         names = None if names is None else [names[column] for column in used]
-    return matrix, label, None if names is None else list(names)
+    return matrix, label, names
 
 
 @click.command(cls=Sections)
