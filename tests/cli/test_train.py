@@ -158,6 +158,15 @@ def test_damaged_lines_are_errors_or_are_counted(folder):
     assert (folder / "bad").read_bytes() == trained(folder)
 
 
+def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
+    lines = sorted((folder / "two.svm").read_text().splitlines())
+    (folder / "sorted.svm").write_text("\n".join(lines) + "\n")
+    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s").stderr
+    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
+    assert "come together" not in run("train", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
+    assert "come together" not in run("train", folder / "two.svm", "--model", folder / "s").stderr
+
+
 # --------------------------------------------------------------------------------------------- interruptions, accidents
 
 

@@ -243,6 +243,8 @@ class _Training:
             return
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
+        if self.presenter.look.in_runs and self.job.plan.order == "cyclic":
+            note("Rows with the same label come together, which learning suffers from: shuffle the file, or --shuffle.")
         self._collisions()
         note(f"It stopped because {run.reason}")
         if self.interruption():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, decision, is_joint, make_task, winners
+from rosenblatt.learn.order import mixed
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.regression import regression_task
 from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Cycle, Stop, Words
@@ -34,6 +35,8 @@ from rosenblatt.methods.method import Pass, all_finite, copy_state, new_counts, 
 
 Array = npt.NDArray[Any]
 
+# So few rows say nothing about the order of the labels.
+FEWEST_ROWS_IN_RUNS = 50
 # What an end means for a source of chunks.
 _INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all"
 
@@ -52,12 +55,15 @@ class Look:
         The labels, sorted; empty for a regression.
     counts : int array or None
         Rows of each class, where all have been counted.
+    in_runs : bool
+        Whether rows of one class come together at the start, which learning in that order suffers from.
     """
 
     table: Table
     sizes: Survey
     classes: Array
     counts: Array | None = None
+    in_runs: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
     rest = iter(job.chunks)
     look = _look(job, read, rest)
     if resume is not None:
-        look = Look(look.table, look.sizes, resume.classes, resume.counts)
+        look = replace(look, classes=resume.classes, counts=resume.counts)
     try:
         return _train(job, look, chain(read, rest), resume)
     except NewLabels as found:
@@ -209,7 +215,13 @@ def _look(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Look:
         return Look(table, sizes, NO_CLASSES)  # no class is known before all are counted
     if job.classes is not None:
         return Look(table, sizes, np.unique(job.classes))
-    return Look(table, sizes, _labels(read)[0])
+    return Look(table, sizes, _labels(read)[0], in_runs=_in_runs(read))
+
+
+def _in_runs(chunks: list[Chunk]) -> bool:
+    """Return whether neighbours share a label more often than rows at random would."""
+    label = np.concatenate([chunk.label for chunk in chunks])
+    return label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
 
 
 def _look_at_all(job: ChunkedJob, look: Look) -> Look:
@@ -217,7 +229,7 @@ def _look_at_all(job: ChunkedJob, look: Look) -> Look:
     classes, counts = _labels(job.chunks)
     if classes.size < 2:
         raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two.")
-    return Look(look.table, look.sizes, classes, counts)
+    return replace(look, classes=classes, counts=counts, in_runs=look.in_runs or look.classes.size == 1)
 
 
 def _labels(chunks: Any) -> tuple[Array, Array]:
