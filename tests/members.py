@@ -12,6 +12,8 @@ from rosenblatt import (
     Perceptron,
     PocketPerceptron,
     SoftMargin,
+    TableHasher,
+    TextHasher,
     VotedPerceptron,
     Winnow,
 )
@@ -68,6 +70,8 @@ EVERY_CLASS = [
     Perceptron,
     PocketPerceptron,
     SoftMargin,
+    TableHasher,
+    TextHasher,
     VotedPerceptron,
     Winnow,
 ]

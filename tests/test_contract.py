@@ -25,27 +25,34 @@ ESTIMATORS = [name for name in PUBLIC if issubclass(getattr(rosenblatt, name), B
 CHECKED_IN_ITS_OWN_FILE = {
     "AssociationUnits": "tests/estimators/test_association.py",  # a transformer
     "KernelPerceptron": "tests/estimators/test_kernel_perceptron.py",  # checks of kernels and budgets
+    "TableHasher": "tests/estimators/test_hashers.py",  # a transformer
+    "TextHasher": "tests/estimators/test_hashers.py",  # a transformer of texts
 }
 NOT_TIMED = {
     "AdalineRegressor": "runs the loop of Adaline",
     "AssociationUnits": "is a product of matrices, which is NumPy's",
+    "TableHasher": "is timed as the reading of files",
+    "TextHasher": "is timed as the reading of files",
     "Winnow": "no other package has it",
 }
 
 
-def rows_of():
+def rows_of(cls):
+    if cls is rosenblatt.TextHasher:
+        return ["some words", "", "more words"], [0, 1, 0]
     rng = np.random.default_rng(0)
     X = np.abs(rng.standard_normal((30, 3)))
     return X, (X[:, 0] > X[:, 1]).astype(int)
 
 
 def output(model, X):
-    return model.transform(X) if hasattr(model, "transform") else model.predict(X)
+    found = model.transform(X) if hasattr(model, "transform") else model.predict(X)
+    return found.toarray() if hasattr(found, "toarray") else found
 
 
 def stored(cls, folder):
     """Whether the class comes back from files, fitted and not."""
-    X, y = rows_of()
+    X, y = rows_of(cls)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = cls().fit(X, y)

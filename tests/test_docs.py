@@ -1,6 +1,7 @@
 """What the documents say is true."""
 
 import doctest
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
+from commands import mails, svmlight
 from rosenblatt.learn.trainer import Presenter
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +43,38 @@ def test_links_to_headings_find_them(page):
         titles = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
         anchors = [re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles]
         assert heading in anchors, f"{target.name} has no heading {heading}"
+
+
+def shell_blocks(page):
+    """The commands of each block of a page that shows a terminal."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
+    return [[line[2:] for line in block.splitlines() if line.startswith("$ rosenblatt ")] for block in blocks]
+
+
+@pytest.fixture
+def files_of_the_pages(tmp_path):
+    """The files that the commands of the pages are about."""
+    random = np.random.default_rng(0)
+    mails(tmp_path / "mails.csv", n=200)
+    mails(tmp_path / "new-mails.csv", n=50, seed=1)
+    for day in (1, 2):
+        svmlight(tmp_path / f"day-{day}.svm", n=300, seed=day)
+    ages, pressures = random.integers(20, 80, 60), random.normal(120, 15, 60).round(1)
+    rows = [f"{i},{ages[i]},{pressures[i]},{'red' if i % 5 else 'blue'},{7 + i % 3},{i % 2}" for i in range(60)]
+    (tmp_path / "patients.csv").write_text("\n".join(["id,age,pressure,group,code,outcome", *rows]) + "\n")
+    return tmp_path
+
+
+@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
+@pages
+def test_commands_on_the_pages_run(page, files_of_the_pages):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    for line in (line for block in shell_blocks(page) for line in block):
+        shown = line.replace("rosenblatt ", f"{sys.executable} -m rosenblatt.cli.main ", 1)
+        done = subprocess.run(
+            shown, shell=True, cwd=files_of_the_pages, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
 def test_the_readme_knows_what_each_member_can_do():

@@ -4,7 +4,6 @@ Nothing heavy is imported until it is used; `import rosenblatt` itself costs nex
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
@@ -13,6 +12,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
     from rosenblatt.estimators.for_river import as_river as as_river
+    from rosenblatt.estimators.hashers import TableHasher as TableHasher
+    from rosenblatt.estimators.hashers import TextHasher as TextHasher
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
     from rosenblatt.estimators.onnx import register_onnx as register_onnx
@@ -54,6 +55,8 @@ _HOME = {
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
     "SoftMargin": "estimators.soft_margin",
+    "TableHasher": "estimators.hashers",
+    "TextHasher": "estimators.hashers",
     "VotedPerceptron": "estimators.voted",
     "Winnow": "estimators.winnow",
     "as_river": "estimators.for_river",
@@ -78,6 +81,9 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        # Imported here: it takes as long as all else that a command needs to print its help.
+        from importlib.metadata import version
+
         return version("rosenblatt")
     if name not in _HOME:
         # Imported here: `import rosenblatt` costs next to nothing.

@@ -3,7 +3,7 @@
 Some test must hold the estimator against each oracle that is named here; tests/test_contract.py looks for it.
 """
 
-from oracles import family, reference
+from oracles import family, features, reference
 
 ORACLES = {
     "AROW": (family.arow, family.arow_diagonal),
@@ -15,6 +15,8 @@ ORACLES = {
     "Perceptron": (reference.perceptron, reference.one_vs_one, family.margin_perceptron),
     "PocketPerceptron": (family.pocket,),
     "SoftMargin": (family.pegasos,),
+    "TableHasher": (features.category_column, features.number_column),
+    "TextHasher": (features.text_row,),
     "VotedPerceptron": (family.voted,),
     "Winnow": (family.winnow1, family.winnow2, family.balanced_winnow),
 }

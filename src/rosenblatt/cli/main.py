@@ -1,14 +1,30 @@
-"""The command line: parse, call, print. One function per command; what is heavy is imported inside it."""
+"""The command line: a table of commands. What a command needs is imported when it is called."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from importlib import import_module
 from typing import IO, Any
 
 import click
 
 from rosenblatt.errors import RosenblattError
+
+# Name of each command: its module, and what it does.
+COMMANDS = {
+    "train": ("train", "Train a model on data files."),
+    "predict": ("predict", "Predict the labels of data files."),
+    "evaluate": ("evaluate", "Measure how good a model is on data files."),
+    "info": ("info", "Describe a model or a data file."),
+    "certify": ("proofs", "Find out whether data is separable, with a proof."),
+    "verify": ("proofs", "Check a proof."),
+    "trace": ("trace", "Show every trial of the perceptron on a small data file."),
+    "convert": ("convert", "Write data files in another format."),
+    "warmup": ("warm", "Compile the loops beforehand, so that no first use waits."),
+    "demo": ("demonstration", "Watch a perceptron learn: a short report and a picture."),
+    "completion": ("manual", "Print the completion script for a shell."),
+    "manual": ("manual", "Write a manual page for each command."),
+}
 
 
 class Failure(click.ClickException):
@@ -22,53 +38,52 @@ class Failure(click.ClickException):
 class Commands(click.Group):
     """A group of commands whose expected errors end in a sentence, not in a traceback."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, the most used first."""
+        return [*COMMANDS, *self.commands] if self.name == "rosenblatt" else [*self.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; its module is imported here."""
+        if self.name == "rosenblatt" and cmd_name in COMMANDS:
+            module = import_module(f"rosenblatt.cli.{COMMANDS[cmd_name][0]}")
+            found: click.Command = getattr(module, cmd_name)
+            return found
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with what they do, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx) if name in COMMANDS])
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
         try:
             return super().invoke(ctx)
         except RosenblattError as error:
             raise Failure(str(error)) from error
+        except BrokenPipeError:
+            # Whoever read the output has seen enough. What is still in the buffer has nowhere to go.
+            sys.stdout = None
+            ctx.exit(0)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise Failure(f"{place}{error.strerror or error}. See to that, and try again.") from error
+
+
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"rosenblatt {version('rosenblatt')}")
+        context.exit()
 
 
 @click.group(cls=Commands, name="rosenblatt", context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rosenblatt", message="rosenblatt %(version)s")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
+)
 def main() -> None:
     """Train, use and understand the perceptron and its family."""
-
-
-@main.command()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    default=Path("rosenblatt-demo.png"),
-    show_default=True,
-    help="Where to save the picture; its ending chooses the format.",
-)
-@click.option("--no-picture", is_flag=True, help="Print the report only; works without matplotlib.")
-@click.pass_context
-def demo(context: click.Context, output: Path, no_picture: bool) -> None:
-    """Watch a perceptron learn: a short report and a picture.
-
-    Two sets that come with scikit-learn, nothing is downloaded: tumours, benign or malignant, and handwritten digits.
-    """
-    from rich.console import Console
-
-    from rosenblatt.cli.demo import run_demo
-
-    context.exit(run_demo(None if no_picture else output, Console()))
-
-
-@main.command()
-@click.argument("names", nargs=-1)
-def warmup(names: tuple[str, ...]) -> None:
-    """Compile the loops beforehand, so that no first use waits.
-
-    NAMES are perceptron, certify, arow, kernel, ... or all; by default the perceptron and certify.
-    """
-    from rosenblatt.estimators.warm import warmup as compile_named
-
-    click.echo(compile_named(*names))
 
 
 if __name__ == "__main__":

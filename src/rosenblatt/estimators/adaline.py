@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import LmsRule, NormalisedLmsRule
+from rosenblatt.compiled.epochs import LmsRule
 from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.numbers import is_real
-from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.estimators.base import all_or_nothing
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import FullTraining, InEpochs, WithRate, WithWarmStart, choice, flag, real
+from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.record import Recorder, Recording
@@ -30,36 +28,13 @@ from rosenblatt.learn.stopping import REGRESSION, Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.method import Method, copy_state
+from rosenblatt.methods.method import copy_state
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 
 
-class _WithLmsRate(WithRate):
-    """The learning rate of least mean squares."""
-
-    eta0: float = real(
-        default=0.1,
-        text="Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
-        above=0,
-        wanted="a positive number",
-    )
-
-
-class _Lms(_WithLmsRate):
-    """Parameters of least mean squares for numbers."""
-
-    normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
-
-
-class _Fitted(LinearClassifier):
-    """What a fit leaves on the object."""
-
-    row_length_: float
-
-
-class Adaline(_WithLmsRate, FullTraining, _Fitted):
+class Adaline(ForAdaline, LinearClassifier):
     """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
 
     Every row moves the weights, right or wrong: w += eta (y - f(x)) x (LMS), divided by |x|^2 if `normalised` (NLMS). A
@@ -91,39 +66,15 @@ class Adaline(_WithLmsRate, FullTraining, _Fitted):
     [0, 1]
     """
 
-    normalised: bool | Literal["mean"] = choice(
-        default="mean",
-        text="Whether steps are divided by the squared length of the row (NLMS). That makes errors on short rows count"
-        ' more than in least squares; "mean": by the mean over all rows if that is more. A stream, which does not know'
-        " it, takes the length of the row, or goes on with the mean of a fit.",
-        choices=("mean", True, False),
-    )
-    average: bool = flag(
-        default=True, text="Whether the model is the average of the weights over all trials.", absent=False
-    )
-
-    modes = ("ovr", "ovo", "ovo-vote")
-    keeps = "last"
     at_times = (*LinearClassifier.at_times, "row_length_")
-
-    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
-        super()._adapt(sizes, n_classes, warm=warm)
-        if not warm:
-            self.row_length_ = math.sqrt(sizes.row_length**2 + self._bias())
 
     def _check_learned(self) -> None:
         length = self.__dict__.get("row_length_", 0.0)
         expect(is_real(length) and 0 <= length < np.inf, f"row_length_={length!r:.60} is not a length")
         super()._check_learned()
 
-    def _method(self) -> Method:
-        if not self.normalised:
-            return FirstOrder(LmsRule(), averaged=bool(self.average))
-        floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
-        return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
 
-
-class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream):
+class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
     """Adaline for numbers: linear regression by least mean squares, row by row.
 
     w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
@@ -191,8 +142,7 @@ class AdalineRegressor(_Lms, InEpochs, WithWarmStart, RegressorMixin, FromStream
         return kept | {"learned": Learned(NO_CLASSES, state, attributes["t_"], 0, ()), "model": None}
 
     def _settings(self) -> Settings:
-        method = FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
-        return Settings(method, eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
+        return Settings(self._method(), eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Settings, Any]:
         self._check_parameters()

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import (
-    ForClasses,
-    InEpochs,
-    OnThreads,
-    WithKeep,
-    WithPadding,
-    WithValidation,
-    WithWarmStart,
-    choice,
-    real,
-)
-from rosenblatt.learn.multiclass import MULTICLASS
-from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.method import Method
+from rosenblatt.estimators.linear_parameters import ForArow
 
 
-class AROW(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):
+class AROW(ForArow, LinearClassifier):
     """Adaptive regularisation of weights: small steps where a feature is known well, large ones where it is rare.
 
     Keeps a Gaussian over the weights. When m = y f(x) < 1, with v = x'Vx and beta = 1/(v + r):
@@ -50,19 +35,4 @@ class AROW(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWar
     [0]
     """
 
-    r: float = real(default=1.0, text="The larger, the smaller the steps.", above=0, wanted="a positive number")
-    covariance: Literal["diagonal", "full"] = choice(
-        default="diagonal",
-        text="A variance for each weight, or the whole matrix, for up to some thousand features.",
-        choices=("diagonal", "full"),
-    )
-
     minds_scale = False
-
-    @property
-    def modes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Modes there are: all classes at once share no covariance matrix."""
-        return MULTICLASS if self.covariance == "diagonal" else MULTICLASS[:-1]
-
-    def _method(self) -> Method:
-        return Arow(float(self.r), self.covariance == "full")

@@ -17,14 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import ElasticNet, NoPenalty, Ridge
 from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
-from rosenblatt.data.survey import Survey, survey
+from rosenblatt.data.survey import survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.padding import check_padding, choose_padding
+from rosenblatt.estimators.linear_parameters import LinearMember, check_parameters
+from rosenblatt.estimators.padding import check_padding
 from rosenblatt.estimators.scale import warn_of_scale
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
@@ -33,10 +33,9 @@ from rosenblatt.learn.multiclass import MULTICLASS, by_pairs, code, decision, ma
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.stopping import PERCEPTRON, Stop
-from rosenblatt.learn.stream import Learned, Settings, Stream
+from rosenblatt.learn.stream import Learned, Stream
 from rosenblatt.learn.trainer import Clock, Trainer
-from rosenblatt.methods.first_order import Penalty
-from rosenblatt.methods.method import Method, copy_state, start_state
+from rosenblatt.methods.method import copy_state, start_state
 from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
@@ -65,16 +64,6 @@ ATTRIBUTES = """\
         Their names, where X had any."""
 
 
-def penalty_of(estimator: Any) -> Penalty:
-    """Return the penalty that the parameters describe."""
-    if estimator.penalty is None:
-        return NoPenalty()
-    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(estimator.l1_ratio)}[estimator.penalty]
-    if share == 0.0:
-        return Ridge(float(estimator.alpha))
-    return ElasticNet(float(estimator.alpha) * share, float(estimator.alpha) * (1.0 - share))
-
-
 def _has_no_probabilities(estimator: Any) -> NoReturn:
     raise NotAvailable(
         f"{type(estimator).__name__} has no probabilities. Use decision_function, SoftMargin(loss='logistic'), or "
@@ -86,20 +75,14 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
     """Prediction by hyperplanes."""
 
     # Modes that the method has.
-    modes: ClassVar[tuple[str, ...]] = MULTICLASS
+    modes: Any = MULTICLASS
 
     classes_: Array
     coef_: Array
     intercept_: Array
 
     def _check_parameters(self) -> None:
-        self._check_declared()
-        if self.multiclass not in self.modes:
-            raise InvalidInput(
-                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose one of "
-                f"{', '.join(map(repr, self.modes))}."
-            )
-        self._check_own()
+        check_parameters(self)
 
     def _problem_scores(self, table: Table) -> Array:
         """Return the score of each row under each problem."""
@@ -181,25 +164,16 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         return distances[:, 0] if distances.shape[1] == 1 else distances
 
 
-class LinearClassifier(FromStream, LinearPredictor):
+class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     """What the linear classifiers of the family share: fitting, streams, and the stream that owns what was learned.
 
     A subclass inherits its parameters from `rosenblatt.estimators.parameters`, and gives its `_method`.
     """
 
-    keeps = "best"
-    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
-    takes_new_classes: ClassVar[bool] = True
     # Whether a column of large values outweighs the others, as where the weights move along the row.
     minds_scale: ClassVar[bool] = True
     attributes_text = ATTRIBUTES
     at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
-
-    intercept_scaling_: float
-
-    def _method(self) -> Method:
-        """Return the way to learn, from the parameters."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------ what was learned
 
@@ -233,20 +207,6 @@ class LinearClassifier(FromStream, LinearPredictor):
     def intercept_(self, value: Any) -> None:
         stream = self._learned("intercept_")
         stream.set_weights(stream.model().W, value)
-
-    def _settings(self) -> Settings:
-        eta = float(getattr(self, "eta0", 1.0))
-        return Settings(self._method(), self.multiclass, eta, self._bias(), self.class_weight, self.takes_new_classes)
-
-    def _bias(self) -> float:
-        """Return the square of the constant that pads each row."""
-        return self._padding() ** 2 if self.fit_intercept else 0.0
-
-    def _padding(self) -> float:
-        """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
-        if self.intercept_scaling != "auto":
-            return float(self.intercept_scaling)
-        return float(self.__dict__.get("intercept_scaling_", 1.0))
 
     def _check_learned(self) -> None:
         if "intercept_scaling_" in self.__dict__:
@@ -326,12 +286,6 @@ class LinearClassifier(FromStream, LinearPredictor):
         self._adapt(sizes, n_classes, warm=warm)
         if self.minds_scale and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
-
-    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
-        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
-        if "intercept_scaling" in self.declared:
-            chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
-            self.intercept_scaling_ = chosen
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rosenblatt.compiled.epochs import PerceptronRule
-from rosenblatt.data.numbers import is_real
-from rosenblatt.estimators.linear import LinearClassifier, penalty_of
-from rosenblatt.estimators.parameters import FullTraining, WithPenalty, WithRate, flag, margins
-from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.method import Method
+from rosenblatt.estimators.linear import LinearClassifier
+from rosenblatt.estimators.linear_parameters import ForAveragedPerceptron, ForPerceptron
 
 
-def margin_rule(estimator: Any) -> PerceptronRule:
-    """Return the perceptron's rule; margins are in units of the learning rate, as the weights are."""
-    positive, negative = (estimator.margin,) * 2 if is_real(estimator.margin) else estimator.margin
-    return PerceptronRule(float(positive / estimator.eta0), float(negative / estimator.eta0))
-
-
-class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
+class Perceptron(ForPerceptron, LinearClassifier):
     """Rosenblatt's perceptron: on a mistake, move the weights towards the row.
 
     For a row x with label y in {-1, +1} and the score f(x) = w.x + b, a mistake is y f(x) <= 0, and then
@@ -64,17 +52,8 @@ class Perceptron(WithPenalty, WithRate, FullTraining, LinearClassifier):
     (['no', 'yes'], [[2.0, 2.0]], (3, 1, 2, 2, 1, 0))
     """
 
-    batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
-    margin: float | tuple[float, float] = margins(
-        default=0.0,
-        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
-    )
 
-    def _method(self) -> Method:
-        return FirstOrder(margin_rule(self), penalty_of(self))
-
-
-class AveragedPerceptron(WithRate, FullTraining, LinearClassifier):
+class AveragedPerceptron(ForAveragedPerceptron, LinearClassifier):
     """The perceptron whose model is the average of its weights over all trials.
 
     Trains exactly as `Perceptron` does and predicts with (w_1 + ... + w_T) / T, which does not depend on which row came
@@ -103,8 +82,3 @@ class AveragedPerceptron(WithRate, FullTraining, LinearClassifier):
     >>> model.coef_.tolist(), model.intercept_.tolist()
     ([[1.5]], [0.5])
     """
-
-    margin: float | tuple[float, float] = margins(default=0.0, text="Update as long as y f(x) <= margin.")
-
-    def _method(self) -> Method:
-        return FirstOrder(margin_rule(self), averaged=True)

@@ -7,26 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.compiled.epochs import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import UNCHECKED
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.estimators.parameters import (
-    ForClasses,
-    InEpochs,
-    OnThreads,
-    WithKeep,
-    WithValidation,
-    WithWarmStart,
-    flag,
-    real,
-)
-from rosenblatt.methods.method import Method
-from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.estimators.linear_parameters import ForWinnow
 
 
-class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearClassifier):
+class Winnow(ForWinnow, LinearClassifier):
     """Winnow: on a mistake multiply the weights instead of adding to them; few relevant features among many.
 
     Littlestone's Winnow (``balanced=False``) takes features that are not negative: it starts from weights of one,
@@ -58,22 +46,6 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
     1.0
     """
 
-    balanced: bool = flag(default=True, text="Whether features may be of either sign.")
-    factor: float = real(
-        default=1.5, text="What a promotion multiplies by; above 1.", above=1, wanted="a number above 1"
-    )
-    threshold: float | None = real(
-        default=None,
-        text="What w.x is held against without `balanced`; None: half the number of features.",
-        above=0,
-        wanted="a positive number or None",
-        optional=True,
-    )
-    eliminate: bool = flag(
-        default=False, text="Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2)."
-    )
-
-    modes = ("ovr", "ovo", "ovo-vote")
     minds_scale = False
 
     def __sklearn_tags__(self) -> Any:
@@ -82,11 +54,6 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
         # Littlestone's form is for features that are there or not; on others it promises little.
         tags.classifier_tags.poor_score = not self.balanced
         return tags
-
-    @property
-    def takes_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether a class may lend its weights, with their signs changed, to one that appears."""
-        return bool(self.balanced)
 
     def _check_rows(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Table, Any]:
         table, labels = super()._check_rows(X, y, reset=reset)
@@ -104,13 +71,3 @@ class Winnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, Wit
             if len(values) and np.min(values) < 0:
                 raise InvalidInput("Negative values in a row passed to Winnow. Use balanced=True.")
         return super().learn_one(x, y)
-
-    def _bias(self) -> float:
-        return super()._bias() if self.balanced else 0.0
-
-    def _method(self) -> Method:
-        if self.balanced:
-            return Multiplicative(BalancedWinnowRule(float(self.factor)))
-        if self.threshold is None:
-            return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), self.n_features_in_ / 2)
-        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), float(self.threshold))

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.table import Table, as_table
-from rosenblatt.files.source import FilePath
-from rosenblatt.files.svmlight import iterate_svmlight
+from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.data.table import Table
 
 Array = npt.NDArray[Any]
+
+
+class Position(NamedTuple):
+    """A place between two rows of a source.
+
+    Attributes
+    ----------
+    row : int
+        How many rows are before it.
+    file, offset, line : int
+        Number of the file, bytes of it before the place (after unpacking), and lines before the place.
+    """
+
+    row: int = 0
+    file: int = 0
+    offset: int = 0
+    line: int = 0
 
 
 class Chunk(NamedTuple):
@@ -22,37 +40,118 @@ class Chunk(NamedTuple):
     table : Table
         The validated rows.
     label : array of shape (n_rows,)
+        Numbers or text; NaN or empty where a row has no label.
     weight : array of shape (n_rows,), or None
         Sample weights; None: all are one.
+    after : Position, or None
+        Where reading goes on after these rows.
     """
 
     table: Table
     label: Array
     weight: Array | None = None
+    after: Position | None = None
 
 
 class Source(Protocol):
-    """Data that can be read again: each iteration starts anew and yields the same chunks in the same order."""
+    """Data that can be read again: each iteration starts anew and yields the same rows in the same order."""
 
     def __iter__(self) -> Iterator[Chunk]:
         """Yield the chunks from the first one on."""
         ...
 
 
-class SvmlightSource:
-    """The rows of a svmlight file, read from the disk anew by each iteration.
+class Progress(NamedTuple):
+    """How far a pass has come: rows, bytes read as they are on the disk, and how many there are, where it is known."""
 
-    Parameters
-    ----------
-    path : path-like
-    n_features : int
-    zero_based : bool, default False
-        Whether indices count from 0; otherwise from 1.
-    """
+    rows: int
+    bytes_read: int
+    bytes_total: int | None
 
-    def __init__(self, path: FilePath, *, n_features: int, zero_based: bool = False) -> None:
-        self.path, self.n_features, self.zero_based = path, n_features, zero_based
 
-    def __iter__(self) -> Iterator[Chunk]:
-        blocks = iterate_svmlight(self.path, n_features=self.n_features, zero_based=self.zero_based)
-        return (Chunk(as_table(X), y) for X, y in blocks)
+class Problems(NamedTuple):
+    """What a pass met: lines skipped and the first of the reasons, missing values, and notes in words."""
+
+    skipped: int = 0
+    examples: tuple[str, ...] = ()
+    missing: int = 0
+    notes: tuple[str, ...] = ()
+
+
+# --------------------------------------------------------------------------------------------------------- cut anew
+
+
+def sliced(chunk: Chunk, begin: int, end: int) -> Chunk:
+    """Return some rows of a chunk, in place."""
+    table, part = chunk.table, slice(begin, end)
+    if isinstance(table.rows, Dense):
+        rows: Dense | Csr = Dense(table.rows.X[part])
+    else:
+        data, indices, indptr = table.rows
+        entries = slice(indptr[begin], indptr[end])
+        rows = Csr(data[entries], indices[entries], indptr[begin : end + 1] - indptr[begin])
+    shape = (end - begin, table.shape[1])
+    after = chunk.after
+    if after is not None and end < chunk.label.size:  # in the middle of a block: known by its row only
+        after = Position(after.row - chunk.label.size + end, -1)
+    weight = None if chunk.weight is None else chunk.weight[part]
+    return Chunk(Table(rows, shape, table.dtype, table.largest), chunk.label[part], weight, after)
+
+
+def from_row(chunks: Iterator[Chunk], row: int) -> Iterator[Chunk]:
+    """Yield chunks without the rows before a row."""
+    seen = 0
+    for chunk in chunks:
+        size = chunk.label.size
+        if seen + size > row:
+            yield chunk if seen >= row else sliced(chunk, row - seen, size)
+        seen += size
+
+
+def _joined_rows(parts: list[Any]) -> Dense | Csr:
+    """Return the rows of several tables as those of one."""
+    if isinstance(parts[0], Dense):
+        return Dense(np.concatenate([part.X for part in parts]))
+    pointers = [np.asarray(part.indptr, np.int64) for part in parts]
+    ends = np.cumsum([0, *(pointer[-1] for pointer in pointers)])
+    indptr = np.concatenate([[0], *(pointer[1:] + end for pointer, end in zip(pointers, ends, strict=False))])
+    dtype = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
+    indices, data = (np.concatenate([getattr(part, name) for part in parts]) for name in ("indices", "data"))
+    return Csr(data, indices, indptr.astype(dtype))
+
+
+def joined(parts: list[Chunk]) -> Chunk:
+    """Return one chunk with the rows of several."""
+    if len(parts) == 1:
+        return parts[0]
+    tables = [part.table for part in parts]
+    sizes = [part.label.size for part in parts]
+    rows = _joined_rows([table.rows for table in tables])
+    weight = None
+    if any(part.weight is not None for part in parts):
+        weights = [
+            np.ones(size) if part.weight is None else part.weight for part, size in zip(parts, sizes, strict=True)
+        ]
+        weight = np.concatenate(weights)
+    table = Table(rows, (sum(sizes), tables[0].shape[1]), tables[0].dtype, max(table.largest for table in tables))
+    return Chunk(table, np.concatenate([part.label for part in parts]), weight, parts[-1].after)
+
+
+def recut(chunks: Iterator[Chunk], size: int) -> Iterator[Chunk]:
+    """Yield chunks of exactly so many rows; the last one may have fewer."""
+    parts: list[Chunk] = []
+    count = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        count += chunk.label.size
+        if count < size:
+            continue
+        whole = joined(parts)
+        cuts = range(0, count + 1, size)
+        for begin, end in pairwise(cuts):
+            yield sliced(whole, begin, end)
+        rest = cuts[-1]
+        parts = [sliced(whole, rest, count)] if rest < count else []
+        count -= rest
+    if parts:
+        yield joined(parts)

@@ -4,34 +4,158 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
+from rosenblatt.compiled.tokens import add_columns, normalise_rows
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.files.features import Entries
+from rosenblatt.files.options import Reading
+from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser
+from rosenblatt.files.sniffing import Sample, sample_lines
 from rosenblatt.files.source import FilePath, line_blocks, open_unpacked
 
 Array = npt.NDArray[Any]
 
 MAX_INT32 = 2**31 - 1
+BYTES_PER_PAIR = 4  # at least, with the space before it
+BYTES_PER_LONG_NUMBER = 18
 
+TOO_LARGE = "a {} is too large for float64. Scale the data."
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-COMMENT = re.compile(rb"#[^\n]*")
-QUERY = re.compile(rb"(?<=[ \t])qid:[0-9]+(?=[ \t\r\n])")
-# A space before something that is neither a number, nor index:number, nor space, nor the end. Without nested
-# repetitions the search needs no memory, however long the line.
-FAULT = re.compile(rb"[ \t\r\n](?!(?:[0-9]+:)?" + NUMBER + rb"[ \t\r\n]|[ \t\r\n]|\Z)")
-NO_LABEL = re.compile(rb"\n[ \t\r]*[0-9]+:")
+
+
+class Rows(NamedTuple):
+    """What a text says: labels, sparse rows, the number of each row's line from 0, and whether columns rise."""
+
+    label: Array
+    line: Array
+    indptr: Array
+    column: Array
+    value: Array
+    lines: int
+    rising: bool
+
+
+def read_rows(text: Array, first: int, width: int, optional: bool, faults: Faults) -> Rows:
+    """Read lines of svmlight.
+
+    Parameters
+    ----------
+    text : uint8 array
+        Whole lines.
+    first, width : int
+        Index of the first column, number of columns.
+    optional : bool
+        Whether labels may be missing.
+    faults : Faults
+        Receives what is wrong.
+    """
+    count = int(np.count_nonzero(text == 10))
+    label, line = np.empty(count), np.empty(count, np.int32)
+    indptr, long_numbers = (
+        np.zeros(count + 1, np.int32),
+        np.zeros((text.size // BYTES_PER_LONG_NUMBER + 2, 3), np.int64),
+    )
+    column, value = (np.empty(text.size // BYTES_PER_PAIR + 1, dtype) for dtype in (np.int32, np.float64))
+    arrays = (label, line, indptr, column, value, long_numbers)
+    start, rising = (0, 0, 0), True
+    while True:
+        rows, place, number, fault, rises = read_svmlight(text, start, first, width, optional, *arrays)
+        rising &= rises
+        if fault == NO_FAULT:
+            break
+        begin, end = _line_around(text, place)
+        faults.add(_describe(text[begin:end].tobytes(), number, (first, width, optional)))
+        if faults.stop:
+            break
+        start = (end + 1, number + 1, rows)
+    size = int(indptr[rows])
+    found = Rows(label[:rows], line[:rows], indptr[: rows + 1], column[:size], value[:size], count, rising)
+    if long_numbers[0, 0]:
+        infinite = _read_long(text, long_numbers, found)
+        faults.add_rows(infinite, lambda row: Fault(int(line[row]), "", TOO_LARGE.format("number")))
+        found = _without(found, infinite) if infinite.size else found
+    return found
+
+
+def _line_around(text: Array, place: int) -> tuple[int, int]:
+    content = text.tobytes()
+    return content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)
+
+
+def _read_long(text: Array, long_numbers: Array, found: Rows) -> Array:
+    """Read numbers of many digits by Python's float, and return the rows in which one is too large."""
+    infinite = set()
+    for place, begin, end in long_numbers[1 : 1 + long_numbers[0, 0]].tolist():
+        number = float(text[begin:end].tobytes().partition(b":")[2] if place >= 0 else text[begin:end].tobytes())
+        if place >= 0:
+            found.value[place] = number
+            row = int(np.searchsorted(found.indptr, place, side="right")) - 1
+        else:
+            row = -1 - place
+            found.label[row] = number
+        if not np.isfinite(number):
+            infinite.add(row)
+    return np.array(sorted(infinite), np.int64)
+
+
+def _without(rows: Rows, refused: Array) -> Rows:
+    """Return all rows but some."""
+    kept = np.ones(rows.label.size, bool)
+    kept[refused] = False
+    counts = np.diff(rows.indptr)
+    entries = np.repeat(kept, counts)
+    indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
+    return Rows(
+        rows.label[kept], rows.line[kept], indptr, rows.column[entries], rows.value[entries], rows.lines, rows.rising
+    )
+
+
+def added_up(rows: Rows, bits: int) -> Entries:
+    """Return rows with columns in order, values of repeated ones added up."""
+    if rows.rising:
+        return Entries(rows.indptr, rows.column, rows.value)
+    indptr = rows.indptr.copy()
+    size = add_columns(indptr, rows.column, rows.value, bits)
+    return Entries(indptr, rows.column[:size], rows.value[:size])
+
+
+def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
+    """Return how such a file is to be read."""
+    if reading.features.dictionary:
+        raise InvalidInput("dictionary=True; features of svmlight are numbered, and need no names. Leave it out.")
+    zero_based = opening.zero_based
+    if zero_based == "auto":
+        zero_based = any(re.search(rb"\s0:", line.partition(b"#")[0]) for line in sample_lines(sample.content))
+    return replace(reading, zero_based=zero_based)
+
+
+class SvmlightParser(Parser):
+    """Rows of svmlight. Index i is column i, or i - 1 if indices count from 1."""
+
+    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+        """Return what a block of whole lines says."""
+        faults = Faults(self.skip)
+        first = 0 if self.reading.zero_based else 1
+        rows = read_rows(text, first, self.n_features, self.labels != "required", faults)
+        entries = added_up(rows, self.reading.features.bits)
+        if self.reading.normalise:
+            normalise_rows(entries.indptr, entries.value)
+        label = np.full(rows.label.size, np.nan) if self.labels == "none" else rows.label
+        return Parsed(label, rows.lines, rows.line, faults, entries)
 
 
 def load_svmlight(
     path: FilePath, *, n_features: int | None = None, zero_based: bool | str = "auto"
 ) -> tuple[Any, Array]:
-    """Read sparse rows from a file in the format of SVMlight and LIBSVM, plain or gzip.
+    """Read sparse rows from a file in the format of SVMlight and LIBSVM, plain or packed (gzip, bzip2, xz, zstd).
 
     Each line is ``label index:value index:value ...``, with indices in any order. Values of a repeated index are
     added up. Blank lines, comments from # on, and ``qid:`` are ignored.
@@ -71,39 +195,26 @@ def load_svmlight(
     if not (isinstance(zero_based, bool) or (isinstance(zero_based, str) and zero_based == "auto")):
         reject("zero_based", zero_based, 'True, False or "auto"')
     with open_unpacked(path) as (stream, _):
-        blocks = [_parse(block, first, path) for first, block in line_blocks(stream, path)]
-    rows = _Rows(*map(np.concatenate, zip(*blocks, strict=True)))
-    if not rows.y.size:
+        blocks = [_read(block, first, path) for first, block in line_blocks(stream, path)]
+    label, line, column, value = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:4])
+    counts = np.concatenate([block[4] for block in blocks])
+    if not label.size:
         raise InvalidInput(f"{path} has no rows. Pass a file with lines such as: +1 3:0.5 7:1")
-    base = _base(rows.feature, zero_based)
+    base = _base(column, zero_based)
     if width is None:
-        if not rows.feature.size:
+        if not column.size:
             raise InvalidInput(f"{path} has no index:value at all. Pass n_features to say how many columns there are.")
-        width = int(rows.feature.max()) - base + 1
-    return _as_matrix(rows, base, width, path), rows.y
+        width = int(column.max()) - base + 1
+    return _as_matrix((value, column, counts, line), base, width, path), label
 
 
-def iterate_svmlight(path: FilePath, *, n_features: int, zero_based: bool = False) -> Iterator[tuple[Any, Array]]:
-    """Yield the rows of a file in blocks, for files larger than memory.
-
-    Parameters
-    ----------
-    path : path-like
-    n_features : int
-        Number of columns, which no block can know for the whole file.
-    zero_based : bool, default False
-        Whether indices count from 0; otherwise from 1.
-
-    Yields
-    ------
-    X, y : as `load_svmlight` returns them, at least one row each
-    """
-    width = _as_width(n_features)
-    with open_unpacked(path) as (stream, _):
-        for first, block in line_blocks(stream, path):
-            rows = _parse(block, first, path)
-            if rows.y.size:
-                yield _as_matrix(rows, 0 if zero_based else 1, width, path), rows.y
+def _read(block: bytes, first: int, path: FilePath) -> tuple[Array, ...]:
+    faults = Faults(skip=False)
+    rows = read_rows(np.frombuffer(block, np.uint8), 0, MAX_INT32, False, faults)
+    if faults.stop:
+        fault = faults.examples[0]
+        raise InvalidInput(f"{path}, line {first + fault.line}: {fault.found}{fault.reason}")
+    return rows.label, rows.line + first, rows.column, rows.value, np.diff(rows.indptr)
 
 
 def _as_width(n_features: Any) -> int:
@@ -113,9 +224,9 @@ def _as_width(n_features: Any) -> int:
     return width
 
 
-def _as_matrix(rows: _Rows, base: int, width: int, path: FilePath) -> Any:
+def _as_matrix(parts: tuple[Array, ...], base: int, width: int, path: FilePath) -> Any:
     """Return a CSR matrix of the rows, whose first column has the number `base`."""
-    y, values, index, counts, lines = rows
+    values, index, counts, lines = parts
     indptr = np.concatenate([[0], np.cumsum(counts)])
     outside = np.flatnonzero((index < base) | (index >= width + base))
     if outside.size:
@@ -124,7 +235,7 @@ def _as_matrix(rows: _Rows, base: int, width: int, path: FilePath) -> Any:
             f"{path}, line {line}: index {index[outside[0]]} is not among {base} to {width + base - 1}. "
             "Correct the line, or n_features and zero_based."
         )
-    X = sp.csr_matrix((values, index - np.int32(base), indptr), shape=(y.size, width))
+    X = sp.csr_matrix((values, index - np.int32(base), indptr), shape=(counts.size, width))
     X.sum_duplicates()
     if not np.isfinite(X.data).all():
         row = np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right") - 1
@@ -139,74 +250,34 @@ def _base(index: Array, zero_based: bool | str) -> int:
     return 0 if zero_based else 1
 
 
-class _Rows(NamedTuple):
-    """What a block of lines says; `counts[i]` of the pairs `feature`, `values` belong to row i, on line `lines[i]`."""
-
-    y: Array
-    values: Array
-    feature: Array
-    counts: Array
-    lines: Array
-
-
-def _parse(block: bytes, first: int, path: FilePath) -> _Rows:
-    text = b"\n" + block
-    if b"#" in text:
-        text = COMMENT.sub(b"", text)
-    if b"qid:" in text:
-        text = QUERY.sub(b"", text)
-    if fault := FAULT.search(text):
-        raise _fault(text, fault.end(), first, path)
-    code = np.frombuffer(text, np.uint8)
-    printed = code > 32
-    starts = np.flatnonzero(code[:-1] == 10) + 1  # of lines
-    begins = printed & ~np.concatenate([[False], printed[:-1]])
-    tokens = np.add.reduceat(begins, starts, dtype=np.int64)
-    pairs = np.add.reduceat(code == 58, starts, dtype=np.int64)
-    # All that is printed is a number or a pair by now. A line of pairs and one number, where no pair comes first,
-    # is a label and its row.
-    filled = tokens > 0
-    wrong = np.flatnonzero(filled & (tokens != pairs + 1))
-    where = int(starts[wrong[0]]) if wrong.size else len(text)
-    if early := NO_LABEL.search(text, 0, where):
-        where = early.end()
-    if where < len(text):
-        raise _fault(text, where, first, path)
-    counts = pairs[filled]
-    # fromstring makes up a number where there is none.
-    numbers = np.fromstring(text.replace(b":", b" "), sep=" ") if counts.size else np.empty(0)
-    heads = np.arange(counts.size) + 2 * (np.cumsum(counts) - counts)
-    y, features = numbers[heads], np.delete(numbers, heads)
-    index, values = features[::2], features[1::2]
-    lines = np.flatnonzero(filled) + first
-    _check_numbers(y, values, index, counts, lines, path)
-    return _Rows(y, np.ascontiguousarray(values), index.astype(np.int32), counts, lines)
-
-
-def _check_numbers(y: Array, values: Array, index: Array, counts: Array, lines: Array, path: FilePath) -> None:
-    """Raise `InvalidInput` for what has the form of a number but is too large to be one."""
-    owner = np.repeat(lines, counts)
-    for numbers, own, what in ((y, lines, "label"), (values, owner, "value")):
-        infinite = np.flatnonzero(~np.isfinite(numbers))
-        if infinite.size:
-            raise InvalidInput(f"{path}, line {own[infinite[0]]}: a {what} is too large for float64. Scale the data.")
-    huge = np.flatnonzero(index >= MAX_INT32)
-    if huge.size:
-        raise InvalidInput(
-            f"{path}, line {owner[huge[0]]}: index {index[huge[0]]:.0f} is not below {MAX_INT32}. "
-            "Number the features anew, or hash them into fewer columns."
-        )
-
-
-def _fault(text: bytes, position: int, first: int, path: FilePath) -> InvalidInput:
-    """Return what is wrong in the line at a position of a text that has one newline too many in front."""
-    start, end = text.rfind(b"\n", 0, position) + 1, text.find(b"\n", position)
-    line = first - 1 + text.count(b"\n", 0, position)
-    for place, token in enumerate(re.finditer(rb"[^ \t\r]+", text[start:end])):
-        if fault := _token_fault(token[0], label=place == 0):
-            found = reprlib.repr(token[0].decode("latin-1"))
-            return InvalidInput(f"{path}, line {line}: {found} {fault}")
+def _describe(line: bytes, number: int, limits: tuple[int, int, bool]) -> Fault:
+    """Return what is wrong in a line, with the number of that line."""
+    first, width, optional = limits
+    for place, token in enumerate(re.findall(rb"[^ \t\r]+", line.partition(b"#")[0])):
+        index, colon, value = token.partition(b":")
+        own = place == 0 and not (optional and colon)
+        if re.fullmatch(rb"qid:[0-9]+", token) and not own:
+            continue
+        found = reprlib.repr(token.decode("latin-1"))
+        if fault := _token_fault(token, label=own):
+            return Fault(number, found, " " + fault)
+        if not np.isfinite(float(value if colon else index)):
+            return Fault(number, "", TOO_LARGE.format("value" if colon else "label"))
+        if colon and (len(index) > MAX_DIGITS or not first <= int(index) < first + width):
+            return _outside(number, index.decode(), first, width)
     raise AssertionError("a line was refused that has no fault")
+
+
+def _outside(number: int, index: str, first: int, width: int) -> Fault:
+    found = f"index {reprlib.repr(index)[1:-1]}"
+    if width == MAX_INT32:
+        remedy = "Number the features anew, or hash them into fewer columns."
+        return Fault(number, "", f"{found} is not below {MAX_INT32}. {remedy}")
+    wanted = int(index[-MAX_DIGITS:]) - first
+    remedy = "pass zero_based=True" if wanted < 0 else f"pass bits={wanted.bit_length()}"
+    if wanted >= MAX_INT32 or len(index) > MAX_DIGITS:
+        remedy = "number the features anew"
+    return Fault(number, "", f"{found} is not among {first} to {first + width - 1}. Correct the line, or {remedy}.")
 
 
 def _token_fault(token: bytes, label: bool) -> str:

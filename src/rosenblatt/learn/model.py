@@ -45,6 +45,8 @@ class LinearModel:
         How the problems decide between more than two classes.
     feature_names : tuple of str
         Names of the features; empty where they have none.
+    origin : dict or None
+        Of a model from data files: how these were read, and how it was trained, as plain values.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class LinearModel:
     classes: Array
     multiclass: str = "ovr"
     feature_names: tuple[str, ...] = ()
+    origin: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         """Return the model in a few lines: of many weights the size."""

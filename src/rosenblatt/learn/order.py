@@ -72,7 +72,7 @@ class Order:
         self.rows = subset if subset.size or kind == "cyclic" else row_numbers(np.arange(label.size))
         self.width = 1
         if kind == "shuffled":
-            if self.rows.size >= MIN_ROWS_FOR_BLOCKS and _mixed(label[subset] if subset.size else label):
+            if self.rows.size >= MIN_ROWS_FOR_BLOCKS and mixed(label[subset] if subset.size else label):
                 self.width = ROWS_PER_BLOCK
                 self.blocks = row_numbers(np.arange(-(-self.rows.size // ROWS_PER_BLOCK)))
             self.order = self.rows.copy()
@@ -90,8 +90,8 @@ class Order:
         return self.order
 
 
-def _mixed(label: Array) -> bool:
-    """Whether neighbours share a class hardly more often than rows at random do."""
+def mixed(label: Array) -> bool:
+    """Return whether neighbours share a class hardly more often than rows at random do."""
     share = np.bincount(label) / label.size
     alone = float(share @ share)
     together = float(np.mean(label[1:] == label[:-1]))

@@ -1,0 +1,38 @@
+"""`rosenblatt convert`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rosenblatt.cli.options import (
+    FORMATS,
+    Sections,
+    files_argument,
+    input_options,
+    note,
+    option,
+    quiet_option,
+    take_input,
+)
+
+
+@click.command(cls=Sections)
+@files_argument
+@option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="Where to write; - is the output.")
+@option("--to", type=click.Choice(FORMATS), help="Format to write; by default what the name says.")
+@quiet_option
+@input_options
+def convert(files: tuple[str, ...], **options: Any) -> None:
+    """Write data files in another format.
+
+    \b
+    rosenblatt convert day-*.vw.gz --output days.svm
+    """  # noqa: D301
+    from rosenblatt.files.writing import convert as write
+
+    output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")
+    written = write(list(files), output, to=to, **take_input(options))
+    skipped = f", {written.skipped} lines left out" if written.skipped else ""
+    note(f"{written.rows} rows are in {output}{skipped}.", quiet or output == "-")

@@ -1,0 +1,214 @@
+"""`rosenblatt evaluate`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from rosenblatt.cli.options import (
+    Sections,
+    files_argument,
+    input_options,
+    json_option,
+    matrix_of,
+    note,
+    open_like,
+    option,
+    plain,
+    print_json,
+    quiet_option,
+    report_problems,
+    take_input,
+)
+from rosenblatt.cli.output import table
+from rosenblatt.cli.training import job_of, training_options
+
+# Each row is predicted by weights that have learned from all blocks of so many rows before it.
+ROWS_PER_BLOCK = 64
+# Classes up to which the table of errors is printed.
+MOST_CLASSES_SHOWN = 20
+_WAYS = "How to measure"
+
+
+class Score:
+    """Counts of labels and predictions."""
+
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[Any, Any]] = Counter()
+        self.squares, self.distances, self.numbers = 0.0, 0.0, 0
+
+    def add(self, label: Any, predicted: Any) -> None:
+        """Count labels and predictions of some rows."""
+        self.pairs.update(zip(label.tolist(), predicted.tolist(), strict=True))
+
+    def add_numbers(self, target: Any, predicted: Any) -> None:
+        """Add up the errors of a regression."""
+        errors = predicted - target
+        self.squares += float(errors @ errors)
+        self.distances += float(abs(errors).sum())
+        self.numbers += errors.size
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        if self.numbers:
+            root = math.sqrt(self.squares / self.numbers)
+            return {"rows": self.numbers, "rmse": root, "mae": self.distances / self.numbers}
+        total = sum(self.pairs.values())
+        right = sum(count for (label, predicted), count in self.pairs.items() if label == predicted)
+        classes = []
+        for label in sorted({label for pair in self.pairs for label in pair}):
+            own = sum(count for (true, _), count in self.pairs.items() if true == label)
+            claimed = sum(count for (_, guess), count in self.pairs.items() if guess == label)
+            hit = self.pairs[label, label]
+            figures = {"precision": hit / claimed if claimed else None, "recall": hit / own if own else None}
+            classes.append({"label": plain(label), "rows": own, "predicted": claimed} | figures)
+        return {"rows": total, "accuracy": right / max(total, 1), "errors": total - right, "classes": classes}
+
+    def text(self) -> str:
+        """Return the figures as text."""
+        found = self.summary()
+        if self.numbers:
+            return f"rows       {found['rows']}\nrmse       {found['rmse']:.6g}\nmae        {found['mae']:.6g}"
+        lines = [f"rows       {found['rows']}", f"accuracy   {found['accuracy']:.4f}  ({found['errors']} errors)", ""]
+        rows = [
+            (one["label"], one["rows"], one["predicted"], _share(one["precision"]), _share(one["recall"]))
+            for one in found["classes"]
+        ]
+        lines.append(table(("label", "rows", "predicted", "precision", "recall"), rows))
+        if len(rows) <= MOST_CLASSES_SHOWN:
+            labels = sorted({label for pair in self.pairs for label in pair})
+            counts = [[plain(true), *(self.pairs[true, guess] for guess in labels)] for true in labels]
+            lines += ["", table(("label / predicted", *(str(plain(label)) for label in labels)), counts)]
+        return "\n".join(lines)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+@click.command(cls=Sections)
+@files_argument
+@option("-m", "--model", section=_WAYS, type=click.Path(dir_okay=False), help="Predict with this model.")
+@option(
+    "--folds",
+    section=_WAYS,
+    type=click.IntRange(2),
+    help="Train K models, each without every K-th row, which it then predicts.",
+)
+@option(
+    "--progressive",
+    section=_WAYS,
+    is_flag=True,
+    help=f"Predict {ROWS_PER_BLOCK} rows, then learn from them, and so on to the end of the files.",
+)
+@training_options()
+@quiet_option
+@json_option
+@input_options
+def evaluate(files: tuple[str, ...], **options: Any) -> None:
+    """Measure how good a model is on data files.
+
+    With a model on files that it was not trained on; or with the options of rosenblatt train, by cross-validation or
+    progressively.
+
+    \b
+    rosenblatt evaluate held-out.csv --model spam.model
+    rosenblatt evaluate mails.csv --folds 10 --learner arow
+    rosenblatt evaluate clicks.vw.gz --progressive
+    """  # noqa: D301
+    model, folds, progressive = options.pop("model"), options.pop("folds"), options.pop("progressive")
+    quiet, as_json = options.pop("quiet"), options.pop("as_json")
+    if sum(map(bool, (model, folds, progressive))) != 1:
+        raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
+    score = Score()
+    if model:
+        source = _predict(score, model, files, options)
+    elif folds:
+        source = _cross_validate(score, files, folds, options, quiet or as_json)
+    else:
+        source = _progress(score, files, options)
+    report_problems(source, quiet)
+    if as_json:
+        print_json(score.summary())
+    else:
+        click.echo(score.text())
+
+
+def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
+    """Predict some rows of a chunk, and count."""
+    matrix = matrix_of(model, chunk.table)[rows]
+    if model.classes.size:
+        score.add(chunk.label[rows], model.predict(matrix))
+    else:
+        score.add_numbers(chunk.label[rows].astype(float), model.predict(matrix))
+
+
+def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any]) -> Any:
+    from rosenblatt.learn.loading import load_linear
+
+    model = load_linear(path)
+    reused = {name: options[name] for name in ("on_error", "threads", "chunk_bytes")}
+    source = open_like(model, files, **reused)
+    for chunk in source:
+        _add(score, model, chunk)
+    return source
+
+
+def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> Any:
+    import numpy as np
+
+    from rosenblatt.files.opening import open_source
+    from rosenblatt.learn.chunked import learn_chunks
+
+    if "-" in files:
+        raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
+    source = open_source(list(files), **take_input(options))
+    _, job = job_of(source, options)
+    for fold in range(folds):
+        model = learn_chunks(replace(job, hold_out=(folds, fold))).model()
+        own, start = Score(), 0
+        for chunk in source:
+            rows = np.flatnonzero((np.arange(start, start + chunk.label.size) - fold) % folds == 0)
+            start += chunk.label.size
+            if rows.size:
+                _add(own, model, chunk, rows)
+        score.pairs.update(own.pairs)
+        score.squares, score.distances = score.squares + own.squares, score.distances + own.distances
+        score.numbers += own.numbers
+        name, value = list(own.summary().items())[1]
+        note(f"fold {fold + 1}: {name} {value:.4f}", quiet)
+    return source
+
+
+def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> Any:
+    import numpy as np
+
+    from rosenblatt.data.survey import Survey
+    from rosenblatt.files.opening import open_source
+    from rosenblatt.learn.chunked import Look, survey_first
+    from rosenblatt.learn.multiclass import decision, winners
+    from rosenblatt.learn.regression import RegressionStream
+    from rosenblatt.learn.stream import NO_CLASSES, Stream
+
+    source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
+    _, job = job_of(source, options)
+    stream: Any = None
+    for chunk in source:
+        weight = np.empty(0) if chunk.weight is None else chunk.weight
+        if stream is None:
+            sizes: Survey = survey_first([chunk.table])
+            classes = NO_CLASSES if job.regression else np.unique(chunk.label)
+            settings = job.configure(Look(chunk.table, sizes, classes))
+            stream = RegressionStream(settings) if job.regression else Stream(settings)
+        elif job.regression:
+            score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])
+        else:
+            found = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
+            single = stream.classes.size == 1
+            score.add(chunk.label, stream.classes[np.zeros(chunk.label.size, int) if single else winners(found)])
+        stream.learn(chunk.table, chunk.label, weight, job.classes)
+    return source

@@ -1,0 +1,116 @@
+"""What is printed while a training runs: a bar on a terminal, else a line now and then; and tables of text."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+# Seconds between two lines, on a terminal and in a file.
+SECONDS_PER_FRAME = 0.1
+SECONDS_PER_LINE = 10.0
+BAR_WIDTH = 24
+
+
+class Watch:
+    """Show how a training goes on.
+
+    Parameters
+    ----------
+    source : FileSource
+    epochs : int
+        Most epochs.
+    quiet : bool
+    stream : file
+        Where to print; a bar if it is a terminal.
+    """
+
+    def __init__(self, source: Any, epochs: int, quiet: bool, stream: TextIO | None = None) -> None:
+        self.source, self.epochs, self.quiet = source, epochs, quiet
+        self.stream = stream or sys.stderr
+        self.terminal = self.stream.isatty()
+        self.start = self.last = time.monotonic()
+        self.drawn = False
+        self.rows = 0  # of the epochs that are over
+        self.epoch = 1
+
+    def after_chunk(self, presenter: Any) -> None:
+        """Show how far an epoch is, if it is time to."""
+        if presenter.epoch != self.epoch:
+            self.epoch = presenter.epoch
+        now = time.monotonic()
+        if self.quiet or now - self.last < (SECONDS_PER_FRAME if self.terminal else SECONDS_PER_LINE):
+            return
+        self.last = now
+        rows = self.rows + presenter.trials
+        speed = rows / max(now - self.start, 1e-9)
+        progress = self.source.progress()
+        share = progress.bytes_read / progress.bytes_total if progress.bytes_total else None
+        loss = f"loss {presenter.mean_loss:.4f}"
+        if self.terminal:
+            left = ""
+            if share:
+                done = min(presenter.epoch - 1 + share, self.epochs)
+                left = f", at most {duration((now - self.start) * (self.epochs / done - 1))} left"
+            text = f"{bar(share)} epoch {presenter.epoch}/{self.epochs}, {count(speed)} rows/s, {loss}{left}"
+            self.stream.write(f"\r{text:<78.110}")
+            self.stream.flush()
+            self.drawn = True
+        else:
+            part = "" if share is None else f" {share:.0%}"
+            self._line(f"epoch {presenter.epoch}{part}: {rows} rows in all, {count(speed)} rows/s, {loss}")
+
+    def after_epoch(self, epoch: Any, rows: int) -> None:
+        """Print the line of an epoch."""
+        self.rows += rows
+        if not self.quiet:
+            error = "" if epoch.error is None else f", held-out error {epoch.error:.4f}"
+            self._line(f"epoch {epoch.number}: {epoch.mistakes} mistakes, loss {epoch.loss:.4f}{error}")
+
+    def _line(self, text: str) -> None:
+        self.clear()
+        self.stream.write(f"{text}\n")
+        self.stream.flush()
+
+    def clear(self) -> None:
+        """Remove the bar."""
+        if self.drawn:
+            self.stream.write(f"\r{'':<110}\r")
+            self.drawn = False
+
+
+def bar(share: float | None) -> str:
+    """Return a bar of which a share is full; empty where the share is not known."""
+    if share is None:
+        return ""
+    full = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
+    return f"[{'#' * full}{'.' * (BAR_WIDTH - full)}]"
+
+
+def count(number: float) -> str:
+    """Return a large number in thousands or millions."""
+    if number >= 1e6:
+        return f"{number / 1e6:.1f}M"
+    return f"{number / 1e3:.0f}k" if number >= 1e4 else f"{number:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in hours, minutes and seconds."""
+    whole = max(round(seconds), 0)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return columns of text: the first to the left, the others to the right."""
+    cells = [[str(cell) for cell in row] for row in (heading, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )
+    return "\n".join(lines)

@@ -1,0 +1,272 @@
+"""`rosenblatt train`."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from rosenblatt.cli.options import (
+    Sections,
+    files_argument,
+    input_options,
+    json_option,
+    note,
+    option,
+    print_json,
+    quiet_option,
+    report_problems,
+    take_input,
+)
+from rosenblatt.cli.output import Watch
+from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
+
+_TRAINING = "Training"
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+# Files below this size are read again in each pass: a cache would not pay.
+SMALL_BYTES = 1 << 24
+
+
+@click.command(cls=Sections)
+@files_argument
+@option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="Where to write the model.")
+@training_options()
+@option(
+    "--holdout",
+    section=_TRAINING,
+    type=click.IntRange(2),
+    metavar="K",
+    help="Measure the error on every K-th row, which is not trained on; end when it no longer falls, keep the best "
+    "weights.",
+)
+@option(
+    "--validation", section=_TRAINING, type=click.Path(), metavar="FILE", help="The same with the rows of another file."
+)
+@option(
+    "--cache",
+    section=_TRAINING,
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Keep the parsed rows here for the next passes and trainings. By default, passes over large files use a cache "
+    "beside the model, which is removed at the end.",
+)
+@option("--no-cache", section=_TRAINING, is_flag=True, help="Read the files anew in each pass.")
+@option("--cache-bytes", section=_TRAINING, type=click.IntRange(1), help="The most that the cache may take.")
+@option(
+    "--checkpoint",
+    section=_TRAINING,
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write down here how far the training is, so that it can be resumed.",
+)
+@option(
+    "--every",
+    section=_TRAINING,
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two checkpoints.",
+)
+@option("--resume", section=_TRAINING, is_flag=True, help="Go on from the checkpoint, if there is one.")
+@quiet_option
+@json_option
+@input_options
+@click.pass_context
+def train(context: click.Context, /, **options: Any) -> None:
+    """Train a model on data files.
+
+    FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, packed
+    or not; several files and patterns are one data set, and - is standard input. They may be larger than memory.
+
+    \b
+    rosenblatt train mails.csv --model spam.model
+    rosenblatt train --learner arow --holdout 10 day-*.svm.gz --model clicks.model
+    """  # noqa: D301
+    if options["resume"] and not options["checkpoint"]:
+        raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
+    if options["holdout"] and options["validation"]:
+        raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
+    _check_target(options["model"])
+    keep_memory()
+    with ExitStack() as stack:
+        context.exit(_Training(options, stack).run())
+
+
+def keep_memory() -> None:
+    """Let the process keep memory that it has freed: threads that parse would wait for fresh pages."""
+    with suppress(OSError, AttributeError):  # only the C library of GNU has this
+        library = ctypes.CDLL(None)
+        for parameter in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
+            library.mallopt(parameter, 1 << 30)
+
+
+def _check_target(path: str) -> None:
+    """Raise an error before the work if the model could not be written."""
+    from rosenblatt.errors import InvalidInput
+
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise InvalidInput(f"The folder {folder} for the model does not exist. Create it, or choose another.")
+
+
+class _Training:
+    """One call of the command."""
+
+    def __init__(self, options: dict[str, Any], stack: ExitStack) -> None:
+        self.quiet, self.as_json = options.pop("quiet"), options.pop("as_json")
+        self.path = options.pop("model")
+        self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
+        self.resume = options.pop("resume")
+        self.interruption = Interruption()
+        self.source = stack.enter_context(self._open(options))
+        self.temporary: str | None = self.cache if self.removes_cache else None
+        validation, holdout = options.pop("validation"), options.pop("holdout")
+        self.told, job = job_of(self.source, options, validates=bool(validation or holdout))
+        self.watch = Watch(self.source, job.plan.epochs, self.quiet or self.as_json)
+        self.checkpoint = self._checkpoint(job, holdout, validation)
+        self.presenter: Any = None
+        plan = replace(job.plan, callback=self._after_epoch)
+        self.job = replace(
+            job,
+            plan=plan,
+            hold_out=(holdout, holdout - 1) if holdout else None,
+            after_chunk=self._after_chunk,
+            interrupted=self.interruption,
+        )
+        self.validation = validation
+        if validation:
+            self.job = replace(self.job, validation=self._validation(validation))
+
+    def _open(self, options: dict[str, Any]) -> Any:
+        from rosenblatt.files.opening import open_source
+
+        given = take_input(options)
+        files = list(options.pop("files"))
+        cache, without = options.pop("cache"), options.pop("no_cache")
+        limit = options.pop("cache_bytes")
+        several = options["max_iter"] > 1
+        self.removes_cache = cache is None and not without and several and (options["shuffle"] or _are_large(files))
+        self.cache = f"{self.path}.cache" if self.removes_cache else cache
+        if self.cache is not None:
+            given["cache"] = self.cache
+            if limit:
+                given["cache_bytes"] = limit
+        source = open_source(files, **given)
+        if not source.again and several and self.cache is None:
+            from rosenblatt.errors import InvalidInput
+
+            raise InvalidInput("Standard input can be read only once. Pass --max-iter 1, or --cache FILE.")
+        return source
+
+    def _validation(self, path: str) -> Any:
+        from rosenblatt.files.opening import open_source
+
+        return open_source([path], reading=self.source.reading)
+
+    def _checkpoint(self, job: Any, holdout: Any, validation: Any) -> Any:
+        if self.checkpoint_path is None:
+            return None
+        from importlib.metadata import version
+
+        from rosenblatt.learn.checkpoint import Checkpoint
+
+        content = [self.source.digest(), self.told, holdout, validation, version("rosenblatt")]
+        identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
+        return Checkpoint(self.checkpoint_path, self.every, identity)
+
+    # -------------------------------------------------------------------------------------------------- while it runs
+
+    def _after_chunk(self, presenter: Any) -> None:
+        self.presenter = presenter
+        self.watch.after_chunk(presenter)
+        if self.checkpoint is not None:
+            if self.interruption():
+                self.checkpoint.write(presenter)
+            else:
+                self.checkpoint.after_chunk(presenter)
+
+    def _after_epoch(self, epoch: Any) -> bool:
+        self.watch.after_epoch(epoch, self.presenter.trials)
+        return self.interruption()
+
+    def run(self) -> int:
+        """Train, write the model, and return the exit code."""
+        from rosenblatt.learn.chunked import learn_chunks
+
+        resume = self.checkpoint.resume() if self.resume else None
+        if self.resume:
+            note("Resuming." if resume else "There is no checkpoint yet: training begins.", self.quiet)
+        try:
+            with self.interruption.watched():
+                outcome = learn_chunks(self.job, resume)
+        finally:
+            self.watch.clear()
+            if self.temporary is not None and os.path.exists(self.temporary):
+                os.unlink(self.temporary)
+        model = self._model(outcome)
+        model.save(self.path)
+        if self.checkpoint is not None and not self.interruption():
+            self.checkpoint.remove()
+        self._report(outcome, model)
+        return 130 if self.interruption() else 0
+
+    def _model(self, outcome: Any) -> Any:
+        names, width = self.source.names, outcome.learned.state.W.shape[1]
+        origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
+        if self.source.scaling is not None:
+            origin["scaling"] = [list(part) for part in self.source.scaling]
+        model = outcome.model(origin=origin)
+        if names is None:
+            return model
+        return replace(
+            model, W=model.W[:, : len(names)].copy() if len(names) < width else model.W, feature_names=tuple(names)
+        )
+
+    def _report(self, outcome: Any, model: Any) -> None:
+        run = outcome.run
+        if self.as_json:
+            print_json(
+                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist()}
+                | self.told
+                | describe_run(run)
+            )
+            return
+        report_problems(self.source, self.quiet)
+        if self.quiet:
+            return
+        if model.classes.size:
+            note(f"labels: {shown_labels(model.classes)}")
+        if self.presenter.look.in_runs and self.job.plan.order == "cyclic":
+            note("Rows with the same label come together, which learning suffers from: shuffle the file, or --shuffle.")
+        self._collisions()
+        note(f"It stopped because {run.reason}")
+        if self.interruption():
+            more = " Add --resume to go on." if self.checkpoint is not None else ""
+            note(f"Interrupted: the model so far is in {self.path}.{more}")
+        else:
+            note(f"The model is in {self.path} ({run.trials} rows in {run.seconds:.1f} s).")
+
+    def _collisions(self) -> None:
+        from rosenblatt.files.features import estimate_collisions
+
+        used, columns = self.source.columns_used(), self.source.n_features
+        if self.source.names is None and used and self.source.reading.format != "svmlight":
+            found = estimate_collisions(used, columns)
+            note(
+                f"{used} of {columns} columns are used: about {found.features:.0f} features, of which "
+                f"{found.collided / max(found.features, 1):.1%} share a column with another."
+            )
+
+
+def _are_large(files: list[str]) -> bool:
+    try:
+        return "-" not in files and sum(os.path.getsize(path) for path in files) > SMALL_BYTES
+    except OSError:  # a pattern, or what cannot be read, of which the source will speak
+        return True

@@ -1,0 +1,290 @@
+"""From options to a training: the members' declared parameters as options, and what a run needs."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rosenblatt.cli.options import Decorator, option, plain, together
+
+if TYPE_CHECKING:
+    from rosenblatt.estimators.linear_parameters import LinearMember
+    from rosenblatt.estimators.parameters import Parameter
+    from rosenblatt.learn.chunked import ChunkedJob, Look
+    from rosenblatt.learn.plan import Plan
+    from rosenblatt.learn.stream import Settings
+
+DEFAULT_LEARNER = "averaged"
+# One pass is not enough for most data of a size that people have, and more than a few seldom help.
+DEFAULT_EPOCHS = 5
+# Parameters that make no sense here, or that another option stands for.
+WITHOUT_OPTION = (
+    *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
+    *("shuffle", "max_iter", "class_weight"),
+)
+_LEARNING, _TRAINING = "Learner", "Training"
+
+
+def members() -> dict[str, Any]:
+    """Return the linear members of the family by their names here."""
+    from rosenblatt.estimators.linear_parameters import MEMBERS
+
+    return MEMBERS
+
+
+def _parameters() -> dict[str, dict[str, Parameter]]:
+    """Return for each parameter the members that have it, with its declaration there."""
+    found: dict[str, dict[str, Parameter]] = {}
+    for learner, (member, _) in members().items():
+        for name, parameter in member.declared.items():
+            if name not in WITHOUT_OPTION:
+                found.setdefault(name, {})[learner] = parameter
+    return dict(sorted(found.items()))
+
+
+class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """The value of a declared parameter."""
+
+    def __init__(self, kind: str) -> None:
+        self.name = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what a text stands for: none, true, false, a number, numbers with commas, or itself."""
+        return value if not isinstance(value, str) else value_of(value)
+
+
+def value_of(text: str) -> Any:
+    """Return what a text stands for: none, true, false, a number, numbers with commas, or itself."""
+    words = {"none": None, "true": True, "yes": True, "false": False, "no": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    try:
+        return tuple(float(part) for part in text.split(",")) if "," in text else text
+    except ValueError:
+        return text
+
+
+def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
+    """Return the option of a parameter that these members declare."""
+    kinds = list(dict.fromkeys(parameter.kind for parameter in owners.values()))
+    defaults = list(dict.fromkeys(str(parameter.default) for parameter in owners.values()))
+    text = next(iter(owners.values())).text
+    if len(owners) < len(members()):
+        text += f" For {', '.join(owners)}."
+    text += f"  [default: {defaults[0] if len(defaults) == 1 else 'as the learner has it'}]"
+    kind = (
+        "VALUE"
+        if len(kinds) > 1
+        else kinds[0].replace('"', "").replace(" or None", ", none").replace("bool", "yes, no")
+    )
+    flag = f"--{name.replace('_', '-')}"
+    return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
+
+
+def member_options() -> Decorator:
+    """Return a decorator that adds an option for each parameter that a linear member declares."""
+    return together(*(_option_of(name, owners) for name, owners in _parameters().items()))
+
+
+def training_options() -> Decorator:
+    """Return a decorator that adds all options of training."""
+    return together(
+        option(
+            "--learner",
+            section=_LEARNING,
+            type=click.Choice(tuple(members())),
+            default=DEFAULT_LEARNER,
+            show_default=True,
+            help="The member of the family.",
+        ),
+        member_options(),
+        option(
+            "--class-weight",
+            section=_LEARNING,
+            metavar="LABEL=FACTOR,...",
+            help='Factors of the steps for each class, or "balanced", which counts all labels first.',
+        ),
+        option(
+            "--max-iter",
+            "--epochs",
+            "--passes",
+            "max_iter",
+            section=_TRAINING,
+            type=click.IntRange(1),
+            default=DEFAULT_EPOCHS,
+            show_default=True,
+            help="Most passes over the rows.",
+        ),
+        option(
+            "--shuffle/--no-shuffle",
+            section=_TRAINING,
+            default=False,
+            show_default=True,
+            help="Shuffle chunks, and the rows in each, in all passes after the first; needs a cache.",
+        ),
+        option(
+            "--classes",
+            section=_TRAINING,
+            metavar="A,B,...",
+            help="All labels, where rows with some of them may come late on standard input.",
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- from options
+
+
+def take_member(options: dict[str, Any]) -> tuple[str, LinearMember]:
+    """Take the options of a member out of all options; return its name and the member."""
+    from rosenblatt.errors import InvalidInput
+    from rosenblatt.estimators.linear_parameters import check_parameters
+
+    learner = options.pop("learner")
+    cls = members()[learner][0]
+    given = {name: options.pop(name) for name in _parameters()}
+    context = click.get_current_context()
+    chosen = {}
+    for name, value in given.items():
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        if name not in cls.declared:
+            known = ", ".join(f"--{name.replace('_', '-')}" for name in cls.declared if name not in WITHOUT_OPTION)
+            raise click.UsageError(f"--{name.replace('_', '-')} is no option of {learner}. It has {known}.")
+        chosen[name] = value
+    member: LinearMember = cls(**chosen)
+    try:
+        check_parameters(member)
+    except InvalidInput as error:
+        raise click.UsageError(str(error)) from None
+    return learner, member
+
+
+def _weights(text: str | None, classes: Any) -> Any:
+    """Return factors of classes from their option: labels that are numbers are named by numbers."""
+    if text is None or text == "balanced":
+        return text
+    found = {}
+    for part in text.split(","):
+        label, _, factor = part.rpartition("=")
+        try:
+            found[label if classes.dtype.kind == "U" else float(label)] = float(factor)
+        except ValueError:
+            raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with a number.") from None
+    return found
+
+
+def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
+    """Take the options of a run out of all options, and return its plan."""
+    from rosenblatt.learn.plan import Plan
+
+    it: Any = member
+    seed = it.random_state
+    if not isinstance(seed, int):
+        raise click.UsageError(f"--random-state={seed} is not a whole number from 0.")
+    return Plan(
+        order="shuffled" if options.pop("shuffle") else "cyclic",
+        schedule="constant" if it._by_trial() else getattr(it, "schedule", "constant"),
+        eta=float(getattr(it, "eta0", 1.0)),
+        batch=bool(getattr(it, "batch", False)),
+        epochs=options.pop("max_iter"),
+        seconds=it.max_seconds,
+        tol=it.tol,
+        patience=it.n_iter_no_change,
+        keep=getattr(it, "keep", None) or ("best" if validates else "last"),
+        seed=seed,
+        threads=max(getattr(it, "n_jobs", None) or 1, 1),
+    )
+
+
+def configuration(member: LinearMember, class_weight: str | None) -> Callable[[Look], Settings]:
+    """Return how the first rows and the labels settle what the parameters leave open."""
+
+    def configure(look: Look) -> Settings:
+        member.n_features_in_ = look.table.shape[1]
+        member._adapt(look.sizes, look.classes.size, warm=False)
+        if class_weight is not None:
+            member.class_weight = _weights(class_weight, look.classes)
+        return member._settings()
+
+    return configure
+
+
+def job_of(source: Any, options: dict[str, Any], *, validates: bool = False) -> tuple[dict[str, Any], ChunkedJob]:
+    """Take the options of training out of all options; return what they were, as plain values, and the job."""
+    import numpy as np
+
+    from rosenblatt.learn.chunked import ChunkedJob
+
+    learner, member = take_member(options)
+    class_weight, classes = options.pop("class_weight"), options.pop("classes")
+    parameters: dict[str, Any] = {name: getattr(member, name) for name in member.declared if name not in WITHOUT_OPTION}
+    told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": class_weight}
+    labels = None
+    if classes is not None:
+        numeric = source.reading.label_type == "number"
+        labels = np.unique([float(label) if numeric else label for label in classes.split(",")])
+    job = ChunkedJob(
+        source,
+        configuration(member, class_weight),
+        plan_of(member, options, validates=validates),
+        classes=labels,
+        regression=learner == "adaline-regressor",
+        balanced=class_weight == "balanced",
+    )
+    return {"learner": learner, "parameters": parameters | told}, job
+
+
+def describe_run(run: Any) -> dict[str, Any]:
+    """Return the record of a run as plain values that do not depend on the time that it took."""
+    return {
+        "rows": run.trials // max(run.epochs, 1),
+        "epochs": run.epochs,
+        "trials": run.trials,
+        "mistakes": list(run.mistakes),
+        "losses": list(run.losses),
+        "errors": list(run.errors),
+        "updates": run.updates,
+        "kept": run.kept,
+        "stop": run.stop.name.lower(),
+        "reason": run.reason,
+    }
+
+
+def shown_labels(classes: Any) -> str:
+    """Return labels in words, a few of them."""
+    labels = [str(plain(label)) for label in classes[:10]]
+    return ", ".join(labels) + (f", ... ({classes.size} in all)" if classes.size > 10 else "")
+
+
+class Interruption:
+    """Whether Ctrl-C was pressed; pressed twice, it ends the process at once."""
+
+    def __init__(self) -> None:
+        self.happened = False
+
+    def __call__(self) -> bool:
+        """Return whether Ctrl-C was pressed."""
+        return self.happened
+
+    def _note(self, *_: Any) -> None:
+        if self.happened:
+            raise KeyboardInterrupt
+        self.happened = True
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note Ctrl-C instead of raising it, while this lasts."""
+        before = signal.signal(signal.SIGINT, self._note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

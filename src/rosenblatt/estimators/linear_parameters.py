@@ -1,0 +1,358 @@
+"""Parameters of the linear members, and the method that they make: what a way to learn is, without scikit-learn.
+
+The estimators inherit from these classes; the command line, which trains without scikit-learn, uses them alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rosenblatt.compiled.epochs import (
+    BalancedWinnowRule,
+    ElasticNet,
+    HarmonicRate,
+    HingeRule,
+    LmsRule,
+    LogisticRule,
+    NoPenalty,
+    NormalisedLmsRule,
+    PassiveAggressiveRule,
+    PerceptronRule,
+    Ridge,
+    SmoothPassiveAggressiveRule,
+    SquaredHingeRule,
+    WinnowRule,
+)
+from rosenblatt.data.numbers import is_real
+from rosenblatt.data.survey import Survey
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.padding import choose_padding
+from rosenblatt.estimators.parameters import (
+    ForClasses,
+    FullTraining,
+    InEpochs,
+    OnThreads,
+    Parameter,
+    Penalty,
+    WithKeep,
+    WithPadding,
+    WithPenalty,
+    WithRate,
+    WithValidation,
+    WithWarmStart,
+    choice,
+    flag,
+    margins,
+    real,
+    schedule_of,
+)
+from rosenblatt.learn.multiclass import MULTICLASS
+from rosenblatt.learn.order import SCHEDULES, Schedule
+from rosenblatt.learn.stream import Settings
+from rosenblatt.methods import first_order
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method
+from rosenblatt.methods.multiplicative import Multiplicative
+
+RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": LogisticRule}
+
+
+def penalty_of(member: Any) -> first_order.Penalty:
+    """Return the penalty that the parameters describe."""
+    if member.penalty is None:
+        return NoPenalty()
+    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(member.l1_ratio)}[member.penalty]
+    if share == 0.0:
+        return Ridge(float(member.alpha))
+    return ElasticNet(float(member.alpha) * share, float(member.alpha) * (1.0 - share))
+
+
+def margin_rule(member: Any) -> PerceptronRule:
+    """Return the perceptron's rule; margins are in units of the learning rate, as the weights are."""
+    positive, negative = (member.margin,) * 2 if is_real(member.margin) else member.margin
+    return PerceptronRule(float(positive / member.eta0), float(negative / member.eta0))
+
+
+def check_parameters(member: Any) -> None:
+    """Raise an error for the first parameter with an impossible value."""
+    member._check_declared()
+    if member.multiclass not in member.modes:
+        raise InvalidInput(
+            f"multiclass={member.multiclass!r} does not exist for {type(member).__name__.removeprefix('For')}: choose "
+            f"one of {', '.join(map(repr, member.modes))}."
+        )
+    member._check_own()
+
+
+class LinearMember:
+    """How a linear member learns, as its parameters say, and what was chosen by a look at the rows."""
+
+    # Modes that the method has.
+    modes: Any = MULTICLASS
+    # A class that tells no sides apart, as a threshold does, cannot lend its weights to a class that appears.
+    takes_new_classes: ClassVar[bool] = True
+    # Which weights are kept unless `keep` says so.
+    keeps: ClassVar[str] = "best"
+
+    declared: ClassVar[Mapping[str, Parameter]]
+    fit_intercept: Any
+    multiclass: Any = "ovr"
+    class_weight: Any = None
+    intercept_scaling: Any = 1.0
+    n_features_in_: int
+    intercept_scaling_: float
+    row_length_: float  # of Adaline
+
+    def _method(self) -> Method:
+        """Return the way to learn, from the parameters."""
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        """Raise an error for values of a class's own parameters that are impossible together."""
+
+    def _settings(self) -> Settings:
+        eta = float(getattr(self, "eta0", 1.0))
+        return Settings(self._method(), self.multiclass, eta, self._bias(), self.class_weight, self.takes_new_classes)
+
+    def _bias(self) -> float:
+        """Return the square of the constant that pads each row."""
+        return self._padding() ** 2 if self.fit_intercept else 0.0
+
+    def _padding(self) -> float:
+        """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
+        if self.intercept_scaling != "auto":
+            return float(self.intercept_scaling)
+        return float(self.__dict__.get("intercept_scaling_", 1.0))
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        if "intercept_scaling" in self.declared:
+            chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
+            self.intercept_scaling_ = chosen
+
+    def _by_trial(self) -> bool:
+        """Return whether the learning rate changes by trial, and not by epoch."""
+        return False
+
+
+class ForPerceptron(WithPenalty, WithRate, FullTraining, LinearMember):
+    """Parameters of the perceptron."""
+
+    batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
+    margin: float | tuple[float, float] = margins(
+        default=0.0,
+        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
+    )
+
+    def _method(self) -> Method:
+        return FirstOrder(margin_rule(self), penalty_of(self))
+
+
+class ForAveragedPerceptron(WithRate, FullTraining, LinearMember):
+    """Parameters of the averaged perceptron."""
+
+    margin: float | tuple[float, float] = margins(default=0.0, text="Update as long as y f(x) <= margin.")
+
+    def _method(self) -> Method:
+        return FirstOrder(margin_rule(self), averaged=True)
+
+
+class ForPassiveAggressive(FullTraining, LinearMember):
+    """Parameters of passive-aggressive learning."""
+
+    C: float = real(
+        default=1.0,
+        text="Largest step (PA-I), or how little slack costs (PA-II); may be infinite.",
+        above=0,
+        most=np.inf,
+        wanted="a positive number, infinity included",
+    )
+    loss: Literal["hinge", "squared_hinge"] = choice(
+        default="hinge", text="PA-I or PA-II.", choices=("hinge", "squared_hinge")
+    )
+    average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
+
+    def _method(self) -> Method:
+        kind = PassiveAggressiveRule if self.loss == "hinge" else SmoothPassiveAggressiveRule
+        return FirstOrder(kind(float(self.C)), averaged=bool(self.average))
+
+
+class ForArow(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
+    """Parameters of adaptive regularisation of weights."""
+
+    r: float = real(default=1.0, text="The larger, the smaller the steps.", above=0, wanted="a positive number")
+    covariance: Literal["diagonal", "full"] = choice(
+        default="diagonal",
+        text="A variance for each weight, or the whole matrix, for up to some thousand features.",
+        choices=("diagonal", "full"),
+    )
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Modes there are: all classes at once share no covariance matrix."""
+        return MULTICLASS if self.covariance == "diagonal" else MULTICLASS[:-1]
+
+    def _method(self) -> Method:
+        return Arow(float(self.r), self.covariance == "full")
+
+
+class ForWinnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
+    """Parameters of Winnow."""
+
+    balanced: bool = flag(default=True, text="Whether features may be of either sign.")
+    factor: float = real(
+        default=1.5, text="What a promotion multiplies by; above 1.", above=1, wanted="a number above 1"
+    )
+    threshold: float | None = real(
+        default=None,
+        text="What w.x is held against without `balanced`; None: half the number of features.",
+        above=0,
+        wanted="a positive number or None",
+        optional=True,
+    )
+    eliminate: bool = flag(
+        default=False, text="Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2)."
+    )
+
+    modes = ("ovr", "ovo", "ovo-vote")
+
+    @property
+    def takes_new_classes(self) -> bool:  # type: ignore[override]
+        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        return bool(self.balanced)
+
+    def _bias(self) -> float:
+        return super()._bias() if self.balanced else 0.0
+
+    def _method(self) -> Method:
+        if self.balanced:
+            return Multiplicative(BalancedWinnowRule(float(self.factor)))
+        if self.threshold is None:
+            return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), self.n_features_in_ / 2)
+        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), float(self.threshold))
+
+
+class WithLmsRate(WithRate):
+    """The learning rate of least mean squares."""
+
+    eta0: float = real(
+        default=0.1,
+        text="Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
+        above=0,
+        wanted="a positive number",
+    )
+
+
+class ForAdaline(WithLmsRate, FullTraining, LinearMember):
+    """Parameters of Adaline."""
+
+    normalised: bool | Literal["mean"] = choice(
+        default="mean",
+        text="Whether steps are divided by the squared length of the row (NLMS). That makes errors on short rows count"
+        ' more than in least squares; "mean": by the mean over all rows if that is more. A stream, which does not know'
+        " it, takes the length of the row, or goes on with the mean of a fit.",
+        choices=("mean", True, False),
+    )
+    average: bool = flag(
+        default=True, text="Whether the model is the average of the weights over all trials.", absent=False
+    )
+
+    modes = ("ovr", "ovo", "ovo-vote")
+    keeps = "last"
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        super()._adapt(sizes, n_classes, warm=warm)
+        if not warm:
+            self.row_length_ = math.sqrt(sizes.row_length**2 + self._bias())
+
+    def _method(self) -> Method:
+        if not self.normalised:
+            return FirstOrder(LmsRule(), averaged=bool(self.average))
+        floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
+        return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
+
+
+class ForAdalineRegressor(WithLmsRate, InEpochs, WithWarmStart, LinearMember):
+    """Parameters of Adaline for numbers."""
+
+    normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
+
+    keeps = "last"
+
+    def _method(self) -> Method:
+        return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+
+
+class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
+    """Parameters of soft margins."""
+
+    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
+        default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
+    )
+    penalty: Penalty = choice(
+        default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+    )
+    eta0: float = real(
+        default=0.01, text="Learning rate of the schedules by epoch.", above=0, wanted="a positive number"
+    )
+    schedule: str | Schedule = schedule_of(
+        default="optimal",
+        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
+        "as for `Perceptron`.",
+        words=("optimal", "pegasos", *SCHEDULES),
+    )
+    average: bool | None = choice(
+        default=None,
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: unless the penalty"
+        " has a share of L1, whose zeros an average would not keep.",
+        choices=(None, True, False),
+    )
+
+    keeps = "last"
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Modes that the loss has: the logistic loss of several classes at once is another one."""
+        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
+
+    def _check_own(self) -> None:
+        if self._by_trial() and not self.alpha > 0:
+            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
+
+    def _by_trial(self) -> bool:
+        return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
+
+    def _method(self) -> Method:
+        return FirstOrder(RULES[self.loss](), penalty_of(self), self._rate(), self._averaged())
+
+    def _averaged(self) -> bool:
+        return self.penalty in (None, "l2") if self.average is None else bool(self.average)
+
+    def _rate(self) -> HarmonicRate | None:
+        if self.schedule == "pegasos":
+            return HarmonicRate(float(self.alpha), 0.0)
+        if self.schedule == "optimal":
+            # Bottou's choice: the first step is no longer than a weight of typical size.
+            typical = (1.0 / self.alpha**0.5) ** 0.5
+            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            # A penalty of any strength leaves the first rate finite.
+            return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, math.nextafter(-1, 0)))
+        return None
+
+
+# What the command line calls each, and the estimator's class.
+MEMBERS: dict[str, tuple[type[LinearMember], str]] = {
+    "perceptron": (ForPerceptron, "Perceptron"),
+    "averaged": (ForAveragedPerceptron, "AveragedPerceptron"),
+    "passive-aggressive": (ForPassiveAggressive, "PassiveAggressive"),
+    "arow": (ForArow, "AROW"),
+    "winnow": (ForWinnow, "Winnow"),
+    "adaline": (ForAdaline, "Adaline"),
+    "adaline-regressor": (ForAdalineRegressor, "AdalineRegressor"),
+    "soft-margin": (ForSoftMargin, "SoftMargin"),
+}

@@ -1,0 +1,326 @@
+"""Rows in a compact binary file, for the passes after the first.
+
+The file holds arrays and JSON, and belongs to one input: the digest of files and options is in it. It appears whole or
+not at all. What is read from it is checked like any other file: nothing that it says leads a loop outside an array.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.data.table import Table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.arguments import as_count
+from rosenblatt.files.blocks import in_order
+from rosenblatt.files.chunks import Chunk, Position, sliced
+from rosenblatt.files.source import FilePath
+
+Array = npt.NDArray[Any]
+
+MAGIC = b"rosenblatt rows 1"
+TAIL = struct.Struct("<QQ")  # length of the index, and the sum of its bytes
+ALIGNMENT = 8
+NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
+WHOLE = ("u1", "u2", "i4", "i8")
+READ_AHEAD = 1
+
+
+class Cache:
+    """The rows of one input, in a file.
+
+    Parameters
+    ----------
+    path : path-like
+    most : int
+        Bytes that it may take.
+    digest : str
+        Identity of the input. A cache of another input is as good as none.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether all rows are there.
+    given_up : str
+        Why no cache was written, in words; empty if it was.
+    """
+
+    def __init__(self, path: FilePath, most: int, digest: str) -> None:
+        self.path, self.most, self.digest = Path(path), as_count("cache_bytes", most), digest
+        self.given_up, self.bytes_read, self.size = "", 0, 0
+        self._index: dict[str, Any] | None = None
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            self._index = self._read_index()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are there."""
+        return self._index is not None
+
+    @property
+    def count(self) -> int:
+        """Number of chunks."""
+        assert self._index is not None
+        return len(self._index["chunks"])
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._index = None
+        self.path.unlink(missing_ok=True)
+
+    # --------------------------------------------------------------------------------------------------------- writing
+
+    def write(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        """Yield the chunks, and write them; the file is there when the last one was taken.
+
+        If the disk is full or the cache would become too large, the chunks go on without it.
+        """
+        self.given_up = ""
+        writer: _Writer | None = None
+        try:
+            for chunk in chunks:
+                if not self.given_up:
+                    try:
+                        writer = writer or _Writer(self.path, self.most, self.digest)
+                        writer.add(chunk)
+                    except OSError as error:
+                        self.given_up = f"No cache was kept: {self.path} cannot be written ({error})."
+                    except OverflowError:
+                        self.given_up = f"No cache was kept: {self.path} would take more than {self.most} bytes."
+                    if self.given_up and writer is not None:
+                        writer.discard()
+                        writer = None
+                yield chunk
+            if writer is not None:
+                try:
+                    writer.finish()
+                    self._index = self._read_index()
+                except OSError as error:
+                    self.given_up = f"No cache was kept: {self.path} cannot be written ({error})."
+                writer = None
+        finally:
+            if writer is not None:
+                writer.discard()
+
+    # --------------------------------------------------------------------------------------------------------- reading
+
+    def _read_index(self) -> dict[str, Any]:
+        with open(self.path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if file.read(len(MAGIC)) != MAGIC or size < len(MAGIC) + TAIL.size:
+                raise ValueError("not a cache")
+            file.seek(size - TAIL.size)
+            length, total = TAIL.unpack(file.read(TAIL.size))
+            if length > size - TAIL.size - len(MAGIC):
+                raise ValueError("cut short")
+            file.seek(size - TAIL.size - length)
+            content = file.read(length)
+        if sum(content) != total:
+            raise ValueError("damaged")
+        index = json.loads(content)
+        if index["digest"] != self.digest:
+            raise ValueError("of another input")
+        self.size = size
+        index["first"] = np.cumsum([0, *(chunk["rows"] for chunk in index["chunks"])])
+        return dict(index)
+
+    def chunk(self, number: int) -> Chunk:
+        """Return a chunk by its number."""
+        with open(self.path, "rb") as file:
+            return self._read_chunk(file, number)
+
+    def chunks(self, row: int = 0) -> Iterator[Chunk]:
+        """Yield the chunks from a row on."""
+        assert self._index is not None
+        first = self._index["first"]
+        begin = int(np.searchsorted(first, row, side="right")) - 1
+        self.bytes_read = 0
+        with open(self.path, "rb") as file:
+            for number, chunk in in_order(
+                range(begin, self.count), lambda number: (number, self._read_chunk(file, number)), READ_AHEAD
+            ):
+                self.bytes_read = self._index["chunks"][number]["end"]
+                if number == begin and row > first[begin]:
+                    chunk = sliced(chunk, row - int(first[begin]), chunk.label.size)
+                yield chunk
+
+    def _read_chunk(self, file: BinaryIO, number: int) -> Chunk:
+        assert self._index is not None
+        entry = self._index["chunks"][number]
+        try:
+            begin, end, rows = (int(entry[name]) for name in ("begin", "end", "rows"))
+            if not 0 <= begin <= end <= self.size:
+                raise ValueError("a chunk is outside of the file")
+            content = np.frombuffer(os.pread(file.fileno(), end - begin, begin), np.uint8)
+            if content.size != end - begin or _sum(content) != entry["sum"]:
+                raise ValueError("a chunk is not what was written")
+            return _decode(entry, content, rows, int(self._index["n_features"]))
+        except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+            raise InvalidInput(
+                f"{self.path}, chunk {number}: the cache is damaged ({error}). Remove it; it is written anew."
+            ) from None
+
+
+def _sum(content: Array) -> int:
+    """Return a sum over all bytes, eight at a time."""
+    whole = content.size // 8 * 8
+    return (int(content[:whole].view(np.uint64).sum(dtype=np.uint64)) + int(content[whole:].sum())) % (1 << 64)
+
+
+# ---------------------------------------------------------------------------------------------------------- encoding
+
+
+def _narrowed(values: Array, types: tuple[str, ...]) -> Array:
+    """Return the values in the first of some types that holds them exactly."""
+    if not values.size:
+        return values.astype(types[0])
+    low, high = values.min(), values.max()
+    for name in types[:-1]:
+        dtype = np.dtype("<" + name)
+        if dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if not (limits.min <= low and high <= limits.max):
+                continue
+        with np.errstate(over="ignore"):
+            narrow = values.astype(dtype)
+        if np.array_equal(narrow, values) and not _has_negative_zero(values, dtype):
+            return narrow
+    return values.astype("<" + types[-1])
+
+
+def _has_negative_zero(values: Array, dtype: np.dtype[Any]) -> bool:
+    return dtype.kind != "f" and values.dtype.kind == "f" and bool(np.signbit(values[values == 0]).any())
+
+
+def _encode(chunk: Chunk) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return a chunk as JSON and arrays."""
+    entry: dict[str, Any] = {"rows": chunk.label.size, "after": chunk.after and list(chunk.after)}
+    arrays: dict[str, Array] = {}
+    rows = chunk.table.rows
+    if isinstance(rows, Dense):
+        arrays["X"] = _narrowed(rows.X.reshape(-1), NARROW[3:])
+    else:
+        arrays["count"] = _narrowed(np.diff(rows.indptr), WHOLE)
+        arrays["column"] = rows.indices.astype("<u2" if chunk.table.shape[1] <= 1 << 16 else "<i4")
+        if not (rows.data == 1.0).all():
+            arrays["value"] = _narrowed(rows.data, NARROW)
+    if chunk.label.dtype.kind == "U":
+        classes, code = np.unique(chunk.label, return_inverse=True)
+        entry["classes"] = classes.tolist()
+        arrays["label"] = _narrowed(code.reshape(-1), WHOLE)
+    elif np.isnan(chunk.label).any():
+        arrays["label"] = chunk.label.astype("<f8")
+    else:
+        arrays["label"] = _narrowed(chunk.label, ("i1", *NARROW))
+    if chunk.weight is not None:
+        arrays["weight"] = _narrowed(chunk.weight, NARROW)
+    return entry, arrays
+
+
+def _decode(entry: dict[str, Any], content: Array, rows: int, n_features: int) -> Chunk:
+    """Return the chunk that JSON and arrays stand for, checked."""
+    arrays = {}
+    for name, (dtype, begin, end) in entry["arrays"].items():
+        if dtype[1:] not in ("i1", *NARROW, *WHOLE) or not 0 <= begin <= end <= content.size:
+            raise ValueError("an array is outside of its chunk")
+        arrays[name] = content[begin:end].view(dtype)
+    label: Array = arrays["label"]
+    if "classes" in entry:
+        label = np.array([str(name) for name in entry["classes"]])[label]
+    else:
+        label = label.astype(np.float64)
+    weight = arrays["weight"].astype(np.float64) if "weight" in arrays else None
+    if label.size != rows or (weight is not None and weight.size != rows):
+        raise ValueError("labels and rows differ in number")
+    after = None if entry["after"] is None else Position(*(int(part) for part in entry["after"]))
+    return Chunk(_table(arrays, rows, n_features), label, weight, after)
+
+
+def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
+    dtype = np.dtype(np.float64)
+    if "X" in arrays:
+        X = arrays["X"].astype(np.float64).reshape(rows, n_features)
+        largest, infinite = inspect_dense(X)
+        if infinite >= 0:
+            raise ValueError("a value is not finite")
+        return Table(Dense(X), X.shape, dtype, largest)
+    counts = arrays["count"].astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    column = np.ascontiguousarray(arrays["column"], np.int32)
+    value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
+    if counts.size != rows or counts.min(initial=0) < 0 or not indptr[-1] == column.size == value.size < 1 << 31:
+        raise ValueError("rows and entries differ in number")
+    indptr = indptr.astype(np.int32)
+    largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features)
+    if outside >= 0 or infinite >= 0 or disorder >= 0:
+        raise ValueError("an entry is outside of the table")
+    return Table(Csr(value, column, indptr), (rows, n_features), dtype, largest)
+
+
+class _Writer:
+    """A cache that is being written, beside the place where it will be."""
+
+    def __init__(self, path: Path, most: int, digest: str) -> None:
+        handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
+        self.file, self.name = os.fdopen(handle, "wb"), name
+        self.path, self.most = path, most
+        self.index: dict[str, Any] = {"digest": digest, "n_features": 0, "chunks": []}
+        self.end = self.file.write(MAGIC)
+
+    def add(self, chunk: Chunk) -> None:
+        """Write a chunk; raise OverflowError if the file would become too large."""
+        entry, arrays = _encode(chunk)
+        self.index["n_features"] = chunk.table.shape[1]
+        self._pad()
+        entry["begin"], entry["arrays"] = self.end, {}
+        total = 0
+        parts: list[Array] = []
+        for name, values in arrays.items():
+            content = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+            padding = -content.size % ALIGNMENT
+            begin = sum(part.size for part in parts)
+            entry["arrays"][name] = (values.dtype.newbyteorder("<").str, begin, begin + content.size)
+            parts += [content, np.zeros(padding, np.uint8)]
+            total += content.size + padding
+        if self.end + total > self.most:
+            raise OverflowError
+        content = np.concatenate(parts)
+        entry["sum"] = _sum(content)
+        self.file.write(content.data)
+        self.end += content.size
+        entry["end"] = self.end
+        self.index["chunks"].append(entry)
+
+    def _pad(self) -> None:
+        self.end += self.file.write(bytes(-self.end % ALIGNMENT))
+
+    def finish(self) -> None:
+        """Write the index, and put the file in its place."""
+        try:
+            content = json.dumps(self.index).encode()
+            self.file.write(content)
+            self.file.write(TAIL.pack(len(content), sum(content)))
+            self.file.flush()
+            self.file.close()
+            os.replace(self.name, self.path)
+        except OSError:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        with contextlib.suppress(OSError):
+            self.file.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self.name)

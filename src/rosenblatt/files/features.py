@@ -1,0 +1,388 @@
+"""From names and words to columns: hashes or a dictionary, counts, rows of unit length.
+
+The rules are in docs/reference/features.md. A piece is one column's share of a chunk: entries of each row, as spans of
+a text that are to become columns. Pieces are turned into columns by hashing, which needs nothing but the piece, or by a
+dictionary, which must see the names in the order of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import tokens
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.options import FeatureOptions
+
+Array = npt.NDArray[Any]
+
+LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# Characters from here on are symbols or not assigned, and belong to no word.
+LAST_LETTER = 0x323B0
+LETTER_SEED = b"letters"
+LETTER_MARK = b"~"  # in names: no word has one
+ONE_GROUP = np.zeros(1, np.int32)
+
+
+class Piece(NamedTuple):
+    """Entries of some rows.
+
+    Attributes
+    ----------
+    indptr : int array
+        Of the rows.
+    text, start, end : arrays
+        The name of each entry is text[start:end], after...
+    group, prefixes : int32 array, tuple of bytes
+        ...the prefix of its group: one for all, or one for each entry.
+    seed : uint32 array
+        Of the hash, likewise.
+    value : array, or None
+        None: each is one, and a word: counts are turned into values as the options say.
+    column : int32 array, or None
+        The columns, where no name is needed to know them.
+    """
+
+    indptr: Array
+    text: Array
+    start: Array
+    end: Array
+    group: Array
+    prefixes: tuple[bytes, ...]
+    seed: Array
+    value: Array | None = None
+    column: Array | None = None
+
+
+class Entries(NamedTuple):
+    """Sparse rows: columns rise in each row."""
+
+    indptr: Array
+    column: Array
+    value: Array
+
+
+class Collisions(NamedTuple):
+    """How many features there probably are, and how many of them share a column with another."""
+
+    features: float
+    collided: float
+
+
+def to_bytes(text: str) -> bytes:
+    """Return text as UTF-8. What `surrogateescape` made of other bytes becomes those bytes; other surrogates pass."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def murmur(name: bytes, seed: int = 0) -> int:
+    """Return the 32 bits of MurmurHash3 of some bytes."""
+    text = np.frombuffer(name + b"\n", np.uint8)
+    column = np.empty(1, np.int64)
+    spans = np.zeros(1, np.int64), np.array([len(name)])
+    tokens.hash_spans(text, *spans, np.array([seed], np.uint32), 0xFFFFFFFF, column)
+    return int(column[0])
+
+
+def estimate_collisions(used: int, n_columns: int) -> Collisions:
+    """Estimate from the number of columns in use how many features were hashed into them.
+
+    n features leave a share exp(-n / m) of m columns empty, and each of the n is alone with probability exp(-n / m).
+
+    Parameters
+    ----------
+    used, n_columns : int
+
+    Returns
+    -------
+    Collisions
+        Infinite if no column is free.
+    """
+    if used >= n_columns:
+        return Collisions(math.inf, math.inf)
+    features = -n_columns * math.log1p(-used / n_columns)
+    return Collisions(features, features * -math.expm1(-features / n_columns))
+
+
+# ------------------------------------------------------------------------------------------------------------- words
+
+
+@cache
+def _narrow(lowercase: bool) -> Array:
+    table = np.zeros(256, np.uint8)
+    for letter in LETTERS:
+        table[letter] = ord(chr(letter).lower()) if lowercase else letter
+    table[128:] = tokens.WIDE
+    return table
+
+
+def _letter(character: str, lowercase: bool) -> int:
+    """Return what a character is in a word: a code point, or 0 if it belongs to no word."""
+    if not (character.isalnum() or unicodedata.category(character)[0] == "M"):
+        return 0
+    # One of them becomes two characters (the dotted capital I), the first of which is the letter.
+    lower = ord(character.lower()[0]) if lowercase else ord(character)
+    return 0x3C3 if lower == 0x3C2 and lowercase else lower  # a sigma is a sigma, also at the end
+
+
+@cache
+def _wide(lowercase: bool) -> Array:
+    return np.array([_letter(chr(point), lowercase) for point in range(LAST_LETTER)], np.uint32)
+
+
+NO_TABLE = np.empty(0, np.uint32)
+
+
+class Words:
+    """Cut text into words and n-grams.
+
+    Parameters
+    ----------
+    options : FeatureOptions
+    """
+
+    def __init__(self, options: FeatureOptions) -> None:
+        self.options = options
+
+    def _tables(self, text: Array) -> tuple[Array, Array]:
+        lower = self.options.lowercase
+        return _narrow(lower), _wide(lower) if (text > 127).any() else NO_TABLE
+
+    def pieces(self, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0) -> list[Piece]:
+        """Return the n-grams of the words in each span: words and characters apart.
+
+        The byte after each span must be there, and be one that belongs to no word: space, comma, newline, ...
+        """
+        options = self.options
+        if not options.dictionary and options.words == (1, 1) and options.letters is None:
+            return [self._hashed(text, start, end, seed)]
+        size = int((end - start).sum())
+        out = np.empty(2 * size + 2 * start.size + 8, np.uint8)
+        word_start = np.empty(size // 2 + start.size + 1, np.int32)
+        word_end, first_word = np.empty_like(word_start), np.empty(start.size + 1, np.int32)
+        used = tokens.split_words(text, start, end, *self._tables(text), out, word_start, word_end, first_word)
+        out = out[: used + 8]
+        words, found = first_word[-1], []
+        if options.words is not None:
+            room = int(words) * (options.words[1] - options.words[0] + 1)
+            begin, stop, indptr = np.empty(room, np.int32), np.empty(room, np.int32), np.empty_like(first_word)
+            count = tokens.word_grams(word_start, word_end, first_word, *options.words, begin, stop, indptr)
+            found.append(
+                Piece(indptr, out, begin[:count], stop[:count], ONE_GROUP, (prefix,), np.array([seed], np.uint32))
+            )
+        if options.letters is not None:
+            room = (used + 1) * (options.letters[1] - options.letters[0] + 1)
+            begin, stop, indptr = np.empty(room, np.int32), np.empty(room, np.int32), np.empty_like(first_word)
+            count = tokens.letter_grams(out, word_start, word_end, first_word, *options.letters, begin, stop, indptr)
+            seeds = np.array([murmur(LETTER_SEED, seed)], np.uint32)
+            found.append(Piece(indptr, out, begin[:count], stop[:count], ONE_GROUP, (prefix + LETTER_MARK,), seeds))
+        return found
+
+    def _hashed(self, text: Array, start: Array, end: Array, seed: int) -> Piece:
+        column = np.empty(int((end - start).sum()) // 2 + start.size + 1, np.int32)
+        indptr = np.empty(start.size + 1, np.int32)
+        mask = self.options.n_columns - 1
+        shift = 2 if self.options.lowercase else 8
+        count = tokens.hash_words(text, start, end, *self._tables(text), shift, seed, mask, column, indptr)
+        none = np.empty(0, np.int32)
+        return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
+
+
+# -------------------------------------------------------------------------------------------------------- dictionary
+
+FIRST_NAMES, FIRST_BYTES = 1 << 10, 1 << 16
+
+
+class Dictionary:
+    """Names and their columns, in the order of appearance.
+
+    Parameters
+    ----------
+    most : int
+        How many names there may be; further ones have no column.
+    names : iterable of str, optional
+        Names that are known; then no other is entered.
+    """
+
+    def __init__(self, most: int, names: tuple[str, ...] | None = None) -> None:
+        self.most, self.frozen, self.left_out = most, False, 0
+        self._count = 0
+        self._slots = np.full(2 * FIRST_NAMES, -1, np.int32)
+        self._names = np.empty(FIRST_BYTES, np.uint8)
+        self._end = np.zeros(FIRST_NAMES + 1, np.int64)
+        if names is not None:
+            encoded = [to_bytes(name) for name in names]
+            ends = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
+            self.find(np.frombuffer(b"".join(encoded) + b"\n", np.uint8), ends)
+            if len(self) < len(names):
+                raise InvalidInput("names has one name twice. Pass the names that a source had.")
+            self.frozen = True
+
+    def __len__(self) -> int:
+        return self._count
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names, by column. Bytes that are not UTF-8 are those that `surrogateescape` makes of them."""
+        content, ends = self._names[: self._end[len(self)]].tobytes(), self._end.tolist()
+        spans = pairwise(ends[: len(self) + 1])
+        return tuple(content[begin:end].decode("utf-8", "surrogateescape") for begin, end in spans)
+
+    def find(self, text: Array, name_end: Array) -> Array:
+        """Return the column of each name, new ones included; -1 for those that have none.
+
+        Parameters
+        ----------
+        text, name_end : arrays
+            Names one after another, and where each ends, after a zero.
+        """
+        column = np.empty(name_end.size - 1, np.int32)
+        start = 0
+        while True:
+            room = len(self) if self.frozen else min(self.most, self._end.size - 1)
+            state = np.array([len(self), room, start])
+            arrays = (self._slots, self._names, self._end)
+            whole = tokens.find_names(text, name_end, *arrays, state, column)
+            self._count = int(state[0])
+            if not whole:
+                start = int(state[2])
+                self._names = np.concatenate([self._names, np.empty(self._names.size + text.size, np.uint8)])
+            elif len(self) == room < self.most and not self.frozen:  # some names may not have found a place
+                start = 0
+                self._grow()
+            else:
+                self.left_out += 0 if self.frozen else int((column < 0).sum())
+                return column
+
+    def _grow(self) -> None:
+        count, room = len(self), 2 * (self._end.size - 1)
+        names, ends = self._names.copy(), self._end[: count + 1].copy()
+        self._end, self._slots = np.zeros(room + 1, np.int64), np.full(2 * room, -1, np.int32)
+        arrays = (self._slots, self._names, self._end)
+        tokens.find_names(names, ends, *arrays, np.array([0, room, 0]), np.empty(count, np.int32))
+
+
+# -------------------------------------------------------------------------------------------------------------- rows
+
+
+class Assembler:
+    """Turn the pieces of a chunk into sparse rows.
+
+    Parameters
+    ----------
+    options : FeatureOptions
+    normalise : bool
+        Whether rows get unit length.
+    """
+
+    def __init__(self, options: FeatureOptions, normalise: bool) -> None:
+        self.options, self.normalise = options, normalise
+        self.words = Words(options)
+
+    def hashed(self, pieces: list[Piece]) -> list[Piece]:
+        """Return the pieces with columns: hashes."""
+        mask, done = self.options.n_columns - 1, []
+        for piece in pieces:
+            column = piece.column
+            if column is None:
+                column = np.empty(piece.start.size, np.int32)
+                tokens.hash_spans(piece.text, piece.start, piece.end, piece.seed, mask, column)
+            done.append(piece._replace(column=column))
+        return done
+
+    def named(self, pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
+        """Return the pieces with columns: from a dictionary, which meets the names in the order of the rows."""
+        n_rows = pieces[0].indptr.size - 1
+        full = [_full_names(piece) for piece in pieces]
+        rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(piece.indptr)) for piece in pieces])
+        if len(pieces) == 1:
+            return [pieces[0]._replace(column=dictionary.find(*full[0]))]
+        shift = np.cumsum([0, *(text.size for text, _ in full)])
+        text = np.concatenate([text for text, _ in full])
+        start = np.concatenate([ends[:-1] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
+        end = np.concatenate([ends[1:] + by for (_, ends), by in zip(full, shift[:-1], strict=True)])
+        order = np.argsort(rows, kind="stable")
+        column = np.empty(rows.size, np.int32)
+        column[order] = dictionary.find(*_joined(text, start[order], end[order], ONE_GROUP, (b"",)))
+        parts = np.split(column, np.cumsum([piece.start.size for piece in pieces])[:-1])
+        return [piece._replace(column=part) for piece, part in zip(pieces, parts, strict=True)]
+
+    def rows(self, pieces: list[Piece]) -> Entries:
+        """Return the rows of pieces that have columns."""
+        parts = [self._counted(piece) for piece in pieces]
+        if len(parts) == 1:
+            entries = parts[0] if pieces[0].value is None and not self.options.dictionary else self._added(parts[0])
+        else:
+            entries = self._added(_merged(parts))
+        if self.normalise:
+            tokens.normalise_rows(entries.indptr, entries.value)
+        return entries
+
+    def _counted(self, piece: Piece) -> Entries:
+        indptr, column = piece.indptr, piece.column
+        assert column is not None
+        if piece.value is not None:
+            return Entries(indptr, column, piece.value)
+        if self.options.dictionary:
+            indptr, column = without_unknown(indptr, column)
+        value, counts = np.empty(column.size), self.options.counts
+        indptr = indptr.copy()
+        size = tokens.count_columns(indptr, column, value, self.options.bits, counts == "log", counts == "binary")
+        return Entries(indptr, column[:size], value[:size])
+
+    def _added(self, entries: Entries) -> Entries:
+        indptr = entries.indptr.copy()
+        size = tokens.add_columns(indptr, entries.column, entries.value, self.options.bits)
+        return Entries(indptr, entries.column[:size], entries.value[:size])
+
+
+def _full_names(piece: Piece) -> tuple[Array, Array]:
+    return _joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes)
+
+
+def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple[bytes, ...]) -> tuple[Array, Array]:
+    """Return the prefix and the text of each span, one after another, and where each ends, after a zero."""
+    lengths = np.array([len(prefix) for prefix in prefixes])
+    prefix_end = np.concatenate([[0], np.cumsum(lengths)])
+    size = int((end.astype(np.int64) - start).sum() + np.broadcast_to(lengths[group], start.size).sum())
+    out, out_end = np.empty(size + 8, np.uint8), np.zeros(start.size + 1, np.int64)
+    joined = np.frombuffer(b"".join(prefixes) + b"\n", np.uint8)
+    tokens.join_names(text, start, end, group, joined, prefix_end, out, out_end)
+    return out, out_end
+
+
+def without_unknown(indptr: Array, column: Array) -> tuple[Array, Array]:
+    """Return the entries whose column is known."""
+    known = column >= 0
+    if known.all():
+        return indptr, column
+    before = np.concatenate([[0], np.cumsum(known)])
+    return before[indptr].astype(indptr.dtype), column[known]
+
+
+def _merged(parts: list[Entries]) -> Entries:
+    """Return rows with the entries of all parts."""
+    total = sum(np.diff(part.indptr) for part in parts)
+    indptr = np.concatenate([[0], np.cumsum(total)]).astype(np.int32)
+    place = indptr[:-1].copy()
+    column, value = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    for part in parts:
+        tokens.append_entries(place, part.indptr, part.column, part.value, column, value)
+    return Entries(indptr, column, value)
+
+
+def check_names(names: Any, options: FeatureOptions) -> tuple[str, ...]:
+    """Return the names of a dictionary that was learned earlier."""
+    found = tuple(names)
+    if not options.dictionary:
+        raise InvalidInput("names were passed, but features are hashed. Pass features with dictionary=True.")
+    if len(found) > options.n_columns or not all(isinstance(name, str) for name in found):
+        raise InvalidInput(f"names has {len(found)} entries; it must be at most {options.n_columns} texts.")
+    return found

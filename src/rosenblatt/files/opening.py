@@ -1,0 +1,467 @@
+"""Open data files of any format as a source of chunks."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.epochs import Csr, Dense
+from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.compiled.tokens import mark_columns
+from rosenblatt.data.table import Table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.arguments import reject
+from rosenblatt.files.blocks import Block, BlockReader, in_order
+from rosenblatt.files.cache import Cache
+from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
+from rosenblatt.files.features import Dictionary, check_names
+from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
+from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
+from rosenblatt.files.sniffing import SAMPLE_BYTES, Sample, recognise
+from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, open_raw, open_unpacked, unpacked_start
+
+Array = npt.NDArray[Any]
+
+CHUNK_BYTES = 1 << 20
+CACHE_BYTES = 64 << 30
+# Module and class of each format's parser, and of what decides how such a file is to be read.
+PARSERS = {
+    "svmlight": ("svmlight", "SvmlightParser"),
+    "vw": ("vw", "VwParser"),
+    "csv": ("delimited", "DelimitedParser"),
+    "tsv": ("delimited", "DelimitedParser"),
+    "jsonl": ("jsonl", "JsonParser"),
+    "text": ("text", "TextParser"),
+    "parquet": ("arrow", "ArrowParser"),
+    "arrow": ("arrow", "ArrowParser"),
+}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to open files; the content decides what is not said.
+
+    Attributes
+    ----------
+    format : str, optional
+        "svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet" or "arrow"; by default what name and content say.
+    label : str or int, optional
+        Name or position of the column of a table that has the labels; by default one that is called label, y, class or
+        target, else the last.
+    labels : {"required", "optional", "none"}
+        "optional": labels may be missing; "none": there are none.
+    label_type : {"auto", "number", "text"}
+        "auto": numbers if all labels at the start of the file are.
+    header : bool or "auto"
+        Whether the first line of a table has names.
+    columns : mapping from name or position to kind
+        "number", "category", "text", "skip" or "weight", where the content of a column does not say it.
+    zero_based : bool or "auto"
+        Of svmlight: whether the first column has index 0; "auto": if index 0 is at the start of the file.
+    features : FeatureOptions
+    on_error : {"raise", "skip"}
+        What to do with a line that cannot be used.
+    reading : Reading, optional
+        How other files were read: everything above but `labels` and `on_error` is taken from it.
+    names : sequence of str, optional
+        The dictionary of other files; names that are not in it are left out.
+    scaling : Scaling, optional
+        Means and deviations of other files.
+    chunk_bytes, chunk_rows : int
+        Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
+    threads : int
+        That parse, ahead of the consumer.
+    cache : path-like, optional
+        Where to keep the rows for further passes.
+    cache_bytes : int
+        The most that the cache may take.
+    """
+
+    format: str | None = None
+    label: str | int | None = None
+    labels: str = "required"
+    label_type: str = "auto"
+    header: bool | str = "auto"
+    columns: Mapping[str | int, str] = field(default_factory=dict)
+    zero_based: bool | str = "auto"
+    features: FeatureOptions = field(default_factory=FeatureOptions)
+    on_error: str = "raise"
+    reading: Reading | None = None
+    names: Sequence[str] | None = None
+    scaling: Any = None
+    chunk_bytes: int = CHUNK_BYTES
+    chunk_rows: int | None = None
+    threads: int = 2
+    cache: FilePath | None = None
+    cache_bytes: int = CACHE_BYTES
+
+    def __post_init__(self) -> None:
+        check_chunking(self.chunk_bytes, self.chunk_rows, self.threads)
+        choices = {
+            "format": (None, *FORMATS),
+            "labels": ("required", "optional", "none"),
+            "on_error": ("raise", "skip"),
+            "label_type": ("auto", "number", "text"),
+            "header": ("auto", True, False),
+            "zero_based": ("auto", True, False),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                reject(name, getattr(self, name), " or ".join(map(repr, allowed)))
+        if not isinstance(self.features, FeatureOptions):
+            reject("features", self.features, "FeatureOptions(...)")
+
+
+def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSource:
+    """Open data files as a source of chunks (docs/reference/file-formats.md).
+
+    Parameters
+    ----------
+    paths : path-like, or sequence of them
+        Patterns with * and ? stand for the files that they fit, in order; "-" is standard input.
+    **options
+        As in `Opening`.
+
+    Returns
+    -------
+    FileSource
+
+    Raises
+    ------
+    InvalidInput
+        If a file cannot be opened or recognised, or an option cannot be used.
+    """
+    opening = Opening(**options)
+    inputs = Inputs(paths)
+    reading = opening.reading or decide(inputs, opening)
+    module, name = PARSERS[reading.format]
+    parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(
+        reading, opening.labels, opening.on_error == "skip"
+    )
+    source = FileSource(inputs, parser, opening)
+    if opening.cache is not None:
+        source.cache = Cache(opening.cache, opening.cache_bytes, source.digest())
+    return source
+
+
+# ------------------------------------------------------------------------------------------------------------ inputs
+
+
+class Inputs:
+    """The files of a source.
+
+    Attributes
+    ----------
+    paths : list of path-like
+    standard_input : StandardInput, or None
+    """
+
+    def __init__(self, paths: FilePath | Sequence[FilePath]) -> None:
+        given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+        self.paths = [path for one in given for path in _expanded(one)]
+        if not self.paths:
+            raise InvalidInput("There is no file to read. Pass at least one path.")
+        if self.paths.count(STANDARD_INPUT) > 1:
+            raise InvalidInput("Standard input was named twice. It can be read only once.")
+        self.standard_input = StandardInput() if STANDARD_INPUT in self.paths else None
+
+    def sample(self) -> bytes:
+        """Return the start of the first file, unpacked."""
+        path = self.paths[0]
+        if self.standard_input is not None and path == STANDARD_INPUT:
+            return unpacked_start(self.standard_input.start(SAMPLE_BYTES), SAMPLE_BYTES)
+        with open_unpacked(path) as (stream, _):
+            return stream.read(SAMPLE_BYTES)
+
+    def open(self, path: FilePath) -> Any:
+        """Open a file as it is on the disk."""
+        if self.standard_input is not None and path == STANDARD_INPUT:
+            return self.standard_input.open()
+        return open_raw(path)
+
+    def status(self) -> list[tuple[str, int, int]]:
+        """Return path, size and time of change of each file."""
+        found = []
+        for path in self.paths:
+            if path == STANDARD_INPUT:
+                found.append((STANDARD_INPUT, -1, -1))
+                continue
+            try:
+                status = os.stat(path)
+            except OSError as error:
+                raise InvalidInput(f"{path} cannot be opened ({error}). Pass a file that can be read.") from None
+            found.append((os.path.abspath(path), status.st_size, status.st_mtime_ns))
+        return found
+
+
+def _expanded(path: FilePath) -> list[FilePath]:
+    try:
+        text = fspath(path)
+    except TypeError:
+        reject("paths", path, "a path, or a list of paths")
+    if not isinstance(text, str):
+        reject("paths", path, "a path, or a list of paths")
+    if glob.has_magic(text) and not os.path.exists(text):
+        found: list[FilePath] = [*sorted(glob.glob(text, recursive=True))]
+        if not found:
+            raise InvalidInput(f"No file fits the pattern {text}. Pass the path of a file that is there.")
+        return found
+    return [path]
+
+
+def decide(inputs: Inputs, opening: Opening) -> Reading:
+    """Return how files are to be read: what users say, and what the start of the first file shows."""
+    sample = inputs.sample()
+    name = opening.format or recognise(sample, inputs.paths[0])
+    module, _ = PARSERS[name]
+    start = Reading(name, opening.features)
+    decided: Reading = import_module(f"rosenblatt.files.{module}").decide(
+        start, Sample(sample, inputs.paths[0]), opening
+    )
+    normalise = opening.features.normalise
+    return decided if normalise is None else replace(decided, normalise=normalise)
+
+
+# ------------------------------------------------------------------------------------------------------------ source
+
+
+class FileSource:
+    """Rows of files, read anew by each iteration, unless there is a cache.
+
+    Attributes
+    ----------
+    reading : Reading
+        All decisions; files that are read with an equal one give rows that mean the same.
+    n_features : int
+    problems : Problems
+        Of the current or the last pass.
+    """
+
+    def __init__(self, inputs: Inputs, parser: Parser, opening: Opening) -> None:
+        self.inputs, self.parser, self.opening = inputs, parser, opening
+        self.reading, self.n_features = parser.reading, parser.n_features
+        options = self.reading.features
+        self._known = None if opening.names is None else check_names(opening.names, options)
+        self._dictionary = Dictionary(options.n_columns, self._known) if options.dictionary else None
+        self.scaling = opening.scaling
+        self._used = np.zeros(self.n_features, np.uint8)
+        self._reader: BlockReader | None = None
+        self._rows = 0
+        self.problems = Problems()
+        self.cache: Cache | None = None
+
+    # -------------------------------------------------------------------------------------------------- what is known
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where they are known; those of a dictionary so far."""
+        return self.parser.names if self._dictionary is None else self._dictionary.names()
+
+    @property
+    def stateful(self) -> bool:
+        """Whether rows depend on those before them."""
+        learned = self._dictionary is not None and self._known is None
+        return learned or (self.reading.features.standardise and self.opening.scaling is None)
+
+    @property
+    def cached(self) -> bool:
+        """Whether a whole cache is there."""
+        return self.cache is not None and self.cache.whole
+
+    @property
+    def again(self) -> bool:
+        """Whether a further pass is possible."""
+        return self.cached or self.inputs.standard_input is None
+
+    def digest(self) -> str:
+        """Return the identity of the input: files, sizes, times of change, and how they are read."""
+        content = [self.inputs.status(), self.reading.to_json(), self.parser.labels, self.parser.skip]
+        content += [
+            self._known,
+            self.opening.chunk_bytes,
+            None if self.opening.scaling is None else repr(self.opening.scaling),
+        ]
+        return hashlib.sha256(json.dumps(content).encode("utf-8", "backslashreplace")).hexdigest()
+
+    def columns_used(self) -> int:
+        """Return how many columns had an entry so far."""
+        return int(np.count_nonzero(self._used))
+
+    def progress(self) -> Progress:
+        """Return how far the current pass has come."""
+        sizes = [size for _, size, _ in self.inputs.status()]
+        total = None if -1 in sizes else sum(sizes)
+        if self.cached and self._reader is None:
+            assert self.cache is not None
+            return Progress(self._rows, self.cache.bytes_read, self.cache.size)
+        return Progress(self._rows, self._reader.bytes_read() if self._reader else 0, total)
+
+    # ---------------------------------------------------------------------------------------------------------- chunks
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self.read()
+
+    def read(self, position: Position | None = None) -> Iterator[Chunk]:
+        """Yield the chunks from a position on; by default all."""
+        start = Position() if position is None else Position(*position)
+        chunks = self._start(start)
+        if self.opening.chunk_rows is not None:
+            chunks = recut(chunks, self.opening.chunk_rows)
+        return self._counted(chunks, start.row)
+
+    def _start(self, start: Position) -> Iterator[Chunk]:
+        self._reader = None
+        if self.cached:
+            assert self.cache is not None
+            return self.cache.chunks(start.row)
+        if start.row and self.inputs.standard_input is not None:
+            raise InvalidInput("Reading cannot go on in the middle of standard input. Pass the path of a file.")
+        if start.row == 0:
+            chunks = self._parsed(start)
+            return chunks if self.cache is None else self._written(chunks, self.cache)
+        again = self.stateful or start.file < 0
+        return from_row(self._parsed(Position()), start.row) if again else self._parsed(start)
+
+    def _written(self, chunks: Iterator[Chunk], cache: Cache) -> Iterator[Chunk]:
+        yield from cache.write(chunks)
+        if cache.given_up:
+            self._note(cache.given_up)
+
+    def _counted(self, chunks: Iterator[Chunk], before: int) -> Iterator[Chunk]:
+        self._rows = before
+        for chunk in chunks:
+            self._rows += chunk.label.size
+            yield chunk
+
+    def _note(self, note: str) -> None:
+        self.problems = self.problems._replace(notes=(*self.problems.notes, note))
+
+    def build_cache(self) -> None:
+        """Read all rows once, to write them into the cache."""
+        if self.cache is None:
+            raise InvalidInput("This source has no cache. Open it with cache=PATH.")
+        if not self.cached:
+            for _ in self.read():
+                pass
+
+    @property
+    def chunk_count(self) -> int:
+        """Number of chunks in the cache."""
+        return self._whole_cache().count
+
+    def chunk(self, number: int) -> Chunk:
+        """Return a chunk from the cache."""
+        return self._whole_cache().chunk(number)
+
+    def _whole_cache(self) -> Cache:
+        if not self.cached:
+            raise InvalidInput("There is no whole cache. Open the source with cache=PATH, and call build_cache().")
+        assert self.cache is not None
+        return self.cache
+
+    def close(self) -> None:
+        """Close standard input, and forget a cache of it."""
+        if self.inputs.standard_input is not None:
+            self.inputs.standard_input.close()
+            if self.cache is not None:
+                self.cache.remove()
+
+    def __enter__(self) -> FileSource:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # --------------------------------------------------------------------------------------------------------- parsing
+
+    def _parsed(self, start: Position) -> Iterator[Chunk]:
+        """Yield what the files say from a position on, in chunks as they are parsed."""
+        self.problems = Problems()
+        if self._known is None and self._dictionary is not None:
+            self._dictionary = Dictionary(self.reading.features.n_columns)
+        scaler = self.parser.scaler(self.opening.scaling) if self.reading.features.standardise else None
+        reader = self._reader = self.parser.reader(self.inputs, self.opening.chunk_bytes)
+        row, file, line = start.row, start.file, start.line
+        for block, parsed, largest in in_order(
+            reader.blocks(start.file, start.offset), self._work, self.opening.threads
+        ):
+            if block.file != file:
+                file, line = block.file, 0
+            self._report(parsed, block.file, line)
+            if parsed.pieces is not None or scaler is not None:
+                parsed, largest = self._finish(parsed, scaler)
+                self.scaling = scaler.scaling() if scaler is not None else self.scaling
+            row, line = row + parsed.label.size, line + parsed.lines
+            after = Position(row, file + 1) if block.last else Position(row, file, block.end, line)
+            if parsed.label.size:
+                yield self._chunk(parsed, largest, after, file, line - parsed.lines)
+        self._reader = None
+        if self._dictionary is not None and self._dictionary.left_out:
+            full = f"The dictionary is full: {self._dictionary.left_out} entries of further names were left out."
+            self._note(f"{full} Pass more bits, or hash the names.")
+
+    def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int]]:
+        parsed = self.parser.parse(block.text, block.start == 0)
+        return block._replace(text=None), parsed, (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
+
+    def _inspect(self, parsed: Parsed) -> tuple[float, int]:
+        """Return the largest squared length of a row, and the first row that is not finite or -1."""
+        if parsed.dense is not None:
+            largest, infinite = inspect_dense(parsed.dense)
+            return largest, infinite
+        entries = parsed.entries
+        assert entries is not None
+        mark_columns(entries.column, self._used)
+        largest, outside, infinite, disorder = inspect_csr(
+            entries.value, entries.column, entries.indptr, self.n_features
+        )
+        assert (outside, disorder) == (-1, -1), "a parser made rows out of order"
+        return largest, infinite
+
+    def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
+        """Do what depends on the rows before: names from the dictionary, scaling."""
+        assembler = self.parser.assembler
+        if scaler is not None and parsed.dense is not None:
+            parsed = parsed._replace(dense=scaler.scaled(parsed.dense))
+        if parsed.pieces is not None:
+            numbers = [] if parsed.dense is None else self.parser.number_pieces(parsed.dense)
+            pieces = [*numbers, *parsed.pieces]
+            known = self._dictionary
+            pieces = assembler.hashed(pieces) if known is None else assembler.named(pieces, known)
+            parsed = parsed._replace(entries=assembler.rows(pieces), pieces=None, dense=None)
+        return parsed, self._inspect(parsed)
+
+    def _report(self, parsed: Parsed, file: int, line: int) -> None:
+        """Raise an error for a fault, or count what is skipped."""
+        path, faults = self.inputs.paths[file], parsed.faults
+        if not faults.count and not parsed.missing:
+            return
+        texts = [f"{path}, line {line + fault.line + 1}: {fault.found}{fault.reason}" for fault in faults.examples]
+        if faults.stop:
+            raise InvalidInput(texts[0])
+        skipped, examples, missing, notes = self.problems
+        examples = (*examples, *texts)[:EXAMPLES]
+        self.problems = Problems(skipped + faults.count, examples, missing + parsed.missing, notes)
+
+    def _chunk(self, parsed: Parsed, largest: tuple[float, int], after: Position, file: int, line: int) -> Chunk:
+        norm, infinite = largest
+        if infinite >= 0:
+            where = f"{self.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
+            raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")
+        if parsed.dense is not None:
+            rows: Dense | Csr = Dense(parsed.dense)
+        else:
+            assert parsed.entries is not None
+            rows = Csr(parsed.entries.value, parsed.entries.column, parsed.entries.indptr)
+        shape = (parsed.label.size, self.n_features)
+        return Chunk(Table(rows, shape, np.dtype(np.float64), norm), parsed.label, parsed.weight, after)

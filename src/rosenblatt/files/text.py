@@ -1,0 +1,78 @@
+"""Raw text: a label, a tab, and any text on each line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.files.options import Reading
+from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
+from rosenblatt.files.sniffing import Sample, label_type, sample_lines
+
+Array = npt.NDArray[Any]
+
+
+def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
+    """Return how such a file is to be read."""
+    labels = [line.partition(b"\t")[0] for line in sample_lines(sample.content)]
+    kind = "number" if opening.labels == "none" else label_type(labels, opening.label_type)
+    return replace(reading, label_type=kind, normalise=True)
+
+
+class TextParser(Parser):
+    """Lines of a label, a tab and text. Without labels, the whole line is text."""
+
+    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+        """Return what a block of whole lines says."""
+        faults = Faults(self.skip)
+        end = np.flatnonzero(text == 10)
+        lines = end.size
+        start = np.concatenate([[0], end[:-1] + 1])
+        line = np.flatnonzero((end > start) & ~((end == start + 1) & (text[start] == 13)))
+        start, end = start[line], end[line]
+        label: Array = np.full(line.size, np.nan)
+        if self.labels != "none":
+            tabs = np.append(np.flatnonzero(text == 9), text.size)
+            tab = tabs[np.searchsorted(tabs, start)]
+            label_end = np.where(tab < end, tab, start)
+            found = [start, label_end, np.where(tab < end, tab + 1, start), end, line]
+            label, (start, end, line) = self._labels(text, found, faults)
+        entries, pieces = self.finished(self.assembler.words.pieces(text, start, end))
+        return Parsed(label, lines, line, faults, entries, pieces=pieces)
+
+    def _labels(self, text: Array, found: list[Array], faults: Faults) -> tuple[Array, list[Array]]:
+        """Return labels, and start, end and line of each text, without rows whose label cannot be used."""
+        begin, end, *others = found
+        begin, end = stripped(text, begin, end)
+        label, wrong = read_labels(text, begin, end, self.reading.label_type, self.labels == "optional")
+
+        def describe(row: int) -> Fault:
+            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), "a tab, and the text")
+
+        faults.add_rows(wrong, describe)
+        if wrong.size:
+            label = np.delete(label, wrong)
+            others = [np.delete(part, wrong) for part in others]
+        return label, others
+
+
+def read_labels(text: Array, start: Array, end: Array, label_type: str, optional: bool) -> tuple[Array, Array]:
+    """Return the labels in some spans, and the rows that have none or none of the type."""
+    empty = start == end
+    if label_type == "text":
+        return texts_in(text, start, end), np.flatnonzero(empty & (not optional))
+    label, wrong = numbers_in(text, start, end)
+    label[empty] = np.nan
+    return label, wrong[~empty[wrong]] if optional else wrong
+
+
+def label_fault(text: Array, line: int, start: int, end: int, then: str) -> Fault:
+    """Return what is wrong with a label."""
+    if start == end:
+        return Fault(line, "", f"there is no label. Begin the line with a label, then {then}.")
+    return fault_at(
+        text, line, start, end, " is not a number, as the first labels are. Correct it, or pass label_type='text'."
+    )

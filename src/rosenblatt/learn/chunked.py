@@ -1,0 +1,551 @@
+"""Rows of a source, presented chunk by chunk: training in memory that does not grow with the data.
+
+The weights are the same as those of the rows in one table, bit for bit, whatever the size of the chunks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled import epochs
+from rosenblatt.compiled.epochs import Dense, Task
+from rosenblatt.data.labels import as_labels, as_targets, as_weights
+from rosenblatt.data.survey import SURVEYED_ROWS, Survey
+from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.chunks import Chunk, Position
+from rosenblatt.learn.costs import class_costs
+from rosenblatt.learn.model import LinearModel
+from rosenblatt.learn.multiclass import by_pairs, code, decision, is_joint, make_task, winners
+from rosenblatt.learn.order import mixed
+from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.regression import regression_task
+from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Cycle, Stop, Words
+from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
+from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
+from rosenblatt.methods.method import Pass, all_finite, copy_state, new_counts, order_of, scores, start_state
+
+Array = npt.NDArray[Any]
+
+# So few rows say nothing about the order of the labels.
+FEWEST_ROWS_IN_RUNS = 50
+# What an end means for a source of chunks.
+_INTERRUPTED = "it was interrupted in epoch {epochs}, after {trials} rows in all"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What must be known before the first row is learned.
+
+    Attributes
+    ----------
+    table : Table
+        The first rows.
+    sizes : Survey
+        Of them.
+    classes : array
+        The labels, sorted; empty for a regression.
+    counts : int array or None
+        Rows of each class, where all have been counted.
+    in_runs : bool
+        Whether rows of one class come together at the start, which learning in that order suffers from.
+    """
+
+    table: Table
+    sizes: Survey
+    classes: Array
+    counts: Array | None = None
+    in_runs: bool = False
+
+
+@dataclass(frozen=True)
+class ChunkedJob:
+    """What to learn from a source, how, and until when.
+
+    Attributes
+    ----------
+    chunks : Source
+    configure : callable
+        From a `Look` to the settings of the stream: some depend on the sizes of the values and on the classes.
+    plan : Plan
+        Its order is "cyclic", or "shuffled": epochs after the first then shuffle the chunks of a cached source, and the
+        rows in each.
+    classes : array or None
+        Labels to expect; None: those that there are. Others than these are refused.
+    regression : bool
+        Whether the labels are numbers to predict.
+    hold_out : (int, int) or None
+        (k, j): rows j, j + k, j + 2k, ... from 0 are not trained on, but measure the error.
+    validation : Source or None
+        The same, as rows of their own.
+    balanced : bool
+        Whether all labels must be counted before training.
+    after_chunk : callable or None
+        Called with the presenter after each chunk.
+    interrupted : callable
+        Whether to end after this chunk.
+    """
+
+    chunks: Any
+    configure: Callable[[Look], Settings]
+    plan: Plan
+    classes: Array | None = None
+    regression: bool = False
+    hold_out: tuple[int, int] | None = None
+    validation: Any = None
+    balanced: bool = False
+    after_chunk: Callable[[InChunks], None] | None = None
+    interrupted: Callable[[], bool] = field(default=lambda: False)
+
+
+class Outcome(NamedTuple):
+    """What was learned from a source, and how."""
+
+    settings: Settings
+    learned: Learned
+    run: Run
+
+    def model(self, **more: Any) -> LinearModel:
+        """Return the weights that predict."""
+        planes = self.settings.method.hyperplanes(self.learned.state)
+        rate = planes.W.dtype.type(self.settings.rate_scale)
+        W = np.ascontiguousarray(planes.W * rate)
+        return LinearModel(W, planes.b * rate, self.learned.classes, self.settings.multiclass, **more)
+
+
+class NewLabels(Exception):
+    """Labels that the rows looked at before did not have."""
+
+
+class Resumption(NamedTuple):
+    """Where a training goes on: its labels, how many rows have each, and what brings a trainer there."""
+
+    classes: Array
+    counts: Array | None
+    put: Callable[[Trainer], None]
+
+
+def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
+    """Train on a source, chunk by chunk.
+
+    Labels that the first chunk does not have are not known when training begins. Where some appear, the rest of the
+    source is read for its labels, and training begins anew: nothing depends on where they came.
+
+    Parameters
+    ----------
+    job : ChunkedJob
+    resume : Resumption, optional
+        Where to go on.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InvalidInput
+        If there is nothing to tell apart, a row has a label that was not announced, or the weights overflow.
+    """
+    if job.plan.order == "random":
+        raise InvalidInput("Rows of a file cannot be drawn at random. Choose shuffle=True or False.")
+    if job.plan.batch and job.plan.order == "shuffled":
+        raise InvalidInput("Batch updates do not depend on the order of the rows. Drop batch, or the shuffling.")
+    read: list[Chunk] = []
+    rest = iter(job.chunks)
+    look = _look(job, read, rest)
+    if resume is not None:
+        look = replace(look, classes=resume.classes, counts=resume.counts)
+    try:
+        return _train(job, look, chain(read, rest), resume)
+    except NewLabels as found:
+        if not job.chunks.again:
+            raise InvalidInput(
+                f"The first rows do not have all labels: {found} comes later, and standard input cannot be read again. "
+                "Announce all labels as classes, or pass a file."
+            ) from None
+    look = _look_at_all(job, look)
+    return _train(job, look, iter(job.chunks), None)
+
+
+def _train(job: ChunkedJob, look: Look, first: Iterator[Chunk], resume: Resumption | None) -> Outcome:
+    if not job.regression and look.classes.size < 2:
+        # The first chunk may be of one class only.
+        raise NewLabels("another label")
+    settings = job.configure(look)
+    if job.plan.batch and not settings.method.finite:
+        raise InvalidInput("Batch updates are for the perceptron without a penalty. Drop batch, or the penalty.")
+    with ThreadPoolExecutor(job.plan.threads) as pool:
+        presenter = InChunks(job, look, settings, first, pool if job.plan.threads > 1 else None)
+        trainer = Trainer(job.plan, presenter)
+        presenter.trainer = trainer
+        if resume is not None:
+            resume.put(trainer)
+        run = trainer.run()
+    learned = Learned(look.classes, presenter.state, run.trials, sum(run.mistakes), ())
+    return Outcome(settings, learned, run)
+
+
+# --------------------------------------------------------------------------------------------------- before training
+
+
+def _look(job: ChunkedJob, read: list[Chunk], rest: Iterator[Chunk]) -> Look:
+    """Read the first chunks, until there are rows enough to tell how large their values are."""
+    rows = 0
+    for chunk in rest:
+        if chunk.table.shape[0]:
+            read.append(chunk)
+            rows += chunk.table.shape[0]
+        if rows >= SURVEYED_ROWS:
+            break
+    if not read:
+        raise InvalidInput("There are no rows to learn from. Pass files with at least one row.")
+    sizes = survey_first(chunk.table for chunk in read)
+    table = read[0].table
+    if job.regression:
+        return Look(table, sizes, NO_CLASSES)
+    if job.balanced:
+        return Look(table, sizes, NO_CLASSES)  # no class is known before all are counted
+    if job.classes is not None:
+        return Look(table, sizes, np.unique(job.classes))
+    return Look(table, sizes, _labels(read)[0], in_runs=_in_runs(read))
+
+
+def _in_runs(chunks: list[Chunk]) -> bool:
+    """Return whether neighbours share a label more often than rows at random would."""
+    label = np.concatenate([chunk.label for chunk in chunks])
+    return label.size >= FEWEST_ROWS_IN_RUNS and not mixed(as_labels(label, label.size)[1])
+
+
+def _look_at_all(job: ChunkedJob, look: Look) -> Look:
+    """Read all labels."""
+    classes, counts = _labels(job.chunks)
+    if classes.size < 2:
+        raise InvalidInput(f"All rows have the label {classes[0].item()!r}. Learning to tell apart needs at least two.")
+    return replace(look, classes=classes, counts=counts, in_runs=look.in_runs or look.classes.size == 1)
+
+
+def _labels(chunks: Any) -> tuple[Array, Array]:
+    """Return the labels of chunks, sorted, and how many rows have each."""
+    found: dict[Any, int] = {}
+    kind: Any = None
+    for chunk in chunks:
+        if chunk.label.size:
+            labels, number = as_labels(chunk.label, chunk.label.size)
+            kind = labels.dtype
+            for label, count in zip(labels.tolist(), np.bincount(number).tolist(), strict=True):
+                found[label] = found.get(label, 0) + count
+    classes = np.array(sorted(found), dtype=kind if kind is not None and kind.kind != "U" else None)
+    return classes, np.array([found[label] for label in classes.tolist()])
+
+
+def survey_first(tables: Any) -> Survey:
+    """Return the root mean squares of the first rows: the same wherever the chunks were cut.
+
+    Parameters
+    ----------
+    tables : iterable of Table
+
+    Returns
+    -------
+    Survey
+        Without columns.
+    """
+    squares: list[float] = []
+    rows = 0
+    for table in tables:
+        take = min(SURVEYED_ROWS - rows, table.shape[0])
+        dense = isinstance(table.rows, Dense)
+        values = table.rows.X[:take].reshape(-1) if dense else table.rows.data[: table.rows.indptr[take]]
+        squares.extend((values[values != 0].astype(float) ** 2).tolist())
+        rows += take
+    # The exact sum, rounded once: it does not depend on the order of the additions.
+    total = math.fsum(squares)
+    return Survey(math.sqrt(total / max(rows, 1)), math.sqrt(total / max(len(squares), 1)), 0, 0.0, 0.0)
+
+
+# -------------------------------------------------------------------------------------------------------- presentation
+
+
+def _words(job: ChunkedJob, settings: Settings) -> Words:
+    if job.regression:
+        words = REGRESSION
+    elif not settings.method.finite:
+        words = LOSS
+    else:
+        words = BATCH if job.plan.batch else PERCEPTRON
+    return words | {Stop.CALLBACK: _INTERRUPTED}
+
+
+class InChunks(Presenter):
+    """Rows of a source. A part is one problem, or all classes of a joint task."""
+
+    trainer: Trainer
+
+    def __init__(
+        self, job: ChunkedJob, look: Look, settings: Settings, first: Iterator[Chunk], pool: ThreadPoolExecutor | None
+    ) -> None:
+        self.job, self.look, self.settings, self.pool = job, look, settings, pool
+        self.method, self.plan, self.classes = settings.method, job.plan, look.classes
+        # The chunks of the next epoch, where some of them have been read already, or where a run goes on.
+        self.next_chunks: Iterator[Chunk] | None = first
+        self.sign = np.ones((1, 1), np.int8) if job.regression else code(self.classes.size, settings.multiclass)
+        self.cost = None if job.regression else self._costs()
+        self.joint = not job.regression and is_joint(self.sign, settings.multiclass)
+        self.state: Any = None
+        self.planes: Any = None
+        self.copied: Any = None
+        self.parts = self.counted = 1 if self.joint else self.sign.shape[1]
+        self.rests, self.validates = self.method.rests, job.hold_out is not None or job.validation is not None
+        self.words, self.remedy = _words(job, settings), self.method.remedy
+        self.zero_loss = self.method.zero_loss
+        self.rate_scale = self.method.rate_scale(self.plan.eta)
+        self.counts = new_counts(self.parts)
+        self.cycle: Cycle | None = None
+        self.n_rows, self.largest = 0, 0.0
+        # Of the epoch in progress: its number, trials and chunks so far; and the position after the last chunk.
+        self.epoch, self.trials, self.chunks = 0, 0, 0
+        self.position: Any = None
+        self.resumed = False
+
+    def _costs(self) -> Array:
+        label = None if self.look.counts is None else np.repeat(np.arange(self.classes.size), self.look.counts)
+        return class_costs(self.settings.class_weight, self.classes, label)
+
+    def begin(self) -> None:
+        """Make the state before the first row."""
+        if self.state is None:
+            pairs, problems = by_pairs(self.settings.multiclass), self.sign.shape[1]
+            self.state = start_state(self.method, problems, self.look.table, None, self.rate_scale, by_pairs=pairs)
+            repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and self.method.finite
+            self.cycle = Cycle(self.state.W, self.state.b) if repeats else None
+
+    def go_on(self, position: list[int] | None) -> None:
+        """Go on in the middle of an epoch, after a position of the source."""
+        self.resumed = True
+        shuffled = self.epoch > 1 and self.plan.order == "shuffled"
+        if position is not None and not shuffled:
+            self.position = Position(*position)
+            self.next_chunks = self.job.chunks.read(self.position)
+
+    def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
+        """Present the rows of a source, chunk by chunk, until they, the time or the patience of a user end."""
+        if not self.resumed:
+            self.epoch, self.trials, self.chunks = epoch, 0, 0
+            for column in self.counts:
+                column[:] = 0
+        self.resumed = False
+        rate, problems, into = self.plan.rate(epoch) / self.rate_scale, np.array(active), None
+        complete = True
+        for chunk, order in self._ordered(epoch):
+            self.largest = max(self.largest, chunk.table.largest)
+            if order.size:
+                self.begin()
+                into = self._into(into)
+                self._learn(chunk, order, problems, rate, into)
+            self.chunks, self.position = self.chunks + 1, chunk.after
+            if self.job.after_chunk is not None:
+                self.job.after_chunk(self)
+            if clock.late or self.job.interrupted():
+                complete = False
+                break
+        return self._shown(epoch, into, complete)
+
+    def _into(self, into: Any) -> Any:
+        """Return what the updates are written to: the state, or in a batch their sum."""
+        if not self.plan.batch:
+            return self.state
+        if into is None:
+            problems, features = self.state.W.shape
+            into = self.method.start(problems, features, self.state.W.dtype, order_of(self.state.W))
+        return into
+
+    def _learn(self, chunk: Chunk, order: Array, problems: Array, rate: float, into: Any) -> None:
+        task = self._task(chunk)
+        table = chunk.table
+
+        def work(share: Array) -> None:
+            shown = Pass(table.rows, task, order, order, share, rate, self.counts, self.joint)
+            self.method.present(shown, self.state, into)
+
+        if self.pool is None or self.joint or problems.size == 1:
+            work(problems)
+        else:
+            list(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
+        self.trials += order.size
+
+    def _shown(self, epoch: int, into: Any, complete: bool) -> Shown:
+        if self.state is None:
+            raise InvalidInput("There are no rows to learn from: all of them are held out, or have no weight.")
+        if self.plan.batch and into is not None:
+            self.state.W[:] += into.W
+            self.state.b[:] += into.b
+        self.planes = None  # before the next ones take as much memory
+        self.planes = self.method.hyperplanes(self.state)
+        if not all_finite(self.planes):
+            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+        if complete or not self.n_rows:
+            self.n_rows = self.trials
+        mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
+        if self.plan.batch:
+            updates = [min(count, 1) for count in updates]
+        if self.rate_scale != 1.0:
+            loss = [total * self.rate_scale for total in loss]
+        return Shown(mistakes, updates, loss, self.trials, complete)
+
+    # -------------------------------------------------------------------------------------------------- rows and labels
+
+    def _ordered(self, epoch: int) -> Iterator[tuple[Chunk, Array]]:
+        """Yield the chunks of an epoch, each with the rows to learn from in their order."""
+        source = self.job.chunks
+        if epoch > 1 and self.plan.order == "shuffled":
+            if not source.cached:
+                source.build_cache()
+            numbers = np.random.default_rng([self.plan.seed, epoch]).permutation(source.chunk_count)
+            for number in numbers[self.chunks :].tolist():
+                chunk = source.chunk(number)
+                order = self._rows(chunk, chunk.after.row - chunk.table.shape[0])
+                yield chunk, np.random.default_rng([self.plan.seed, epoch, number]).permutation(order)
+            return
+        chunks, self.next_chunks = self.next_chunks or iter(source), None
+        # A run that goes on in the middle of an epoch begins with the row after the last that it learned from.
+        start = self.position.row if self.chunks else 0
+        for chunk in chunks:
+            yield chunk, self._rows(chunk, start)
+            start += chunk.table.shape[0]
+
+    def _rows(self, chunk: Chunk, start: int, held_out: bool = False) -> Array:
+        """Return the rows of a chunk that are trained on, or those that are held out."""
+        n_rows = chunk.table.shape[0]
+        wanted = np.ones(n_rows, bool) if chunk.weight is None else chunk.weight != 0
+        if self.job.hold_out is not None:
+            every, first = self.job.hold_out
+            outside = (np.arange(start, start + n_rows) - first) % every == 0
+            wanted &= outside if held_out else ~outside
+        return row_numbers(np.flatnonzero(wanted))
+
+    def _task(self, chunk: Chunk) -> Task:
+        n_rows = chunk.table.shape[0]
+        weight = np.empty(0)
+        if chunk.weight is not None and chunk.weight.any():
+            weight = as_weights(chunk.weight, n_rows)
+        if self.job.regression:
+            return regression_task(as_targets(chunk.label), weight, self.settings.bias)
+        return self._labelled(chunk, weight, strict=True)
+
+    def _labelled(self, chunk: Chunk, weight: Array, *, strict: bool) -> Task:
+        """Return the task of a chunk; a label that training does not know is -1, or an error if that is `strict`."""
+        found, number = as_labels(chunk.label, chunk.table.shape[0])
+        place = np.minimum(np.searchsorted(self.classes, found), self.classes.size - 1)
+        known = self.classes[place] == found
+        if strict and not known.all():
+            new = found[~known][0].item()
+            if self.job.classes is None:
+                raise NewLabels(f"label {new!r}")
+            raise InvalidInput(
+                f"A row has the label {new!r}, which is none of the announced classes {self.classes.tolist()!r:.200}. "
+                "Announce it, or correct the row."
+            )
+        label = np.where(known, place, -1).astype(np.int32)[number]
+        return make_task(
+            label, self.sign, self.settings.multiclass, class_cost=self.cost, weight=weight, bias=self.settings.bias
+        )
+
+    # --------------------------------------------------------------------------------------------------------- measures
+
+    def error(self, clock: Clock) -> float | None:
+        """Return the share of wrong rows, by weight; of a regression, the mean of half the squared errors.
+
+        None where the clock leaves no time for all of them.
+        """
+        source, held_out = self.job.chunks, self.job.hold_out is not None
+        if self.job.validation is not None:
+            source, held_out = self.job.validation, False
+        wrong, total, start = 0.0, 0.0, 0
+        for chunk in source:
+            if clock.overdue:
+                return None
+            validates = self.job.validation is not None
+            rows = self._rows(chunk, start, held_out) if not validates else row_numbers(np.arange(chunk.label.size))
+            start += chunk.table.shape[0]
+            if rows.size:
+                costs, errors = self._errors(chunk, rows)
+                wrong, total = wrong + math.fsum(errors), total + math.fsum(costs)
+        if not total:
+            raise InvalidInput("There are no held-out rows to measure the error on. Hold out more, or none.")
+        return float(wrong / total)
+
+    def _errors(self, chunk: Chunk, rows: Array) -> tuple[Array, Array]:
+        """Return what each row counts, and what of it is wrong."""
+        weight = np.empty(0) if chunk.weight is None else chunk.weight
+        own = weight[rows] if weight.size else np.ones(rows.size)
+        if self.job.regression:
+            found = scores(chunk.table, self.planes, rows)[:, 0]
+            return own, own * 0.5 * (found - as_targets(chunk.label)[rows]) ** 2
+        task = self._labelled(chunk, weight, strict=False)
+        label = task.label[rows]
+        costs = np.append(task.class_cost, 1.0)[label] * own
+        if not weight.size and (task.class_cost == 1.0).all() and not by_pairs(self.settings.multiclass):
+            wrong, total = epochs.weigh_errors(chunk.table.rows, task, rows, self.planes)
+            return np.array([total]), np.array([wrong])
+        found = scores(chunk.table, self.planes, rows)
+        elected = winners(decision(found, self.classes.size, self.settings.multiclass))
+        return costs, costs * (elected != label)
+
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Return False: this is asked only after an epoch that was cut short, of rows that nobody has looked at."""
+        return False
+
+    def objective(self, shown: Shown) -> list[float]:
+        """Return the mean loss of each part, with its penalty."""
+        figures = shown.mistakes if self.plan.batch else shown.loss
+        penalty = self.method.penalty_value(self.planes)
+        if isinstance(penalty, float):
+            return [figure / self.n_rows for figure in figures]
+        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
+        return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
+
+    def returned(self, active: list[int]) -> dict[int, int]:
+        """Return parts whose weights are back where they were so many epochs ago."""
+        if self.cycle is None:
+            return {}
+        length = self.cycle.length
+        parts = {part: slice(None) if self.joint else slice(part, part + 1) for part in active}
+        back = {part: length for part, rows in parts.items() if self.cycle.returned(rows)}
+        self.cycle.advance()
+        return back
+
+    @property
+    def radius(self) -> float:
+        """Largest norm of a row so far, the constant of the bias included."""
+        return math.sqrt(self.largest + self.settings.bias)
+
+    @property
+    def mean_loss(self) -> float:
+        """Mean loss of the trials of the epoch in progress, each met before it was learned from."""
+        return float(self.counts.loss.sum()) * self.rate_scale / max(self.trials, 1)
+
+    # ------------------------------------------------------------------------------------------------- what was learned
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state, in the place of an earlier one."""
+        self.copied = copy_state(self.state, self.copied)
+        return self.copied
+
+    def restore(self, snapshot: Any) -> None:
+        """Put a copy of the state back."""
+        copy_state(snapshot, self.state)
+        self.planes = None
+        self.planes = self.method.hyperplanes(self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return the weights at the learning rate that was asked for."""
+        rate = self.planes.W.dtype.type(self.rate_scale)
+        return self.planes.W * rate, self.planes.b * rate

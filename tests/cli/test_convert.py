@@ -1,0 +1,17 @@
+"""Conversion by command gives the rows back."""
+
+from commands import run, svmlight
+
+
+def test_rows_come_back_from_another_format(tmp_path):
+    svmlight(tmp_path / "rows.svm", n=50)
+    assert "50 rows" in run("convert", tmp_path / "rows.svm", "-o", tmp_path / "rows.vw").stderr
+    run("convert", tmp_path / "rows.vw", "-o", tmp_path / "again.svm", "-q")
+    run("train", tmp_path / "rows.svm", "--model", tmp_path / "a", "-q", "--zero-based", "no")
+    assert len((tmp_path / "again.svm").read_text().splitlines()) == 50
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    svmlight(tmp_path / "rows.svm", n=5)
+    run("convert", tmp_path / "rows.svm", "-o", tmp_path / "rows.xyz", code=1)
+    assert not (tmp_path / "rows.xyz").exists()

@@ -1,0 +1,81 @@
+"""Figures of the evaluation are those that one would count oneself."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from commands import run, svmlight
+from rosenblatt.cli.evaluate import ROWS_PER_BLOCK
+from rosenblatt.datasets import load_svmlight
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    svmlight(folder / "rows.svm", n=700, classes=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    return load_svmlight(folder / "rows.svm", n_features=1 << 18)
+
+
+def test_a_model_is_measured_on_files(folder, data):
+    run("train", folder / "rows.svm", "--model", folder / "m", "-q")
+    X, y = data
+    predicted = rosenblatt.load_linear(folder / "m").predict(X)
+    told = json.loads(run("evaluate", folder / "rows.svm", "-m", folder / "m", "--json").stdout)
+    assert told["accuracy"] == np.mean(predicted == y)
+    for one in told["classes"]:
+        hits = np.sum((predicted == one["label"]) & (y == one["label"]))
+        assert one["precision"] == hits / np.sum(predicted == one["label"])
+        assert one["recall"] == hits / np.sum(y == one["label"])
+    text = run("evaluate", folder / "rows.svm", "-m", folder / "m").stdout
+    assert f"accuracy   {told['accuracy']:.4f}" in text
+
+
+def test_folds_are_every_kth_row(folder, data):
+    X, y = data
+    right = 0
+    for fold in range(4):
+        outside = np.arange(y.size) % 4 == fold
+        model = rosenblatt.AveragedPerceptron(max_iter=5, tol=None, shuffle=False, keep="last", intercept_scaling=1.0)
+        right += np.sum(model.fit(X[~outside], y[~outside]).predict(X[outside]) == y[outside])
+    options = ["--intercept-scaling", 1, "--tol", "none"]
+    told = json.loads(run("evaluate", folder / "rows.svm", "--folds", 4, "--json", *options).stdout)
+    assert told["accuracy"] == right / y.size
+
+
+def test_progressive_predictions_come_before_the_rows_are_learned(folder, data):
+    X, y = data
+    model = rosenblatt.AveragedPerceptron(intercept_scaling=1.0)
+    right = 0
+    for start in range(0, y.size, ROWS_PER_BLOCK):
+        block = slice(start, start + ROWS_PER_BLOCK)
+        if start:
+            right += np.sum(model.predict(X[block]) == y[block])
+        model.partial_fit(X[block], y[block])
+    told = json.loads(run("evaluate", folder / "rows.svm", "--progressive", "--json", "--intercept-scaling", 1).stdout)
+    assert told["rows"] == y.size - ROWS_PER_BLOCK
+    assert told["accuracy"] == right / told["rows"]
+
+
+def test_numbers_are_measured_by_their_distance(folder, data):
+    X, y = data
+    run("train", folder / "rows.svm", "--learner", "adaline-regressor", "--model", folder / "r", "-q")
+    predicted = rosenblatt.load_linear(folder / "r").predict(X)
+    told = json.loads(run("evaluate", folder / "rows.svm", "-m", folder / "r", "--json").stdout)
+    assert told["rmse"] == pytest.approx(np.sqrt(np.mean((predicted - y) ** 2)))
+    assert told["mae"] == pytest.approx(np.mean(np.abs(predicted - y)))
+    text = run("evaluate", folder / "rows.svm", "--folds", 2, "--learner", "adaline-regressor").stdout
+    assert "rmse" in text
+    assert "rmse" in run("evaluate", folder / "rows.svm", "--progressive", "--learner", "adaline-regressor").stdout
+
+
+def test_one_way_to_measure_must_be_chosen(folder):
+    run("evaluate", folder / "rows.svm", code=2)
+    run("evaluate", folder / "rows.svm", "--folds", 3, "--progressive", code=2)
+    run("evaluate", "-", "--folds", 3, code=2)

@@ -1,0 +1,63 @@
+"""What models and data files say of themselves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from commands import mails, run, svmlight
+from rosenblatt.cli.info import column_of
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    mails(folder / "mails.csv")
+    svmlight(folder / "four.svm", classes=4)
+    (folder / "some.vw").write_text("1 |a x y:2 7 | z |3 x\n-1 |a 12 q |b x z:0.5\n")
+    (folder / "some.txt").write_text("yes\tone two\nno\ttwo three Three\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["mails.csv", "some.vw", "some.txt"])
+@pytest.mark.parametrize("letters", [None, (2, 3)])
+def test_names_are_those_of_the_columns_that_they_are_hashed_to(folder, name, letters):
+    options = {"label": "kind"} if name == "mails.csv" else {}
+    hashed = open_source([folder / name], features=FeatureOptions(letters=letters), **options)
+    columns = {column for chunk in hashed for column in chunk.table.matrix().indices.tolist()}
+    named = open_source([folder / name], features=FeatureOptions(letters=letters, dictionary=True), **options)
+    assert sum(chunk.label.size for chunk in named) > 0
+    assert {column_of(name, hashed.reading) for name in named.names} == columns
+
+
+def test_the_most_telling_words_are_those_that_were_planted(folder):
+    run("train", folder / "mails.csv", "--label", "kind", "--model", folder / "m", "-q")
+    told = json.loads(run("info", folder / "m", "--names", folder / "mails.csv", "--top", 10, "--json").stdout)
+    spam = {name.split("=")[1] for name, _ in told["top"]["spam"]}
+    assert spam <= {*["free", "prize", "winner", "click", "cash", "offer", "urgent", "claim", "viagra", "credit"]}
+    text = run("info", folder / "m", "--names", folder / "mails.csv", "--top", 3).stdout
+    assert "for spam" in text
+    assert "labels      ham, spam" in text
+    assert "column " in run("info", folder / "m").stdout  # without names, the numbers of the columns
+
+
+def test_several_classes_have_features_each(folder):
+    run("train", folder / "four.svm", "--model", folder / "four", "-q")
+    told = json.loads(run("info", folder / "four", "--top", 2, "--json").stdout)
+    assert [len(told["top"][label]) for label in "0123"] == [2, 2, 2, 2]
+
+
+def test_a_data_file_is_counted(folder):
+    told = json.loads(run("info", folder / "four.svm", "--json").stdout)
+    labels = np.loadtxt(folder / "four.svm", usecols=0, dtype=float, converters=lambda text: float(text.split(":")[0]))
+    assert told["rows"] == 2000
+    assert told["label_counts"] == {str(label): int((labels == label).sum()) for label in range(4)}
+    assert (told["format"], told["entries"], told["features"]) == ("svmlight", 16000, 50)
+
+
+def test_what_is_neither_is_refused(folder):
+    (folder / "empty").write_bytes(b"")
+    run("info", folder / "empty", code=1)
+    run("info", folder / "none", code=1)

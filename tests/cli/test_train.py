@@ -1,0 +1,244 @@
+"""Training from the command line: models that do not depend on how the work was done."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from commands import command, mails, run, spawn, svmlight
+from rosenblatt.datasets import load_svmlight
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    svmlight(folder / "two.svm")
+    svmlight(folder / "four.svm", classes=4, seed=1)
+    mails(folder / "mails.csv")
+    return folder
+
+
+def trained(folder, *arguments, name="two.svm"):
+    model = folder / f"model-{abs(hash(arguments))}"
+    run("train", folder / name, "--model", model, "-q", *arguments)
+    return model.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["two.svm", "four.svm"])
+def test_the_model_does_not_depend_on_chunks_threads_or_caches(folder, name):
+    wanted = trained(folder, name=name)
+    for arguments in (
+        ["--chunk-bytes", 1000],
+        ["--threads", 0],
+        ["--threads", 3, "--chunk-bytes", 5000],
+        ["--cache", folder / f"{name}.cache"],
+        ["--cache", folder / f"{name}.cache"],  # which is there now
+        ["--no-cache"],
+    ):
+        assert trained(folder, *arguments, name=name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("learner", "estimator"),
+    [
+        ("averaged", rosenblatt.AveragedPerceptron(keep="last")),
+        ("arow", rosenblatt.AROW(keep="last")),
+        ("soft-margin", rosenblatt.SoftMargin()),
+    ],
+)
+def test_the_model_is_that_of_the_library(folder, learner, estimator):
+    X, y = load_svmlight(folder / "four.svm", n_features=1 << 18)
+    estimator.set_params(max_iter=5, tol=None, shuffle=False, intercept_scaling=1.0).fit(X, y)
+    model = folder / "same.model"
+    options = ["--tol", "none", "--learner", learner, "--intercept-scaling", 1]
+    run("train", folder / "four.svm", "--model", model, "-q", *options)
+    loaded = rosenblatt.load_linear(model)
+    np.testing.assert_array_equal(loaded.W, estimator.coef_)
+    np.testing.assert_array_equal(loaded.b, estimator.intercept_)
+    assert type(rosenblatt.load(model)) is rosenblatt.LinearModel
+    assert rosenblatt.load(model).origin["training"]["learner"] == learner
+
+
+def test_training_and_predicting_import_no_scikit_learn(folder):
+    lines = [
+        "import sys",
+        "from rosenblatt.cli.main import main",
+        "sys.argv[1] == 'x'",
+        "try:",
+        "    main(sys.argv[1:])",
+        "finally:",
+        "    print('sklearn' in sys.modules, file=sys.stderr)",
+    ]
+    for arguments in (
+        ["train", "two.svm", "--model", "m", "-q"],
+        ["predict", "m", "two.svm", "-o", "predicted"],
+        ["evaluate", "two.svm", "-m", "m"],
+    ):
+        process = [command()[0], "-c", "\n".join(lines), *arguments]
+        done = subprocess.run(process, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.endswith("False\n")
+
+
+def test_held_out_rows_choose_the_epoch_that_is_kept(folder):
+    done = run("train", folder / "two.svm", "--model", folder / "h", "--holdout", 5, "--epochs", 8, "--json")
+    told = json.loads(done.stdout)
+    assert told["errors"][told["kept"] - 1] == min(told["errors"])
+    done = run("train", folder / "two.svm", "--model", folder / "h", "--validation", folder / "two.svm", "--json")
+    error = 1 - json.loads(run("evaluate", folder / "two.svm", "-m", folder / "h", "--json").stdout)["accuracy"]
+    assert min(json.loads(done.stdout)["errors"]) == pytest.approx(error)
+
+
+def test_a_dictionary_gives_the_columns_names(folder):
+    run("train", folder / "mails.csv", "--label", "kind", "--dictionary", "--model", folder / "d", "-q")
+    model = rosenblatt.load_linear(folder / "d")
+    assert "subject=prize" in model.feature_names
+    assert len(model.feature_names) == model.W.shape[1]
+    predicted = run("predict", folder / "d", folder / "mails.csv").stdout.split()
+    assert set(predicted) == {"ham", "spam"}
+
+
+def test_standard_input_is_read_once(folder):
+    for arguments, code in ((["--epochs", 1], 0), ([], 1)):
+        with open(folder / "two.svm", "rb") as file:
+            done = spawn("train", "-", "--model", folder / "in", "-q", *arguments, stdin=file)
+        assert done.returncode == code, done.stderr
+    assert "only once" in done.stderr
+    run("train", folder / "two.svm", "--model", folder / "out", "-q", "--epochs", 1)
+    assert rosenblatt.load_linear(folder / "in").W.tobytes() == rosenblatt.load_linear(folder / "out").W.tobytes()
+
+
+def test_class_weights_and_classes_are_options(folder):
+    weighted = trained(folder, "--class-weight", "0=3,1=1")
+    assert weighted != trained(folder)
+    assert trained(folder, "--class-weight", "balanced") != trained(folder)
+    model = trained(folder, "--classes", "0,1,2")
+    assert b"\x00" in model
+    assert rosenblatt.load_linear(folder / f"model-{abs(hash(('--classes', '0,1,2')))}").classes.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "fault"),
+    [
+        (["none.svm"], 1, "none.svm"),
+        (["two.svm", "--model", "no/where"], 1, "does not exist"),
+        (["two.svm", "--margin", "-1"], 2, "margin=-1"),
+        (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is no option of arow"),
+        (["two.svm", "--learner", "winnow", "--multiclass", "joint"], 2, "does not exist for Winnow"),
+        (["two.svm", "--resume"], 2, "--checkpoint"),
+        (["two.svm", "--holdout", "5", "--validation", "two.svm"], 2, "Choose one"),
+        (["two.svm", "--classes", "0,7"], 1, "none of the announced"),
+        (["two.svm", "--words", "x"], 2, "n-grams"),
+        (["two.svm", "--class-weight", "a=b"], 2, "LABEL=FACTOR"),
+        (["two.svm", "--tol", "soon"], 2, "tol='soon'"),
+        (["."], 1, "directory"),
+    ],
+)
+def test_a_mistake_of_the_user_is_a_sentence_and_an_exit_code(folder, arguments, code, fault, monkeypatch):
+    monkeypatch.chdir(folder)
+    if "--model" not in arguments:
+        arguments = [*arguments, "--model", "unwritten"]
+    done = run("train", *arguments, code=code)
+    assert fault in done.stderr
+    assert not (folder / "unwritten").exists()
+
+
+def test_damaged_lines_are_errors_or_are_counted(folder):
+    text = (folder / "two.svm").read_text().splitlines()
+    (folder / "bad.svm").write_text("\n".join([*text[:50], "1 3:x", *text[50:]]))
+    done = run("train", folder / "bad.svm", "--model", folder / "bad", code=1)
+    assert "line 51" in done.stderr
+    done = run("train", folder / "bad.svm", "--model", folder / "bad", "--on-error", "skip")
+    assert "1 lines were left out" in done.stderr
+    assert (folder / "bad").read_bytes() == trained(folder)
+
+
+def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
+    lines = sorted((folder / "two.svm").read_text().splitlines())
+    (folder / "sorted.svm").write_text("\n".join(lines) + "\n")
+    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s").stderr
+    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
+    assert "come together" not in run("train", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
+    assert "come together" not in run("train", folder / "two.svm", "--model", folder / "s").stderr
+
+
+# --------------------------------------------------------------------------------------------- interruptions, accidents
+
+
+@pytest.fixture(scope="module")
+def long_task(folder):
+    svmlight(folder / "long.svm", n=30000, seed=2)
+    options = ["--epochs", 12, "--tol", "none", "--chunk-bytes", 20000, "-q"]
+    done = spawn("train", folder / "long.svm", "--model", folder / "whole", *options)
+    assert done.returncode == 0, done.stderr
+    return options
+
+
+@pytest.mark.parametrize("more", [[], ["--shuffle"], ["--holdout", 7]], ids=str)
+def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, long_task, more):
+    options = [*long_task, *more]
+    assert spawn("train", folder / "long.svm", "--model", folder / "whole", *options).returncode == 0
+    random, kills = np.random.default_rng(0), int(os.environ.get("ROSENBLATT_KILLS", "2"))
+    model, checkpoint = folder / "killed", folder / "checkpoint"
+    model.unlink(missing_ok=True)
+    options += ["--checkpoint", checkpoint, "--every", 0.02, "--resume"]
+    killed = 0
+    while killed < kills:
+        process = subprocess.Popen(command("train", folder / "long.svm", "--model", model, *options))
+        deadline = time.monotonic() + 60
+        while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        time.sleep(random.uniform(0, 0.4))
+        finished = process.poll() is not None
+        process.kill()
+        process.wait()
+        killed += 1
+        if finished or killed % 5 == 0 or killed == kills:
+            assert spawn("train", folder / "long.svm", "--model", model, *options).returncode == 0
+            assert model.read_bytes() == (folder / "whole").read_bytes()
+            assert not checkpoint.exists()
+
+
+def test_an_interruption_writes_the_model_so_far_and_says_so(folder, long_task):
+    model, checkpoint = folder / "interrupted", folder / "interrupted.checkpoint"
+    options = [option for option in long_task if option != "-q"]
+    arguments = ["--model", model, *options, "--epochs", 100000, "--checkpoint", checkpoint, "--every", 0]
+    process = subprocess.Popen(
+        command("train", folder / "long.svm", *arguments), stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    while not checkpoint.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert f"Interrupted: the model so far is in {model}." in told
+    assert "Traceback" not in told
+    assert rosenblatt.load_linear(model).W.any()
+    assert checkpoint.exists()
+
+
+def limited(size):
+    import resource
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+@pytest.mark.parametrize("more", [[], ["--cache", "full.cache"], ["--checkpoint", "full.checkpoint", "--every", "0"]])
+def test_a_full_disk_is_an_error_and_the_old_model_stays(folder, more):
+    (folder / "old").write_bytes(b"the old model")
+    size = 100000 if more[:1] != ["--cache"] else 3000
+    done = spawn("train", "two.svm", "--model", "old", "-q", *more, cwd=folder, preexec_fn=limited(size))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert (folder / "old").read_bytes() == b"the old model"
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]

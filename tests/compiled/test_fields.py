@@ -1,0 +1,67 @@
+"""Fields of tables are those of Python's csv module; numbers are scaled by the rows up to each."""
+
+import csv
+import io
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.compiled import fields
+
+FIELDS = st.one_of(st.text("ab 1.5é", max_size=6), st.text('a",\n;', max_size=6))
+
+
+def split(text, width, quote=34):
+    array = np.frombuffer(text, np.uint8)
+    lines = text.count(b"\n")
+    first, last = np.zeros((lines, width), np.int32), np.zeros((lines, width), np.int32)
+    doubled, line = np.zeros((lines, width), np.uint8), np.zeros(lines, np.int32)
+    rows, place, number, fault = fields.split_fields(array, (0, 0, 0), 44, quote, first, last, doubled, line)
+    found = []
+    for i in range(rows):
+        cut = [text[first[i, j] : last[i, j]] for j in range(width)]
+        found.append([part.replace(b'""', b'"') if doubled[i, j] else part for j, part in enumerate(cut)])
+    return found, place, number, fault, line[:rows].tolist()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=8)))
+def test_what_the_csv_module_writes_is_read_as_it_reads_it(rows):
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    text = file.getvalue().encode()
+    expected = [row for row in csv.reader(io.StringIO(file.getvalue(), newline="")) if row]
+    found, place, _, fault, _ = split(text, len(rows[0]))
+    assert fault == fields.NO_FAULT
+    assert place == len(text)
+    assert [[part.decode() for part in row] for row in found] == expected
+    array = np.frombuffer(text, np.uint8)
+    assert fields.last_record_end(array, 44, 34) == len(text)
+    for cut in range(len(text)):  # wherever a block ends, whole records are cut off
+        end = fields.last_record_end(array[:cut], 44, 34)
+        assert split(text[:end], len(rows[0]))[3] == fields.NO_FAULT
+        assert split(text[:end], len(rows[0]))[0] + split(text[end:], len(rows[0]))[0] == found
+
+
+def test_faults_are_told_with_the_number_of_the_line():
+    assert split(b'a,"x\ny"\n\r\nb,c\r\nd\n', 2)[1:] == (15, 4, fields.TOO_FEW, [0, 3])
+    assert split(b"a,b\nc,d,e\n", 2)[3] == fields.TOO_MANY
+    assert split(b'a,"b\n', 2)[3] == fields.BAD_QUOTE
+    assert split(b'a,"b"c\n', 2)[3] == fields.BAD_QUOTE
+    assert split(b'a,"b"c\n', 2, quote=-1)[0] == [[b"a", b'"b"c']]
+    assert split(b'a,b"c"\n', 2)[0] == [[b"a", b'b"c"']]
+
+
+def test_rows_are_scaled_by_the_rows_up_to_them():
+    X = np.random.default_rng(0).standard_normal((50, 3)) * [1, 5, 0] + [0, 100, 7]
+    missing = np.random.default_rng(1).random((50, 3)) < 0.2
+    count, mean, squares = np.zeros((3, 3))
+    out = np.empty_like(X)
+    fields.scale_rows(X, missing, count, mean, squares, out)
+    for i in range(50):
+        for j in range(3):
+            known = X[: i + 1, j][~missing[: i + 1, j]]
+            deviation = known.std() if known.size else 0.0
+            scaled = (X[i, j] - known.mean()) / deviation if deviation > 1e-9 and not missing[i, j] else 0.0
+            assert abs(out[i, j] - scaled) < 1e-9

@@ -1,0 +1,94 @@
+"""Texts and tables as sparse rows, in scikit-learn's pipelines."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from oracles import features
+from rosenblatt import AveragedPerceptron, TableHasher, TextHasher, load, save
+from rosenblatt.errors import InvalidInput
+
+TEXTS = ["Win money, now now", "", "see you: été", b"bytes are \xff UTF-8"]
+FRAME = pd.DataFrame(
+    {"age": [33, np.nan, 44.5], "colour": ["red", None, "blue"], "text": ["a b c d", "e f g", "h i j"]}
+)
+
+
+@parametrize_with_checks([TextHasher(), TableHasher()])
+def test_scikit_learn_accepts_the_transformers(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("options", [{}, {"words": (1, 2), "letters": (2, 3), "bits": 12, "counts": "count"}], ids=str)
+def test_rows_of_texts_are_those_of_the_oracle(options):
+    X = TextHasher(**options).transform(TEXTS)
+    kinds = {"words": "word_range", "letters": "letter_range"}
+    for i, text in enumerate(TEXTS):
+        data = text if isinstance(text, bytes) else text.encode()
+        expected = features.text_row(data, **{kinds.get(name, name): value for name, value in options.items()})
+        row = X[i]
+        assert row.indices.tolist() == sorted(expected)
+        np.testing.assert_allclose(row.data, [expected[column] for column in row.indices])
+
+
+def test_tables_may_be_frames_dicts_or_arrays():
+    hasher = TableHasher().fit(FRAME)
+    assert hasher.kinds_ == ("number", "category", "text")
+    X = hasher.transform(FRAME)
+    records = [{name: value for name, value in row.items() if value == value} for row in FRAME.to_dict("records")]
+    assert (TableHasher().fit_transform(records) != X).nnz == 0
+    assert X[0, features.number_column("age")] == 33
+    assert X[2, features.category_column("colour", "blue")] == 1
+    numbers = TableHasher(bits=20).fit_transform(np.array([[1.5, 0], [2, 3]]))
+    assert numbers.sum(axis=1).reshape(-1).tolist() == [[1.5, 5]]
+
+
+def test_they_are_saved_cloned_and_pickled(tmp_path):
+    for model, X in ((TextHasher(words=(1, 2)), TEXTS), (TableHasher(bits=9).fit(FRAME), FRAME)):
+        save(model, tmp_path / "model")
+        for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), clone(model).fit(X)):
+            assert (again.transform(X) != model.transform(X)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: TextHasher().transform("one text"), "X is one text"),
+        (lambda: TextHasher().transform([1]), "not text"),
+        (lambda: TextHasher(bits=99).fit(), "bits"),
+        (lambda: TextHasher(words=(2, 1)).fit(), "words"),
+        (lambda: TableHasher(columns={"x": "number"}).fit(FRAME), "columns has 'x'"),
+        (lambda: TableHasher().fit([]), "X has"),
+        (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age="x")), "Column 'age' was numbers"),
+        (lambda: TableHasher().fit(FRAME).transform(FRAME.assign(age=np.inf)), "infinite"),
+    ],
+)
+def test_what_cannot_be_hashed_is_refused(action, message):
+    with pytest.raises(InvalidInput, match=message):
+        action()
+
+
+def test_spam_is_recognised(real_data):
+    lines = (real_data / "sms_spam" / "SMSSpamCollection").read_text(encoding="utf8").split("\n")
+    labels, texts = zip(*(line.split("\t", 1) for line in lines if line), strict=True)
+    model = make_pipeline(TextHasher(), AveragedPerceptron(max_iter=5, tol=None))
+    assert cross_val_score(model, list(texts), np.array(labels), cv=10).mean() > 0.98
+
+
+def test_mutated_files_crash_no_parser():
+    folder = Path(__file__).parents[1]
+    script = [sys.executable, str(folder / "attacks" / "fuzz_files.py"), "3000", "7"]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    read, faulty, _ = map(int, done.stdout.split())
+    assert read > 300
+    assert faulty > 300

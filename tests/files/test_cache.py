@@ -1,0 +1,148 @@
+"""A cache gives the rows of its input, bit for bit, or it is as good as none."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from files.common import content
+from mutations import mutations
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files import cache
+from rosenblatt.files.chunks import Position
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+
+FILES = {
+    "a.svm": "".join(f"{i % 3} 1:{i / 7} {2 + i % 300}:0.5 900:-0\n" for i in range(300)),
+    "ones.svm": "".join(f"{-1 if i % 2 else 1} {1 + i % 7}:1 {9 + i % 5}:1\n" for i in range(300)),
+    "a.txt": "".join(f"{'spam' if i % 3 else 'ham'}\tthe word{i % 7} and {i}\n" for i in range(300)),
+    "n.csv": "a,b,y\n" + "".join(f"{i},{i / 7},{i % 2}\n" for i in range(300)),
+    "a.vw": "".join(f"{i % 2} {1 + i % 3} |a x{i % 9}:{i} |b y\n" for i in range(300)),
+}
+
+
+@pytest.fixture(params=FILES)
+def path(request, tmp_path):
+    (tmp_path / request.param).write_text(FILES[request.param])
+    return tmp_path / request.param
+
+
+def opened(path, **options):
+    return open_source(path, chunk_bytes=400, cache=path.parent / "cache", **options)
+
+
+def bits(source):
+    """Give all numbers of a source as bytes."""
+    found = []
+    for chunk in source:
+        found += [np.ascontiguousarray(part).tobytes() for part in (*chunk.table.rows, chunk.label)]
+        found += [chunk.table.largest, chunk.after, None if chunk.weight is None else chunk.weight.tobytes()]
+    return found
+
+
+def test_rows_from_the_cache_are_those_of_the_file_bit_for_bit(path):
+    source = opened(path)
+    assert not source.cached
+    first = bits(source)
+    assert source.cached
+    assert bits(source) == first
+    again = opened(path)
+    assert again.cached
+    path.rename(path.with_suffix(".moved"))
+    path.with_suffix(".moved").rename(path)
+    assert bits(again) == first
+    numbers = [chunk.label.tolist() for chunk in again]
+    assert [again.chunk(k).label.tolist() for k in range(again.chunk_count)] == numbers
+
+
+def test_reading_goes_on_in_a_cache_at_any_row(path):
+    source = opened(path)
+    source.build_cache()
+    rows, labels, weights = content(source)
+    for row in (0, 1, 17, 299):
+        assert content(source.read(Position(row, 0, 12345, 9))) == (rows[row:], labels[row:], weights[row:])
+
+
+def test_a_pass_that_did_not_end_leaves_no_cache(path):
+    source = opened(path)
+    iterator = iter(source)
+    next(iterator)
+    iterator.close()
+    assert not source.cached
+    assert os.listdir(path.parent) == [path.name]
+    list(source.read(next(iter(source)).after))
+    assert not source.cached
+    source.build_cache()
+    assert source.cached
+
+
+def test_a_cache_of_another_input_is_not_used(path):
+    opened(path).build_cache()
+    assert opened(path).cached
+    assert not opened(path, labels="none").cached
+    assert not opened(path, features=FeatureOptions(bits=19)).cached
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    assert not opened(path).cached
+    source = opened(path)
+    assert len(content(source)[1]) == 301
+    assert source.cached
+
+
+def test_a_cache_that_becomes_too_large_is_given_up(path):
+    source = open_source(path, chunk_bytes=400, cache=path.parent / "cache", cache_bytes=1000)
+    rows = content(source)
+    assert "would take more than 1000 bytes" in source.problems.notes[0]
+    assert os.listdir(path.parent) == [path.name]
+    assert content(source) == rows
+
+
+def test_a_full_disk_is_told_and_reading_goes_on(path, monkeypatch):
+    class Full:
+        def __init__(self, *arguments):
+            self.file = None
+
+        def add(self, chunk):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def discard(self):
+            pass
+
+    monkeypatch.setattr(cache, "_Writer", Full)
+    source = opened(path)
+    assert len(content(source)[1]) == 300
+    assert "No space left" in source.problems.notes[0]
+    assert not source.cached
+
+
+def test_a_folder_that_cannot_be_written_is_told(path):
+    source = open_source(path, cache=path.parent / "missing" / "cache")
+    assert len(content(source)[1]) == 300
+    assert "cannot be written" in source.problems.notes[0]
+
+
+def test_a_damaged_cache_is_refused_or_not_used_and_never_misleads(path):
+    source = opened(path)
+    expected = content(source)
+    file = path.parent / "cache"
+    whole = file.read_bytes()
+    refused = unused = same = 0
+    for damaged in mutations(whole, 150, seed=1):
+        file.write_bytes(damaged)
+        again = opened(path)
+        if not again.cached:
+            unused += 1
+            continue
+        try:
+            same += content(again.cache.chunks()) == expected
+        except InvalidInput as error:
+            refused += "cache is damaged" in str(error)
+    assert refused + unused + same == 150
+    assert refused + unused > 100
+
+
+def test_values_are_kept_in_the_narrowest_type_that_holds_them():
+    for values, dtype in [([1, 255], "u1"), ([1, 256], "u2"), ([-1, 70000], "i4"), ([0.5, 1], "f4"), ([0.1], "f8")]:
+        assert cache._narrowed(np.array(values, float), cache.NARROW).dtype == dtype
+    assert cache._narrowed(np.array([-0.0, 1.0]), cache.NARROW).dtype == "f4"

@@ -1,0 +1,123 @@
+"""Tables in text: numbers as they are, names and values hashed, a clear choice for what is missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from files.common import content, named, read
+from oracles import features as oracle
+from rosenblatt import TableHasher
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+
+MIXED = (
+    'id,age,colour,text,label\n1,33,red,"hello, ""big"" world\nand more",spam\n2,,blue,nothing to see here,ham\n'
+    "3, 44.5 ,NA,the end of it,ham\n4,1e3,red,again and again,spam\n"
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="a.csv"):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path / name
+
+    return write
+
+
+def test_a_table_of_numbers_is_dense_and_has_names(file):
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.arange(50) % 2)
+    source = open_source(file(frame.to_csv(index=False)))
+    assert (source.names, source.n_features) == (("a", "b", "c", "d"), 4)
+    rows, labels, _ = content(source)
+    assert (np.array(rows) == X).all()
+    assert labels == frame.y.tolist()
+
+
+def test_numbers_categories_and_words_are_named_and_hashed(file):
+    options = {"columns": {"id": "skip"}, "features": FeatureOptions(dictionary=True, counts="count")}
+    source = open_source(file(MIXED), **options)
+    assert [column.kind for column in source.reading.columns] == ["skip", "number", "category", "text", "label"]
+    assert named(source) == [
+        {"age": 33, "colour=red": 1, "text=hello": 1, "text=big": 1, "text=world": 1, "text=and": 1, "text=more": 1},
+        {"colour=blue": 1, "text=nothing": 1, "text=to": 1, "text=see": 1, "text=here": 1},
+        {"age": 44.5, "text=the": 1, "text=end": 1, "text=of": 1, "text=it": 1},
+        {"age": 1000, "colour=red": 1, "text=again": 2, "text=and": 1},
+    ]
+    assert source.problems.missing == 2
+    rows = read(file(MIXED), columns={"id": "skip"})[0]
+    words = oracle.text_row(b"again and again", normalise=False, seed=oracle.murmur(b"text"))
+    expected = {oracle.number_column("age"): 1000.0, oracle.category_column("colour", "red"): 1.0, **words}
+    assert dict(rows[3]) == pytest.approx(expected)
+
+
+def test_files_and_the_transformer_give_the_same_rows(file):
+    (chunk,) = open_source(file(MIXED), columns={"id": "skip"})
+    frame = pd.read_csv(file(MIXED)).drop(columns="label")
+    X = TableHasher(columns={"id": "skip"}).fit_transform(frame)
+    assert (chunk.table.matrix() != X).nnz == 0
+
+
+def test_the_label_is_found_by_name_or_position(file):
+    path = file("y,a,b\n1,2,3\n0,4,5\n")
+    assert read(path)[1] == [1, 0]
+    assert read(path, label="b")[1] == [3, 5]
+    assert read(path, label=-1)[1] == [3, 5]
+    assert read(file("1,2,3\n4,5,6\n"))[1] == [3, 6]
+    assert read(file("1,2,3\n4,5,6\n"), label=0)[0] == [[2, 3], [5, 6]]
+    assert read(path, labels="none", label="missing")[0] == [[1, 2, 3], [0, 4, 5]]
+    for label in ("missing", 3, -4, 1.5):
+        with pytest.raises(InvalidInput, match="label="):
+            read(path, label=label)
+
+
+def test_headers_are_recognised(file):
+    assert read(file("a,b,c\n1,2,3\n"))[0] == [[1, 2]]
+    assert read(file("1,2,3\n1,2,3\n"))[0] == [[1, 2]] * 2
+    assert read(file("text,label\nx y z w,spam\n"))[1] == ["spam"]
+    assert read(file("1,2,3\n4,5,6\n"), header=True)[0] == [[4, 5]]
+    assert len(read(file("a,b\nc,d\n"), header=False, label=1)[0]) == 2
+    with pytest.raises(InvalidInput, match="two columns of one name"):
+        read(file("a,a,y\n1,2,3\n"), header=True)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_are_recognised(file, delimiter):
+    text = "a,b,y\n1.5,2,0\n3,4,1\n".replace(",", delimiter)
+    assert read(file(text))[0] == [[1.5, 2], [3, 4]]
+    assert read(file(text.replace("\n", "\r\n")))[0] == [[1.5, 2], [3, 4]]
+    assert read(file(b"\xef\xbb\xbf" + text.encode()))[0] == [[1.5, 2], [3, 4]]
+
+
+def test_what_is_missing_is_zero_or_the_mean(file):
+    path = file("a,b,y\n1,?,0\n,NA,1\n3,4,0\n")
+    source = open_source(path)
+    assert content(source)[0] == [[1, 0], [0, 0], [3, 4]]
+    assert source.problems.missing == 3
+    rows = content(open_source(path, features=FeatureOptions(standardise=True)))[0]
+    assert np.allclose(rows, [[0, 0], [0, 0], [1, 0]])
+
+
+def test_weights_are_a_column(file):
+    path = file("a,w,y\n1,2,0\n3,0.5,1\n5,-1,1\n")
+    assert read(path, columns={"w": "weight"}, on_error="skip")[2] == [2, 0.5]
+    with pytest.raises(InvalidInput, match="line 4: the weight is missing or negative"):
+        read(path, columns={"w": "weight"})
+
+
+def test_quotes_have_no_meaning_in_tsv(file):
+    rows, labels, _ = read(file('a\tb\ty\n1\t"x\t0\n2\tz"\t1\n', "a.tsv"))
+    assert labels == [0, 1]
+    assert len(rows) == 2
+    with pytest.raises(InvalidInput, match="columns="):
+        read(file("a,y\n1,2\n"), columns={"b": "text"})
+    with pytest.raises(InvalidInput, match="no column but the label"):
+        read(file("y\n1\n2\n"))
+
+
+def test_real_tables_are_read(real_data):
+    for name, shape in {"sonar.csv": (208, 60), "wine.csv": (178, 13), "ionosphere.csv": (351, 34)}.items():
+        (chunk,) = open_source(real_data / "uci" / name)
+        assert chunk.table.shape == shape

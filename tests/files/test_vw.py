@@ -1,0 +1,58 @@
+"""Vowpal Wabbit's text: names, weights, and what is refused.
+
+That it is read as Vowpal Wabbit does is in tests/compiled/test_vw.py.
+"""
+
+import pytest
+
+from files.common import named, read
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        (tmp_path / "a.vw").write_text(text)
+        return tmp_path / "a.vw"
+
+    return write
+
+
+def test_names_have_their_namespace(file):
+    text = "1 2 'tag|a:2 b:3 c |text word x:red\n-1 | b ^:2\n"
+    source = open_source(file(text), features=FeatureOptions(dictionary=True))
+    assert named(source) == [{"a^b": 6, "a^c": 2, "text^word": 1, "text^x:red": 1}, {"^b": 1, "^^": 2}]
+    rows, labels, weights = read(file(text))
+    assert (labels, weights) == ([1, -1], [2, 1])
+    assert [len(row) for row in rows] == [4, 2]
+
+
+def test_labels_may_be_texts(file):
+    assert read(file("spam |a b\nham 2 |a c\n"), format="vw")[1] == ["spam", "ham"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1 a b", "'1 a b' has no bar"),
+        ("1 1 1 1 | a", "'1' is one word too many before the bar"),
+        ("x | a", "'x' is not a number"),
+        ("1 -2 | a", "'-2' is not an importance"),
+        ("1 y | a", "'y' is not an importance"),
+        ("1 |:2 a", "':2' is not a namespace"),
+        ("1 |n:x a", "'x' is not a namespace"),
+        ("1 | a:", "'a:' is not a feature"),
+        ("1 | a:1x b", "'1x' is not a finite number"),
+        ("1 | a:nan b", "'nan' is not a finite number"),
+        ("1 | a:1e999", "'1e999' is not a finite number"),
+        ("| a", "there is no label"),
+    ],
+)
+def test_faults_are_told_with_line_and_piece(file, line, message):
+    path = file("1 | a\n\n" + line + "\n1 | a:1e-7\n")
+    with pytest.raises(InvalidInput, match=f"a.vw, line 3: {message}"):
+        read(path, format="vw", label_type="number")
+    rows = read(path, format="vw", label_type="number", on_error="skip")[0]
+    assert [[value for _, value in row] for row in rows] == [[1.0], [1e-7]]

@@ -1,0 +1,114 @@
+"""Every format is converted to every other and back, as far as both can hold it."""
+
+import itertools
+
+import pytest
+
+from files.common import content, named
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
+from rosenblatt.files.writing import WRITTEN, convert
+
+NAMED = FeatureOptions(dictionary=True, counts="count", normalise=False)
+NUMBERS = {
+    "svmlight": "1 1:0.5 3:-2\n-1 2:1e-7\n1 1:3 2:1\n",
+    "vw": "1 | 1:0.5 3:-2\n-1 | 2:1e-7\n1 | 1:3 2\n",
+    "csv": "label,1,2,3\n1,0.5,,-2\n-1,,1e-7,\n1,3,1,\n",
+    "tsv": "label\t1\t2\t3\n1\t0.5\t\t-2\n-1\t\t1e-7\t\n1\t3\t1\t\n",
+    "jsonl": '{"label": 1, "1": 0.5, "3": -2}\n{"label": -1, "2": 1e-7}\n{"label": 1, "1": 3, "2": 1}\n',
+}
+FEATURES = [{"1": 0.5, "3": -2}, {"2": 1e-7}, {"1": 3, "2": 1}]
+TEXTS = {
+    "text": 'spam\tWin money, "now" now\nham\tsee you at noon\n',
+    "csv": 'label,text\nspam,"Win money, ""now"" now"\nham,see you at noon\n',
+    "tsv": 'label\ttext\nspam\tWin money, "now" now\nham\tsee you at noon\n',
+    "jsonl": '{"label": "spam", "text": "Win money, \\"now\\" now"}\n{"label": "ham", "text": "see you at noon"}\n',
+}
+WORDS = [{"win": 1, "money": 1, "now": 2}, {"see": 1, "you": 1, "at": 1, "noon": 1}]
+
+
+def features_of(path, format, names=None):
+    """Give label and named features of each row, without prefixes."""
+    if format == "svmlight":
+        source = open_source(path, format=format)
+        rows, labels, _ = content(source)
+        first = 0 if source.reading.zero_based else 1
+        found = [{names[k] if names else str(k + first): value for k, value in row} for row in rows]
+    else:
+        source = open_source(
+            path, format=format, features=NAMED, label="label" if format not in ("vw", "text") else None
+        )
+        found, labels = named(source), content(source)[1]
+    plain = [{name.removeprefix("^").removeprefix("text="): value for name, value in row.items()} for row in found]
+    return labels, plain
+
+
+@pytest.mark.parametrize(("one", "other"), itertools.permutations(NUMBERS, 2))
+def test_numbers_go_from_each_format_to_each_other_and_back(tmp_path, one, other):
+    (tmp_path / "a").write_text(NUMBERS[one])
+    assert features_of(tmp_path / "a", one) == ([1, -1, 1], FEATURES)
+    done = convert(tmp_path / "a", tmp_path / "b", to=other, format=one)
+    assert (done.rows, done.skipped) == (3, 0)
+    names = (tmp_path / "b.names").read_text().split("\n") if other == "svmlight" else None
+    names = [name.removeprefix("^") for name in names] if names else None
+    assert features_of(tmp_path / "b", other, names) == ([1, -1, 1], FEATURES)
+    convert(tmp_path / "b", tmp_path / "c", to=one, format=other)
+    if other != "svmlight" and one != "svmlight":
+        assert features_of(tmp_path / "c", one) == ([1, -1, 1], FEATURES)
+
+
+@pytest.mark.parametrize(("one", "other"), itertools.permutations(TEXTS, 2))
+def test_texts_go_from_each_format_to_each_other_and_back(tmp_path, one, other):
+    (tmp_path / "a").write_text(TEXTS[one])
+    convert(tmp_path / "a", tmp_path / "b", to=other, format=one)
+    convert(tmp_path / "b", tmp_path / "c", to=one, format=other)
+    assert (tmp_path / "c").read_text() == TEXTS[one]
+    assert features_of(tmp_path / "b", other) == (["spam", "ham"], WORDS)
+
+
+def test_words_go_to_features_and_back(tmp_path):
+    (tmp_path / "a").write_text(TEXTS["text"])
+    convert(tmp_path / "a", tmp_path / "b.vw", format="text")
+    assert features_of(tmp_path / "b.vw", "vw") == (["spam", "ham"], WORDS)
+    convert(tmp_path / "b.vw", tmp_path / "c", to="text", label_type="text")
+    assert features_of(tmp_path / "c", "text") == (["spam", "ham"], WORDS)
+    done = convert(tmp_path / "a", tmp_path / "d.svm", format="text")
+    assert any("numbered in the order of appearance" in note for note in done.notes)
+    assert (tmp_path / "d.svm.names").read_text().split() == ["win", "money", "now", "see", "you", "at", "noon"]
+    assert (tmp_path / "d.svm").read_text() == "0 1:1 2:1 3:2\n1 4:1 5:1 6:1 7:1\n"
+
+
+def test_names_with_spaces_and_bars_go_through_vowpal_wabbits_text(tmp_path):
+    (tmp_path / "a.csv").write_text("colour,size,label\nlight red,2,1\na|b:c%,3,0\n")
+    convert(tmp_path / "a.csv", tmp_path / "b.vw")
+    convert(tmp_path / "b.vw", tmp_path / "c.jsonl")
+    rows = features_of(tmp_path / "c.jsonl", "jsonl")[1]
+    assert rows == [{"colour=light red": 1, "size": 2}, {"colour=a|b:c%": 1, "size": 3}]
+
+
+def test_parquet_is_written_and_read(tmp_path):
+    pytest.importorskip("pyarrow")
+    for name, text in {**NUMBERS, **{f"t-{k}": v for k, v in TEXTS.items()}}.items():
+        format = name.removeprefix("t-")
+        (tmp_path / "a").write_text(text)
+        convert(tmp_path / "a", tmp_path / "b.parquet", format=format)
+        found = features_of(tmp_path / "b.parquet", "parquet")[1]
+        assert found == (WORDS if name.startswith("t-") else FEATURES)
+        convert(tmp_path / "b.parquet", tmp_path / "c", to="jsonl")
+        assert features_of(tmp_path / "c", "jsonl")[1] == found
+
+
+def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
+    (tmp_path / "a.svm").write_text(NUMBERS["svmlight"])
+    with pytest.raises(InvalidInput, match="is not a word with a count"):
+        convert(tmp_path / "a.svm", tmp_path / "b.txt", to="text")
+    (tmp_path / "m.csv").write_text("age,text,label\n1,a b c d,0\n")
+    with pytest.raises(InvalidInput, match="Raw text holds a label and a text; there are the columns age"):
+        convert(tmp_path / "m.csv", tmp_path / "b.txt", to="text")
+    with pytest.raises(InvalidInput, match="to="):
+        convert(tmp_path / "a.svm", tmp_path / "b.xyz")
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        convert(tmp_path / "a.svm", tmp_path / "missing" / "b.vw")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svm", "m.csv"]
+    assert "parquet" in WRITTEN
