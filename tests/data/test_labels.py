@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, train
-from rosenblatt.data.labels import as_column, as_labels, as_names, as_targets, as_weights, used_rows
+from rosenblatt.data.labels import as_labels, as_names, as_targets, as_weights, used_rows
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
 
@@ -53,10 +53,10 @@ def test_labels_that_cannot_be_compared_are_refused(y, message):
 
 
 def test_a_table_of_one_column_is_a_list_of_labels():
-    assert as_column(np.array([[1], [2]])).tolist() == [1, 2]
-    assert as_column(pd.DataFrame({"y": ["a", "b"]})).tolist() == ["a", "b"]
-    assert as_column([1, 2]) == [1, 2]
-    assert as_column(np.ones((2, 2))).shape == (2, 2)
+    assert as_labels(np.array([[1], [2]]), 2)[0].tolist() == [1, 2]
+    assert as_labels(pd.DataFrame({"y": ["a", "b"]}), 2)[0].tolist() == ["a", "b"]
+    with pytest.raises(InvalidInput, match="1d array"):
+        as_labels(np.ones((2, 2)), 2)
 
 
 @given(st.lists(st.integers(-2, 2), min_size=1, max_size=9), st.sampled_from([np.int64, np.float32, np.int8]))

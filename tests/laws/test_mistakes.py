@@ -144,7 +144,7 @@ IMPOSSIBLE = [
 ]
 
 
-@pytest.mark.parametrize(("cls", "options", "sentence"), IMPOSSIBLE, ids=str)
+@pytest.mark.parametrize(("cls", "options", "sentence"), IMPOSSIBLE)
 def test_an_impossible_value_is_named_with_what_is_possible(cls, options, sentence):
     (name,) = options
     with pytest.raises(RosenblattError, match=rf"^{name}=.* is not {re.escape(sentence)}"):

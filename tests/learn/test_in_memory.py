@@ -198,7 +198,9 @@ def job_of(X, y, method, **plan):
 
 
 @pytest.mark.parametrize(
-    "method", [FirstOrder(PerceptronRule(0.0, 0.0)), Arow(1.0, full=True), PocketMethod()], ids=str
+    "method",
+    [FirstOrder(PerceptronRule(0.0, 0.0)), Arow(1.0, full=True), PocketMethod()],
+    ids=lambda method: type(method).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, method):
     monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 1)
