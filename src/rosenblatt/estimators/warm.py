@@ -28,17 +28,16 @@ def _rows() -> tuple[Array, Array, Array]:
     return X, (noisy > 0).astype(int), np.digitize(noisy, [-0.5, 0.5])
 
 
-def _fit(*names: str, **parameters: Any) -> Callable[[], None]:
+def _fit(module: str, *names: str) -> Callable[[], None]:
     """Return a function that fits members of the family to dense and sparse rows of two and of three classes."""
 
     def compile_members() -> None:
-        public = import_module("rosenblatt")
         X, two, three = _rows()
         for name in names:
-            member = getattr(public, name)
+            member = getattr(import_module(f"rosenblatt.estimators.{module}"), name)
             for rows in (X, X.astype(np.float32), sp.csr_matrix(X)):
                 for y in (two, three):
-                    model = member(**parameters).fit(rows, y)
+                    model = member().fit(rows, y)
                     model.predict(rows)
                     if hasattr(model, "learn_one"):
                         model.learn_one(X[0], y[0])
@@ -58,16 +57,16 @@ def _certify() -> None:
 
 # What can be named, and what compiles it.
 PARTS: dict[str, Callable[[], None]] = {
-    "perceptron": _fit("Perceptron", "AveragedPerceptron"),
-    "voted": _fit("VotedPerceptron"),
-    "pocket": _fit("PocketPerceptron"),
-    "passive-aggressive": _fit("PassiveAggressive"),
-    "arow": _fit("AROW"),
-    "winnow": _fit("Winnow"),
-    "adaline": _fit("Adaline"),
-    "soft-margin": _fit("SoftMargin"),
-    "kernel": _fit("KernelPerceptron"),
-    "maximum-margin": _fit("MaximumMargin"),
+    "perceptron": _fit("perceptron", "Perceptron", "AveragedPerceptron"),
+    "voted": _fit("voted", "VotedPerceptron"),
+    "pocket": _fit("pocket", "PocketPerceptron"),
+    "passive-aggressive": _fit("passive_aggressive", "PassiveAggressive"),
+    "arow": _fit("arow", "AROW"),
+    "winnow": _fit("winnow", "Winnow"),
+    "adaline": _fit("adaline", "Adaline"),
+    "soft-margin": _fit("soft_margin", "SoftMargin"),
+    "kernel": _fit("kernel_perceptron", "KernelPerceptron"),
+    "maximum-margin": _fit("maximum_margin", "MaximumMargin"),
     "certify": _certify,
 }
 USUAL = ("perceptron", "certify")
