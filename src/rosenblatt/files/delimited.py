@@ -152,20 +152,23 @@ class DelimitedParser(Parser):
         needed.
         """
         records = _records(sample.content, self.reading.delimiter, self.quote != NO_QUOTE)
-        columns, fields = self.reading.columns, records[0] if records else []
-        label = next((column.name for column in columns if column.kind == "label"), None)
-        if not self.reading.header:
-            if len(fields) == len(columns) - 1 and label is not None and self.labels != "required":
-                others = [column.name for column in columns if column.name != label]
-                self._place({name: k for k, name in enumerate(others)}, len(others))
-            return
-        names = [field.strip() for field in fields]
-        optional = {column.name for column in columns if column.kind in ("skip", "weight")}
-        optional |= {label} if label is not None and self.labels != "required" else set()
-        missing = [column.name for column in columns if column.name not in names and column.name not in optional]
+        fields = [field.strip() for field in records[0]] if records else []
+        label = next((column.name for column in self.reading.columns if column.kind == "label"), None)
+        unlabelled = label if self.labels != "required" else None  # the column that may be missing
+        if self.reading.header:
+            self._place_by_name(fields, unlabelled, sample.path)
+        elif unlabelled is not None and len(fields) == len(self.reading.columns) - 1:
+            others = [column.name for column in self.reading.columns if column.name != label]
+            self._place({name: k for k, name in enumerate(others)}, len(others))
+
+    def _place_by_name(self, names: list[str], unlabelled: str | None, path: Any) -> None:
+        """Note where each column is in a file with these names."""
+        needed = [column.name for column in self.reading.columns if column.kind not in ("skip", "weight")]
+        missing = [name for name in needed if name not in names and name != unlabelled]
         if missing:
-            raise InvalidInput(f"{sample.path} has no column {missing[0]!r}. Its columns are {', '.join(names)[:200]}.")
-        self._place({column.name: names.index(column.name) for column in columns if column.name in names}, len(names))
+            raise InvalidInput(f"{path} has no column {missing[0]!r}. Its columns are {', '.join(names)[:200]}.")
+        known = {column.name for column in self.reading.columns}
+        self._place({name: k for k, name in enumerate(names) if name in known}, len(names))
 
     @property
     def n_features(self) -> int:
