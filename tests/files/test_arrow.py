@@ -19,8 +19,9 @@ CSV = "age,colour,text,label\n" + "".join(
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow")
     import pandas as pd
+    import pyarrow
     import pyarrow.ipc
     import pyarrow.parquet
 
