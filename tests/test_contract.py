@@ -28,6 +28,8 @@ CHECKED_IN_ITS_OWN_FILE = {
     "TableHasher": "tests/estimators/test_hashers.py",  # a transformer
     "TextHasher": "tests/estimators/test_hashers.py",  # a transformer of texts
 }
+# They prepare rows for the family, and are described with the files.
+NOT_OF_THE_FAMILY = {"TableHasher": "docs/reference/features.md", "TextHasher": "docs/reference/features.md"}
 NOT_TIMED = {
     "AdalineRegressor": "runs the loop of Adaline",
     "AssociationUnits": "is a product of matrices, which is NumPy's",
@@ -80,7 +82,10 @@ def forgotten(name, folder):
     found = []
     if cls not in EVERY_CLASS:
         found.append("its class in EVERY_CLASS of tests/members.py")
-    if not re.search(rf"^\|[^|]*`{name}`[^|]*\|", README, re.MULTILINE):
+    described = NOT_OF_THE_FAMILY.get(name)
+    if described and f"`{name}`" not in (ROOT / described).read_text():
+        found.append(f"a word in {described}")
+    if not described and not re.search(rf"^\|[^|]*`{name}`[^|]*\|", README, re.MULTILINE):
         found.append("a row in the table of the family in README.md")
     if not any(isinstance(model, cls) for model in [*FAMILY, *STREAMS]):
         own = CHECKED_IN_ITS_OWN_FILE.get(name)

@@ -67,10 +67,27 @@ def test_the_label_is_found_by_name_or_position(file):
     assert read(path, label=-1)[1] == [3, 5]
     assert read(file("1,2,3\n4,5,6\n"))[1] == [3, 6]
     assert read(file("1,2,3\n4,5,6\n"), label=0)[0] == [[2, 3], [5, 6]]
-    assert read(path, labels="none", label="missing")[0] == [[1, 2, 3], [0, 4, 5]]
+    assert read(file("y,a,b\n1,2,3\n"), labels="none", label="missing")[0] == [[1, 2, 3]]
     for label in ("missing", 3, -4, 1.5):
         with pytest.raises(InvalidInput, match="label="):
             read(path, label=label)
+
+
+def test_other_files_may_have_their_columns_elsewhere_and_no_label(file):
+    for text, options in ((MIXED, {"columns": {"id": "skip"}}), ("a,b,y\n1,2,0\n3,4,1\n", {})):
+        first = open_source(file(text), **options)
+        expected = content(first)[0]
+        frame = pd.read_csv(file(text))
+        again = frame.drop(columns=frame.columns[-1])[frame.columns[-2::-1]].assign(new="x")
+        path = file(again.to_csv(index=False), "again.csv")
+        other = open_source(path, reading=first.reading, labels="optional")
+        rows, labels, _ = content(other)
+        assert rows == expected
+        assert np.isnan(np.array(labels, float)).all()
+        with pytest.raises(InvalidInput, match=r"again\.csv has no column"):
+            open_source(path, reading=first.reading)
+    plain = open_source(file("1,2,0\n3,4,1\n"))
+    assert read(file("5,6\n", "again.csv"), reading=plain.reading, labels="none")[0] == [[5, 6]]
 
 
 def test_headers_are_recognised(file):

@@ -1,7 +1,4 @@
-"""Vowpal Wabbit's text: names, weights, and what is refused.
-
-That it is read as Vowpal Wabbit does is in tests/compiled/test_vw.py.
-"""
+"""Vowpal Wabbit's text: names, weights, and what is refused. Its own parser is held against in tests/compiled."""
 
 import pytest
 

@@ -44,7 +44,7 @@ def features_of(path, format, names=None):
     return labels, plain
 
 
-@pytest.mark.parametrize(("one", "other"), itertools.permutations(NUMBERS, 2))
+@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(NUMBERS, 2)))
 def test_numbers_go_from_each_format_to_each_other_and_back(tmp_path, one, other):
     (tmp_path / "a").write_text(NUMBERS[one])
     assert features_of(tmp_path / "a", one) == ([1, -1, 1], FEATURES)
@@ -58,7 +58,7 @@ def test_numbers_go_from_each_format_to_each_other_and_back(tmp_path, one, other
         assert features_of(tmp_path / "c", one) == ([1, -1, 1], FEATURES)
 
 
-@pytest.mark.parametrize(("one", "other"), itertools.permutations(TEXTS, 2))
+@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(TEXTS, 2)))
 def test_texts_go_from_each_format_to_each_other_and_back(tmp_path, one, other):
     (tmp_path / "a").write_text(TEXTS[one])
     convert(tmp_path / "a", tmp_path / "b", to=other, format=one)

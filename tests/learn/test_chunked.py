@@ -120,6 +120,16 @@ def test_held_out_rows_teach_nothing_and_measure_the_error():
     assert other.run.errors[-1] == np.mean(other.model().predict(X) != y)
 
 
+def test_the_weighted_error_is_the_same_number_wherever_the_chunks_are_cut():
+    X, y = rows(2, sparse=True)
+    weight = np.random.default_rng(3).random(y.size)
+    found = {
+        learn_chunks(job_of("averaged", {}, MemorySource(X, y, weight, size), epochs=4, hold_out=(3, 0))).run.errors
+        for size in (1, 2, 7, 50, 1000)
+    }
+    assert len(found) == 1
+
+
 def test_training_ends_when_the_held_out_error_stops_falling_and_keeps_the_best():
     X, y = rows(2, sparse=False)
     outcome = learn_chunks(

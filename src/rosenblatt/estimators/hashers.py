@@ -74,7 +74,6 @@ class _Hasher(TransformerMixin, Storable):
         tags = super().__sklearn_tags__()
         tags.no_validation = True
         tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
         return tags
 
 
@@ -106,6 +105,7 @@ class TextHasher(Hashing, _Hasher):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
+        tags.input_tags.two_d_array = False
         return tags
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
@@ -211,6 +211,15 @@ class TableHasher(Hashing, _Hasher):
         self.kinds_ = tuple(chosen.get(name) or kind_of(values) for name, values in columns.items())
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @staticmethod
+    def _has_names(X: Any) -> bool:
+        return hasattr(X, "columns") or (isinstance(X, list | tuple) and isinstance(X[0], Mapping))
+
     def transform(self, X: Any) -> Any:
         """Return the rows of a table.
 
@@ -227,6 +236,11 @@ class TableHasher(Hashing, _Hasher):
         options = self._options()
         assembler = Assembler(options, bool(self.normalise))
         columns = _columns_of(X)
+        if len(columns) != self.n_features_in_ and not self._has_names(X):
+            raise InvalidInput(
+                f"X has {len(columns)} features, but TableHasher is expecting {self.n_features_in_} features as input. "
+                "Pass the columns of `fit`."
+            )
         n_rows = len(next(iter(columns.values())))
         order = {"number": 0, "category": 1, "text": 1}
         kinds = [pair for pair in zip(self.names_, self.kinds_, strict=True) if pair[1] in order]

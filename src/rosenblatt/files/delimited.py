@@ -89,10 +89,12 @@ def _is_name(field: str) -> bool:
 def _has_header(records: list[list[str]]) -> bool:
     """Return whether the first record looks like names of columns."""
     first, rest = records[0], records[1:]
-    if not all(map(_is_name, first)) or len(set(first)) < len(first):
+    if len(set(first)) < len(first):
         return False
     if any(field.strip().lower() in COMMON_NAMES for field in first):
         return True
+    if not all(map(_is_name, first)):
+        return False
     columns = zip(*(record for record in rest if len(record) == len(first)), strict=True)
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     if "number" in kinds:
@@ -132,10 +134,41 @@ class DelimitedParser(Parser):
         super().__init__(reading, labels, skip)
         self.delimiter = ord(reading.delimiter)
         self.quote = QUOTE if reading.format == "csv" else NO_QUOTE
-        kinds = [column.kind for column in reading.columns]
-        self.numbers = [k for k, kind in enumerate(kinds) if kind == "number"]
-        self.label = kinds.index("label") if "label" in kinds and labels != "none" else None
-        self.weight = kinds.index("weight") if "weight" in kinds else None
+        self.kinds = [column.kind for column in reading.columns]
+        self._place({column.name: k for k, column in enumerate(reading.columns)}, len(reading.columns))
+
+    def _place(self, place: dict[str, int], width: int) -> None:
+        """Note where each column is in the file, and how many there are."""
+        self.place, self.width = place, width
+        self.numbers = [place[column.name] for column in self.reading.columns if column.kind == "number"]
+        found = {column.kind: place.get(column.name) for column in self.reading.columns}
+        self.label = found.get("label") if self.labels != "none" else None
+        self.weight = found.get("weight")
+
+    def adapt(self, sample: Sample) -> None:
+        """Find the columns in a file whose columns are not those of the file that was read first.
+
+        With a header they may come in any order, and others may be there. Only the label may be missing, where none is
+        needed.
+        """
+        records = _records(sample.content, self.reading.delimiter, self.quote != NO_QUOTE)
+        fields = [field.strip() for field in records[0]] if records else []
+        label = next((column.name for column in self.reading.columns if column.kind == "label"), None)
+        unlabelled = label if self.labels != "required" else None  # the column that may be missing
+        if self.reading.header:
+            self._place_by_name(fields, unlabelled, sample.path)
+        elif unlabelled is not None and len(fields) == len(self.reading.columns) - 1:
+            others = [column.name for column in self.reading.columns if column.name != label]
+            self._place({name: k for k, name in enumerate(others)}, len(others))
+
+    def _place_by_name(self, names: list[str], unlabelled: str | None, path: Any) -> None:
+        """Note where each column is in a file with these names."""
+        needed = [column.name for column in self.reading.columns if column.kind not in ("skip", "weight")]
+        missing = [name for name in needed if name not in names and name != unlabelled]
+        if missing:
+            raise InvalidInput(f"{path} has no column {missing[0]!r}. Its columns are {', '.join(names)[:200]}.")
+        known = {column.name for column in self.reading.columns}
+        self._place({name: k for k, name in enumerate(names) if name in known}, len(names))
 
     @property
     def n_features(self) -> int:
@@ -147,7 +180,7 @@ class DelimitedParser(Parser):
         """Names of the columns, of a table of numbers."""
         if not self.reading.numeric:
             return None
-        return tuple(self.reading.columns[k].name for k in self.numbers)
+        return self._number_names
 
     def scaler(self, scaling: Any) -> Scaler | None:
         """Return what scales the numbers of the table."""
@@ -174,7 +207,7 @@ class DelimitedParser(Parser):
         if self.label is not None:
             start, end = stripped(text, first[:, self.label], last[:, self.label])
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
-            then = f"not an empty field in column {self.reading.columns[self.label].name!r}"
+            then = "not an empty field where its column is"
             refuse(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
         numbers, missing = self._numbers(text, first, last, line, self.numbers, refuse)
         weight = None
@@ -198,9 +231,10 @@ class DelimitedParser(Parser):
             dense = numbers if standardise else np.nan_to_num(numbers, copy=False, nan=0.0)
             return parsed._replace(dense=np.ascontiguousarray(dense), missing=missing)
         pieces: list[Piece] = []
-        for k, column in enumerate(self.reading.columns):
+        for column in self.reading.columns:
             if column.kind not in ("category", "text"):
                 continue
+            k = self.place[column.name]
             start, end = stripped(text, first[:, k], last[:, k])
             gone = self._missing(text, start, end)
             missing += int(gone.sum())
@@ -222,12 +256,16 @@ class DelimitedParser(Parser):
 
     def number_pieces(self, numbers: Array) -> list[Piece]:
         """Return the entries of the columns of numbers."""
-        names = [self.reading.columns[k].name for k in self.numbers]
-        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in enumerate(names)]
+        columns = enumerate(self._number_names)
+        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
+
+    @property
+    def _number_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.reading.columns if column.kind == "number")
 
     def _fields(self, text: Array, lines: int, first_of_file: bool, faults: Faults) -> tuple[Array, Array, Array]:
         """Return where each field begins and ends, and the line of each row."""
-        width = len(self.reading.columns)
+        width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
         start = (0, 0, 0)
@@ -252,7 +290,7 @@ class DelimitedParser(Parser):
         return int(newlines[0]) + 1
 
     def _describe(self, text: Array, place: int, end: int, number: int, fault: int) -> Fault:
-        width = len(self.reading.columns)
+        width = self.width
         if fault == fields.BAD_QUOTE:
             reason = (
                 " has a quote that is not closed, or is not at the end of its field. Write quotes within a field twice."
@@ -284,7 +322,8 @@ class DelimitedParser(Parser):
 
         def describe(row: int) -> Fault:
             place = int(bad[bad // width == row][0])
-            name = self.reading.columns[columns[place % width]].name
+            where = columns[place % width]
+            name = next(name for name, own in self.place.items() if own == where)
             reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
             return fault_at(text, int(line[row]), int(start[place]), int(end[place]), reason)
 

@@ -148,6 +148,8 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(
         reading, opening.labels, opening.on_error == "skip"
     )
+    if opening.reading is not None:
+        parser.adapt(Sample(inputs.sample(), inputs.paths[0]))
     source = FileSource(inputs, parser, opening)
     if opening.cache is not None:
         source.cache = Cache(opening.cache, opening.cache_bytes, source.digest())

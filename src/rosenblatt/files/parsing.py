@@ -125,6 +125,9 @@ class Parser(ABC):
         """Names of the columns, where the file has them."""
         return None
 
+    def adapt(self, sample: Any) -> None:  # noqa: B027 - most formats have nothing to adapt
+        """Look at a file that is read as another one was: its columns may be in other places."""
+
     def record_end(self, text: Array) -> int:
         """Return where the last whole record of a text ends, or 0."""
         return last_line_end(text)

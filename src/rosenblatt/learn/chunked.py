@@ -271,6 +271,19 @@ def survey_first(tables: Any) -> Survey:
     return Survey(math.sqrt(total / max(rows, 1)), math.sqrt(total / max(len(squares), 1)), 0, 0.0, 0.0)
 
 
+def _add(partials: list[float], values: Array) -> None:
+    """Add values to an exact sum, which is kept as floats that do not overlap (Shewchuk 1997)."""
+    for x in values.tolist():
+        kept = []
+        for y in partials:
+            large, small = (x, y) if abs(x) >= abs(y) else (y, x)
+            x = large + small
+            rest = small - (x - large)
+            if rest:
+                kept.append(rest)
+        partials[:] = [*kept, x]
+
+
 # -------------------------------------------------------------------------------------------------------- presentation
 
 
@@ -468,7 +481,10 @@ class InChunks(Presenter):
         source, held_out = self.job.chunks, self.job.hold_out is not None
         if self.job.validation is not None:
             source, held_out = self.job.validation, False
-        wrong, total, start = 0.0, 0.0, 0
+        # Sums without rounding, so that the error does not depend on where the chunks were cut.
+        wrong: list[float] = []
+        total: list[float] = []
+        start = 0
         for chunk in source:
             if clock.overdue:
                 return None
@@ -477,10 +493,11 @@ class InChunks(Presenter):
             start += chunk.table.shape[0]
             if rows.size:
                 costs, errors = self._errors(chunk, rows)
-                wrong, total = wrong + math.fsum(errors), total + math.fsum(costs)
-        if not total:
+                _add(wrong, errors)
+                _add(total, costs)
+        if not math.fsum(total):
             raise InvalidInput("There are no held-out rows to measure the error on. Hold out more, or none.")
-        return float(wrong / total)
+        return math.fsum(wrong) / math.fsum(total)
 
     def _errors(self, chunk: Chunk, rows: Array) -> tuple[Array, Array]:
         """Return what each row counts, and what of it is wrong."""
