@@ -106,7 +106,7 @@ def test_only_models_of_a_kind_are_merged():
         LinearModel(np.ones((1, 2)), np.zeros(1), np.array([0, 1]), "ovo"),
         LinearModel(np.ones((1, 2)), np.zeros(1), np.array([0, 1]), "ovr", ("a", "b")),
     ):
-        with pytest.raises(InvalidInput, match=r"cannot be merged\. Train them alike"):
+        with pytest.raises(InvalidInput, match="cannot be merged"):
             model.merge([other])
     for shares in ((1,), (1, -1), (0, 0), (np.inf, 1)):
         with pytest.raises(InvalidInput, match="shares"):
