@@ -19,7 +19,7 @@ from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stopping import Stop, Words
 from rosenblatt.learn.stream import Learned, Settings, Stream
-from rosenblatt.storage.checks import check_counts, check_record
+from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
 from rosenblatt.words import listed
 
@@ -265,7 +265,8 @@ class FromStream(EpochLearner):
         expect(model is None or type(model) is LinearModel, "its model is none")
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
-        check_counts(self, "n_iter_")
+        epochs = self.__dict__["n_iter_"]
+        expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
         expect(type(self.__dict__["run_"]) is Run, "run_ is not a Run")
         expect(isinstance(self.__dict__["stop_reason_"], str), "stop_reason_ is not a sentence")
         stream = self._make_stream(self._settings(), learned)

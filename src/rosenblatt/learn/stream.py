@@ -358,7 +358,9 @@ class Stream:
         """
         found, number = as_labels(y, table.shape[0])
         before = self.classes, self.state
-        self.meet(found if classes is None else np.concatenate([np.unique(np.asarray(classes)), found]))
+        announced = found if classes is None else np.unique(np.asarray(classes))
+        check_kind(announced, found)
+        self.meet(found if classes is None else np.concatenate([announced, found]))
         label = np.searchsorted(self.classes, found).astype(np.int32)[number]
         costs = class_costs(self.settings.class_weight, self.classes)
         sign, multiclass = self._code(self.classes.size), self.settings.multiclass
