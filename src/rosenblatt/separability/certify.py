@@ -47,6 +47,7 @@ def certify(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Integers of any size, Fractions, Decimals and long doubles are taken as they are; text is refused.
     y : array-like of shape (n_samples,)
         Two classes; or more, which are then separated jointly: by one weight vector each, the own score being higher
         than every other.
@@ -54,9 +55,9 @@ def certify(
         Whether to look for the largest margin too, where two classes are separable. It is bracketed between two proved
         numbers, as is the number of mistakes that a perceptron can make.
     exact : {"binary", "decimal"}
-        What a value means: the float itself, or the shortest decimal that rounds to it (0.1 is then one tenth).
+        What a float means: itself, or the shortest decimal that rounds to it in its precision (0.1 is then one tenth).
     time_limit : float or None
-        Seconds after which the verdict is "undecided".
+        Seconds after which the verdict is "undecided"; `reason` says what was left to do.
     kernel : {"linear", "quadratic", "poly", "rbf"}
         The space to separate in. For a polynomial kernel the certificate is on the explicit features,
         ``rosenblatt.exact.monomials.monomials(X, degree)``, and `verify` needs those. The features of the Gaussian
