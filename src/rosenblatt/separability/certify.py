@@ -52,6 +52,7 @@ def certify(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Integers of any size, Fractions, Decimals and long doubles are taken as they are; text is refused.
     y : array-like of shape (n_samples,) or (n_samples, 1)
         Two classes; or more, which are then separated jointly: by one weight vector each, the own score being higher
         than every other.
@@ -66,9 +67,9 @@ def certify(
         the signs of the others (`Certificate.coefficients`). By default where that takes little time: for small data,
         and for data of moderate size whose columns have names.
     exact : {"binary", "decimal"}
-        What a value means: the float itself, or the shortest decimal that rounds to it (0.1 is then one tenth).
+        What a float means: itself, or the shortest decimal that rounds to it in its precision (0.1 is then one tenth).
     time_limit : float or None
-        Seconds after which the verdict is "undecided".
+        Seconds after which the verdict is "undecided"; `reason` says what was left to do.
     kernel : {"linear", "quadratic", "poly", "rbf"}
         The space to separate in. For a polynomial kernel the certificate is on the explicit features,
         ``rosenblatt.exact.monomials.monomials(X, degree)``, and `verify` needs those. The features of the Gaussian
