@@ -36,6 +36,17 @@ def test_a_table_of_numbers_is_dense_and_has_names(file):
     assert labels == frame.y.tolist()
 
 
+def test_numbers_are_the_same_with_and_without_something_odd_in_the_block(file):
+    X = np.random.default_rng(1).standard_normal((40, 3))
+    lines = [",".join(map(repr, row)) + ",1\n" for row in X.tolist()]
+    expected = content(open_source(file("".join(lines))))
+    assert (np.array(expected[0]) == X).all()
+    for odd in ("\n", ' 1,"2", 3 ,0\n', "1,,3,0\n", "1,2,3,0\r\n", "1e999,2,3,0\n"):
+        rows, labels, _ = content(open_source(file("".join([*lines, odd, *lines])), on_error="skip"))
+        assert rows[:40] == rows[-40:] == expected[0]
+        assert len(labels) == 80 + (odd.strip() != "" and "999" not in odd)
+
+
 def test_numbers_categories_and_words_are_named_and_hashed(file):
     options = {"columns": {"id": "skip"}, "features": FeatureOptions(dictionary=True, counts="count")}
     source = open_source(file(MIXED), **options)

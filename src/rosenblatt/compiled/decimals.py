@@ -188,6 +188,28 @@ def read_numbers(text, start, end, number, fault):
     return faults
 
 
+@njit(cache=True, nogil=True)
+def read_plain_table(text, delimiter, out):
+    """Read rows of numbers between delimiters; return how many, or -1 if something else is there.
+
+    `out` has a row for each line. The text is whole lines.
+    """
+    i, row, width = 0, 0, out.shape[1]
+    while i < text.size:
+        for field in range(width):
+            value, i, code = decimal(text, i)
+            if code != FINE or not abs(value) < np.inf:
+                return -1
+            if field == width - 1 and text[U(i)] == 13:
+                i += 1
+            if text[U(i)] != (10 if field == width - 1 else delimiter):
+                return -1
+            out[row, field] = value
+            i += 1
+        row += 1
+    return row
+
+
 # ------------------------------------------------------------------------------------------------------- svmlight
 # Most pairs are short numbers between single spaces, and a short loop reads these. It leaves all others, one at a
 # time, to a careful function.

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import fields
+from rosenblatt.compiled.decimals import read_plain_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Piece, murmur, to_bytes
 from rosenblatt.files.options import Reading
@@ -38,6 +39,7 @@ Array = npt.NDArray[Any]
 QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
+MOST_HEADER_BYTES = 1 << 16
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
 
 
@@ -195,6 +197,9 @@ class DelimitedParser(Parser):
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole records says."""
         faults, lines = Faults(self.skip), int(np.count_nonzero(text == 10))
+        plain = self._plain(text, lines, first_of_file, faults)
+        if plain is not None:
+            return plain
         first, last, line = self._fields(text, lines, first_of_file, faults)
         refused = np.zeros(line.size, bool)
 
@@ -223,6 +228,23 @@ class DelimitedParser(Parser):
             weight = None if weight is None else weight[kept]
         parsed = Parsed(label, lines, line, faults, weight=weight)
         return self._features(parsed, text, first, last, numbers, missing)
+
+    def _plain(self, text: Array, lines: int, first_of_file: bool, faults: Faults) -> Parsed | None:
+        """Return the rows of a table of numbers, none of them missing, in one pass; None if it is anything else."""
+        if not self.reading.numeric or self.reading.label_type != "number" or self.weight is not None:
+            return None
+        head = 0
+        if first_of_file and self.reading.header:
+            head = text[:MOST_HEADER_BYTES].tobytes().find(b"\n") + 1
+            if head == 0:
+                return None
+        table = np.empty((lines, self.width))
+        rows = read_plain_table(text[head:], self.delimiter, table)
+        if rows < 0:
+            return None
+        label = np.full(rows, np.nan) if self.label is None else table[:rows, self.label].copy()
+        line = np.arange(rows, dtype=np.int32) + bool(head)
+        return Parsed(label, lines, line, faults, dense=np.ascontiguousarray(table[:rows, self.numbers]))
 
     def _features(self, parsed: Parsed, text: Array, first: Array, last: Array, numbers: Array, missing: int) -> Parsed:
         """Return the rows with their features: dense, or sparse, or to be finished where the rows before are known."""
