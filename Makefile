@@ -37,11 +37,16 @@ lint: $(VENV)/.lint
 docs: $(VENV)/.test
 	$(BIN)/python -m pytest tests/test_docs.py
 
-# Damaged and forged model files; more of them with `make fuzz MUTANTS=1000000 SEED=1`.
+# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles. Hours; more
+# with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
 fuzz: $(VENV)/.test
 	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
+	$(BIN)/python tests/attacks/fuzz_files.py $(MUTANTS) $(SEED)
+	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)
+	$(BIN)/python tests/attacks/fuzz_verdicts.py 20000 $(SEED)
+	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

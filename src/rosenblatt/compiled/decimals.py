@@ -188,7 +188,7 @@ def read_numbers(text, start, end, number, fault):
     return faults
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def read_plain_table(text, delimiter, out):
     """Read rows of numbers between delimiters; return how many, or -1 if something else is there.
 
