@@ -362,7 +362,7 @@ def test_weights_that_do_not_fit_are_refused(W):
 
 
 @streams
-def test_single_rows_leave_the_record_alone(model):
+def test_single_rows_leave_the_record_of_a_chunk_alone_and_get_one_of_their_own(model):
     X, y = rows_of(2)
     model = clone(model).partial_fit(X[:20], y[:20])
     record, before = model.run_, pickle.dumps(model.run_)
@@ -370,7 +370,8 @@ def test_single_rows_leave_the_record_alone(model):
     for x, label in zip(X[20:-1], y[20:-1].tolist(), strict=True):
         if not isinstance(model, VotedPerceptron):
             model.learn_one(x, label)
-            assert model.run_ is record
+            assert model.run_.trials == 1
+            assert model.run_ is not record
     assert pickle.dumps(record) == before
     assert model.t_ == (count if isinstance(model, VotedPerceptron) else count + 19)
 
