@@ -101,9 +101,3 @@ def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: matplotlib is not installed")
-
-
-def test_warmup_refuses_what_it_does_not_know_in_a_sentence():
-    done = CliRunner().invoke(main, ["warmup", "everything"])
-    assert done.exit_code == 1
-    assert "error: 'everything' cannot be compiled by name" in done.output

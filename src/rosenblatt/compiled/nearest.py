@@ -262,7 +262,7 @@ def _walk(active, k, goal):
         for a in range(k):
             share[a] += theta * (goal[a] - share[a])
         for a in range(k - 1, -1, -1):
-            if goal[a] <= 0.0 and (share[a] <= 1e-14 * abs(goal[a]) or share[a] <= 1e-300):
+            if goal[a] <= 0.0 and share[a] <= max(1e-14 * abs(goal[a]), 1e-300):
                 _remove(Q, R, c, k, a)
                 k -= 1
                 for j in range(r.size):

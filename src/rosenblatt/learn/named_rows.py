@@ -66,3 +66,11 @@ def check_finite(row: Csr) -> float:
     if not length < np.inf:
         raise InvalidInput(NOT_FINITE)
     return length
+
+
+def as_row(x: Any) -> Array:
+    """Return a row as an array of numbers."""
+    try:
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None

@@ -19,6 +19,7 @@ from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, NoPenalt
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn import named_rows
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
@@ -530,7 +531,7 @@ class Stream:
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
         sparse = sp.issparse(x)
-        given: Any = x if sparse else _numbers(x)
+        given: Any = x if sparse else named_rows.as_row(x)
         single = given.ndim == 1 or (sparse and given.shape[0] == 1)
         if not single or (self.state is not None and given.shape[-1] != self.n_features):
             wanted = "" if self.state is None else f"; the model has {self.n_features} features"
@@ -593,10 +594,3 @@ class Stream:
             return False
         same_features = other.columns == self.columns and other.n_features == self.n_features
         return same_features and other.settings == self.settings
-
-
-def _numbers(x: Any) -> Array:
-    try:
-        return np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None
