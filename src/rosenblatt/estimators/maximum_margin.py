@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from contextlib import suppress
 from fractions import Fraction
@@ -44,7 +45,7 @@ class _Fitted(LinearPredictor):
     margin_: Array
     margin_ceiling_: Array
     support_: list[Array]
-    exact_weights_: list[tuple[Fraction, ...]]
+    _exact_weights: list[list[str]]
 
 
 class MaximumMargin(Declared, _Fitted):
@@ -70,7 +71,7 @@ class MaximumMargin(Declared, _Fitted):
         none, infinite if time ran out before anything was proved.
     exact_weights_ : list of tuples of Fraction
         For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
-        the others. Files do not keep it.
+        the others.
     support_ : list of int arrays
         The rows that each hyperplane rests on.
     stop_reason_ : str
@@ -115,6 +116,7 @@ class MaximumMargin(Declared, _Fitted):
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
+    at_times = ("_exact_weights",)
     stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
 
     def _to_file(self) -> dict[str, Any]:
@@ -142,6 +144,9 @@ class MaximumMargin(Declared, _Fitted):
         for rows in self.support_:
             check_array("support_", rows, "i", np.shape(rows)[:1])
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        for weights in vars(self).get("_exact_weights", ()):
+            fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
+            expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperplane.
@@ -167,11 +172,19 @@ class MaximumMargin(Declared, _Fitted):
         self.margin_ = np.array([plane.margin.lower for plane in found])
         self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
         self.support_ = [plane.support for plane in found]
-        self.exact_weights_ = [plane.exact for plane in found]
+        vars(self).pop("_exact_weights", None)
+        if any(plane.exact for plane in found):
+            self._exact_weights = [[str(value) for value in plane.exact] for plane in found]
         self.stop_reason_, complete = self._reason()
         if not complete:
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
         return self
+
+    @property
+    def exact_weights_(self) -> list[tuple[Fraction, ...]]:
+        """Weights over the rationals, where floats do not separate."""
+        stored = vars(self).get("_exact_weights", [[]] * len(self.coef_))
+        return [tuple(Fraction(value) for value in weights) for weights in stored]
 
     def _reason(self) -> tuple[str, bool]:
         """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
@@ -218,6 +231,11 @@ class MaximumMargin(Declared, _Fitted):
                 f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
                 "Set them to that size, or fit again."
             )
+
+
+def _is_fraction(value: Any) -> bool:
+    """Check that text is an integer or a quotient of two."""
+    return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
 def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
