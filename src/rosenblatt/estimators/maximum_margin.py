@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 import warnings
 from contextlib import suppress
@@ -48,7 +49,7 @@ class _Fitted(LinearPredictor):
     margin_ceiling_: Array
     support_: list[Array]
     run_: Run
-    exact_weights_: list[tuple[Fraction, ...]]
+    _exact_weights: list[list[str]]
 
 
 class MaximumMargin(Declared, _Fitted):
@@ -74,7 +75,7 @@ class MaximumMargin(Declared, _Fitted):
         none, infinite if time ran out before anything was proved.
     exact_weights_ : list of tuples of Fraction
         For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
-        the others. Files do not keep it.
+        the others.
     support_ : list of int arrays
         The rows that each hyperplane rests on.
     stop_reason_ : str
@@ -122,7 +123,7 @@ class MaximumMargin(Declared, _Fitted):
 
     modes = ("ovr", "ovo", "ovo-vote")
     stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
-    at_times = ("run_",)  # files from before have none
+    at_times = ("run_", "_exact_weights")  # files from before have none
 
     def _to_file(self) -> dict[str, Any]:
         stored = super()._to_file()
@@ -150,6 +151,9 @@ class MaximumMargin(Declared, _Fitted):
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
         expect(type(self.__dict__.get("run_")) in (Run, type(None)), "run_ is not a Run")
+        for weights in vars(self).get("_exact_weights", ()):
+            fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
+            expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane.
@@ -183,12 +187,20 @@ class MaximumMargin(Declared, _Fitted):
         self.margin_ = np.array([plane.margin.lower for plane in found])
         self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
         self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
-        self.exact_weights_ = [plane.exact for plane in found]
+        vars(self).pop("_exact_weights", None)
+        if any(plane.exact for plane in found):
+            self._exact_weights = [[str(value) for value in plane.exact] for plane in found]
         self.stop_reason_, complete = self._reason()
         if not complete:
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
         self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
         return self
+
+    @property
+    def exact_weights_(self) -> list[tuple[Fraction, ...]]:
+        """Weights over the rationals, where floats do not separate."""
+        stored = vars(self).get("_exact_weights", [[]] * len(self.coef_))
+        return [tuple(Fraction(value) for value in weights) for weights in stored]
 
     def _reason(self) -> tuple[str, bool]:
         """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
@@ -261,6 +273,11 @@ class MaximumMargin(Declared, _Fitted):
                 f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
                 "Set them to that size, or fit again."
             )
+
+
+def _is_fraction(value: Any) -> bool:
+    """Check that text is an integer or a quotient of two."""
+    return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
 def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
