@@ -38,12 +38,12 @@ def test_classes_are_sorted_and_give_the_labels_back(y):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1, "1"], "different types: number and str"),
+        ([1, "1"], r"different types, 1 \(int\) and '1' \(str\)"),
         (np.array([1, "a"], dtype=object), "different types"),
-        ([None, 1], "None among its labels"),
-        (np.array([None, "a"], dtype=object), "None among its labels"),
-        (np.array(["a", np.nan], dtype=object), "NaN among its labels"),
-        (pd.Series(["a", None], dtype="string"), "NaN among its labels"),
+        ([None, 1], r"contains None \(row 0\)"),
+        (np.array([None, "a"], dtype=object), r"contains None \(row 0\)"),
+        (np.array(["a", np.nan], dtype=object), r"contains NaN \(row 1\)"),
+        (pd.Series(["a", None], dtype="string"), r"contains .*\(row 1\)"),
     ],
     ids=repr,
 )

@@ -106,8 +106,8 @@ def test_a_warm_start_goes_on():
     np.testing.assert_allclose(half.coef_, whole.coef_, atol=1e-12)
 
 
-def test_a_regression_learns_from_chunks_only_and_has_no_classes():
-    for name in ("learn_one", "predict_one", "classes_", "mistakes_", "decision_function"):
+def test_a_regression_has_no_classes():
+    for name in ("classes_", "mistakes_", "decision_function"):
         assert not hasattr(AdalineRegressor().fit(*line()), name)
 
 

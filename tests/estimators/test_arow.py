@@ -55,5 +55,5 @@ def test_a_weight_is_a_share_of_the_noise():
 
 
 def test_classes_at_once_share_no_covariance_matrix():
-    with pytest.raises(InvalidInput, match="does not exist for AROW: choose 'ovr' or 'ovo' or 'ovo-vote'"):
+    with pytest.raises(InvalidInput, match="does not exist for AROW: choose one of 'ovr', 'ovo', 'ovo-vote'"):
         AROW(covariance="full", multiclass="joint").fit(np.eye(3), [0, 1, 2])

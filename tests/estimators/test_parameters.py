@@ -73,8 +73,9 @@ def test_copies_and_reprs_have_the_parameters(cls):
     assert model.get_params().keys() == cls.declared.keys()
     assert clone(model).get_params() == model.get_params()
     assert repr(model) == f"{cls.__name__}()"
-    changed = cls(max_seconds=2.5) if "max_seconds" in cls.declared else cls(n_units=7)
-    assert repr(changed) in (f"{cls.__name__}(max_seconds=2.5)", f"{cls.__name__}(n_units=7)")
+    name, value = next((n, v) for n, v in {"max_seconds": 2.5, "n_units": 7, "bits": 7}.items() if n in cls.declared)
+    changed = cls(**{name: value})
+    assert repr(changed) == f"{cls.__name__}({name}={value})"
     assert clone(changed).get_params() == changed.get_params() != model.get_params()
     assert cls().set_params(**changed.get_params()).get_params() == changed.get_params()
 

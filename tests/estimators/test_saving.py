@@ -170,6 +170,8 @@ def test_a_stream_goes_on_as_if_nothing_had_happened(model, data, multiclass, mo
         X = np.abs(X)
     multiclass = multiclass if multiclass in model.modes else "ovr"
     stream = clone(model).set_params(multiclass=multiclass)
+    if getattr(stream, "early_stopping", False):  # for fits only
+        stream.set_params(early_stopping=False)
     if getattr(stream, "init", None) is not None:
         stream.set_params(init=(np.linspace(0, 1, X.shape[1]), 0.5))
     announced = {} if stream.takes_new_classes and more.draw(st.booleans()) else {"classes": [0, 1, 2]}
@@ -444,9 +446,9 @@ def spoil(name, value):
         (spoil("note", "mine"), "it has note"),
         (spoil("max_iter", 0), "max_iter=0"),
         (spoil("class_weight", [lambda: 1]), "class_weight.0 is or holds a function"),
-        (spoil("max_iter", 10**5000), "a value cannot be written"),
+        (spoil("max_iter", 10**5000), "max_iter"),
         (spoil("random_state", np.random.default_rng(0)), "random_state=Generator"),
-        (lambda model: delattr(model, "run_"), "no run_.*Fit it again"),
+        (lambda model: vars(model).pop("run_"), "no run_.*Fit it again"),
         (lambda model: model.class_weight.update(x=model.class_weight), "nested too deeply"),
     ],
 )
@@ -462,12 +464,11 @@ def test_after_a_fit_that_failed_a_model_is_saved_if_it_is_whole(tmp_path):
     model = Perceptron()
     with pytest.raises(InvalidInput, match="one"):
         model.fit(np.eye(3), [1, 1, 1])
-    assert there_and_back(model, tmp_path).n_features_in_ == 3
+    assert not hasattr(there_and_back(model, tmp_path), "n_features_in_")
     model.fit(*rows())
     with pytest.raises(InvalidInput, match="one"):
         model.fit(np.eye(3), [1, 1, 1])
-    with pytest.raises(InvalidInput, match="the weights are of 4 features"):
-        save(model, tmp_path / "x")
+    assert there_and_back(model, tmp_path).n_features_in_ == 4  # as if that fit had not been tried
 
 
 # ---------------------------------------------------------------------------------------------------------- the file

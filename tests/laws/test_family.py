@@ -328,7 +328,7 @@ def test_what_a_method_does_not_have_is_refused_by_name(model, message):
 
 
 def test_an_unknown_parameter_is_refused_with_those_there_are():
-    with pytest.raises(TypeError, match=r"Perceptron has no parameter eta\. It has .*eta0"):
+    with pytest.raises(TypeError, match=r"Perceptron has no parameter 'eta'\. Did you mean 'eta0'\?"):
         Perceptron(eta=1)
 
 

@@ -40,7 +40,7 @@ def same(outcome, estimator):
     np.testing.assert_array_equal(model.b, np.atleast_1d(estimator.intercept_))
     assert outcome.run.mistakes == estimator.run_.mistakes
     assert outcome.run.losses == estimator.run_.losses
-    assert outcome.run.radius == estimator.run_.radius
+    assert outcome.run.radius == pytest.approx(estimator.run_.radius, rel=1e-14)  # few rows are summed by NumPy
 
 
 @pytest.mark.parametrize(("name", "parameters"), PARAMETERS)

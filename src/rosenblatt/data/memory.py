@@ -39,5 +39,5 @@ def check_memory(needed: float, what: str, remedy: str) -> None:
     """
     there = physical_memory()
     if needed > there:
-        size = f"{needed / 1e9:.3g} GB" if needed < UNKNOWN else "far more"
-        raise TooLarge(f"{what} would take {size} of memory, of {there / 1e9:.3g} GB. {remedy}")
+        size = f"{needed / 1e9:.3g} GB of memory, of" if needed < UNKNOWN else "far more memory than there is,"
+        raise TooLarge(f"{what} would take {size} {there / 1e9:.3g} GB. {remedy}")

@@ -191,7 +191,8 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
         record = Trainer(job.plan, recorder).run()
         self.__dict__.pop("_shows_sparse", None)
         self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
+        record = replace(record, single_pass=None)  # what is promised of mistakes says nothing of numbers
+        self._store(record)
         return recorder.recording(record, self)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

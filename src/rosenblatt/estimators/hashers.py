@@ -137,6 +137,8 @@ class TextHasher(Hashing, _Hasher):
         options = self._options()
         if isinstance(X, str | bytes):
             raise InvalidInput("X is one text. Pass a list of texts.")
+        if not isinstance(X, Iterable):
+            raise InvalidInput(f"X is of type {type(X).__name__}. Pass a list of texts.")
         texts = [_as_bytes(text) for text in X]
         assembler = Assembler(options, bool(self.normalise))
         return _as_matrix(assembler.words.pieces(*joined_texts(texts)), assembler, options, len(texts))
@@ -173,6 +175,8 @@ class TableHasher(Hashing, _Hasher):
         default=None,
         text='What columns are, by name: "number", "category", "text" or "skip"; by default what their values show.',
         kind="dict or None",
+        accepts=lambda value: value is None or isinstance(value, Mapping),
+        wanted="a dict from names of columns to what they are, or None",
     )
     normalise: bool = flag(default=False, text="Whether rows are divided by their Euclidean length.")
 

@@ -88,7 +88,10 @@ def _frame_columns(X: Any) -> list[Array] | None:
 
 def _array(X: Any) -> Array:
     """Return X as an array, of objects where NumPy would round a list of mixed numbers."""
-    values = np.asarray(X)
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        raise InvalidInput(f"X cannot be read as a table of numbers: {error}. Pass rows of one length.") from None
     if not hasattr(X, "dtype") and values.dtype == np.float64 and (np.abs(values) >= LARGEST_SAFE_INTEGER).any():
         return np.array(X, object)
     return values
