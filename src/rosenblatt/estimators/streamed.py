@@ -250,7 +250,8 @@ class FromStream(EpochLearner):
     def _to_file(self) -> dict[str, Any]:
         if "_stream" not in self.__dict__:
             return {}
-        self._store(self.run_)  # with the rows that came one by one
+        if hasattr(self, "run_"):  # else the check of what is stored says so
+            self._store(self.run_)  # with the rows that came one by one
         return {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
 
     def _named_model(self) -> LinearModel:
