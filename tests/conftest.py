@@ -8,9 +8,17 @@ from hypothesis import settings
 
 # Compilation makes the first example slow; the same examples on every machine make a failure reproducible. Loops that
 # run as plain Python (`make nojit`) are a hundred times slower, and a few examples reach every line of them.
-EXAMPLES = 5 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 100
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+EXAMPLES = 5 if INTERPRETED else 100
 settings.register_profile("project", deadline=None, derandomize=True, max_examples=EXAMPLES, print_blob=True)
 settings.load_profile("project")
+
+
+def pytest_configure(config):
+    """Let loops that run as plain Python overflow silently, as compiled ones do: NumPy's scalars would warn."""
+    if INTERPRETED:
+        for what in ("overflow", "invalid value"):
+            config.addinivalue_line("filterwarnings", f"ignore:{what} encountered:RuntimeWarning")
 
 
 @pytest.fixture(scope="session")
