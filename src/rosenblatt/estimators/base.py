@@ -60,9 +60,9 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     else:
         X = readable(X)
     width = None if reset else getattr(estimator, "n_features_in_", None)
+    other = width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width
     # Of numbers that are none scikit-learn's checks want to hear first, in its own words.
-    finite = sp.issparse(X) or getattr(X, "dtype", np.dtype(object)).kind not in "fc" or np.isfinite(X).all()
-    if finite and width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width:
+    if other and (sp.issparse(X) or X.dtype.kind not in "fc" or np.isfinite(X).all()):
         raise InvalidInput(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input. Pass "
             "the columns that it was fitted on."
