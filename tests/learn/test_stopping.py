@@ -118,3 +118,11 @@ def test_a_part_whose_updates_become_fewer_waits_longer_but_not_for_ever(decay, 
         if epoch >= 20 and ceiling.end(0, -1.0, epoch):  # no bound is so low
             break
     assert epoch == last  # 20 and 10,000,000 or 1,000,000 entries, 40,000 an epoch
+
+
+def test_what_a_long_run_keeps_of_its_steps_is_bounded():
+    ceiling = ceiling_of_wide_rows()
+    for _ in range(5000):
+        ceiling.add(np.array([2.0]))
+    assert len(ceiling.history) <= stopping.MAX_KEPT_EPOCHS
+    assert [kept[0] for kept in ceiling.history] == [2.0 * ceiling.stride * k for k in range(len(ceiling.history))]

@@ -29,6 +29,8 @@ FREE_WAIT_ENTRIES = 1e6
 # before.
 LONG_WAIT_ENTRIES = 1e7
 STEADY_FALL = 0.8
+# Epochs whose sums of steps are kept to see that: of longer runs every second one, every fourth, ...
+MAX_KEPT_EPOCHS = 128
 # Weights of which the squares are summed at once.
 WEIGHTS_PER_BLOCK = 1 << 14
 # A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
@@ -266,7 +268,8 @@ class Ceiling:
         self.names = names if b.size == 1 and not subset.size and task.bias > 0.0 else ()
         self.certificate: Certificate | None = None
         self.steps = np.zeros(parts)  # summed over the run
-        self.history = [self.steps.copy()]  # the same after each epoch
+        self.history, self.stride = [self.steps.copy()], 1  # the same after every so many epochs
+        self.epochs = 0
         self.lowest = np.full(parts, np.inf)
         self.next_search = np.zeros(parts, np.int64)
         self.radius = float(np.sqrt(table.largest + task.bias))
@@ -275,7 +278,11 @@ class Ceiling:
     def add(self, step: Array) -> None:
         """Add the steps of an epoch, summed for each part."""
         self.steps += step
-        self.history.append(self.steps.copy())
+        self.epochs += 1
+        if self.epochs % self.stride == 0:
+            self.history.append(self.steps.copy())
+        if len(self.history) > MAX_KEPT_EPOCHS:
+            self.history, self.stride = self.history[::2], 2 * self.stride
 
     def end(self, part: int, level: float, epoch: int, seconds: float = math.inf) -> Stop | None:
         """Return whether a stalled part should end. Call `observe` before.
