@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from rosenblatt import words
+
 # Seconds between two lines, on a terminal and in a file.
 SECONDS_PER_FRAME = 0.1
 SECONDS_PER_LINE = 10.0
@@ -66,7 +68,7 @@ class Watch:
         self.rows += rows
         if not self.quiet:
             error = "" if epoch.error is None else f", held-out error {epoch.error:.4f}"
-            self._line(f"epoch {epoch.number}: {epoch.mistakes} mistakes, loss {epoch.loss:.4f}{error}")
+            self._line(f"epoch {epoch.number}: {words.count(epoch.mistakes, 'mistake')}, loss {epoch.loss:.4f}{error}")
 
     def _line(self, text: str) -> None:
         self.clear()
