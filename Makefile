@@ -14,16 +14,16 @@ test: $(VENV)/.test
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
-NOJIT := tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
+NOJIT := tests/verbs tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
 	$(addprefix tests/files/test_,delimited.py features.py svmlight.py text.py vw.py) \
-	tests/methods $(addprefix tests/learn/test_,reserve.py multiclass.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
+	tests/methods $(addprefix tests/learn/test_,reserve.py multiclass.py decisions.py cycle.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
 	$(addprefix tests/separability/test_,judge.py margin.py views.py witness.py) \
 	$(addprefix tests/estimators/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py \
 	soft_margin.py voted.py winnow.py)
 
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(NOJIT) --cov=rosenblatt.compiled --cov-fail-under=97 \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.verbs --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
 lint: $(VENV)/.lint

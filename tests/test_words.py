@@ -1,6 +1,5 @@
 """Values and names in few words."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.words import brief, count, did_you_mean, listed, shown
+from rosenblatt.words import count, did_you_mean, listed, shown
 
 
 class Colour(Enum):
@@ -75,25 +74,3 @@ def test_what_was_meant_is_what_is_spelt_alike(name, meant):
 def test_nouns_have_their_number():
     assert [count(k, "epoch") for k in range(3)] == ["0 epochs", "1 epoch", "2 epochs"]
     assert count(2, "class", "classes") == "2 classes"
-
-
-@dataclass
-class Record:
-    long: tuple
-    array: object
-    text: str = ""
-    nothing: object = None
-    number: float = 1 / 3
-    inner: object = None
-
-
-def test_a_record_is_brief():
-    text = brief(Record(tuple(range(10**5)), np.zeros((10**5, 3)), "word " * 1000, inner=Record((), 0)), ["number"])
-    assert text.startswith(
-        "Record(\n    number=0.333333, long=(0, 1, 2, 3, 4, 5, ... 99994 more), array=array of shape"
-    )
-    assert "inner=Record(...)" in text
-    assert "nothing" not in text
-    assert max(map(len, text.splitlines())) <= 110
-    assert len(text.splitlines()) < 12
-    assert brief(Record((1,), 2)) == "Record(long=(1,), array=2, number=0.333333)"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.idx import MNIST_FILES, load_idx, load_mnist
 from rosenblatt.files.svmlight import load_svmlight
-from rosenblatt.words import brief
+from rosenblatt.reprs import brief
 
 __all__ = [
     "MNIST_FILES",

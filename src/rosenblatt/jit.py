@@ -1,12 +1,9 @@
-"""How loops are compiled: once, for the machine at hand, kept on disk; and interpreted where that costs less.
+"""How loops are compiled: once, for the machine at hand, and kept on disk.
 
-`compiled` is the decorator of every compiled function. Beside Numba's own it has three properties. Where no directory
+`compiled` is the decorator of every compiled function. Beside Numba's own it has four properties. Where no directory
 is writable, nothing is kept, with a warning. A cache that cannot be read, as one of another version may be, counts as
-empty. And whoever waits for more than a moment is told what for.
-
-Compiling takes seconds, the work on a small table microseconds. `interpreted` returns a compiled function as plain
-Python: the same source, with every compiled function that it calls replaced likewise. `patient` chooses between the
-two, for functions whose result is the same to the last bit either way.
+empty. An edit in a file of `rosenblatt.verbs` makes the loops that use the verbs compile anew; Numba itself looks at
+the file of a function only. And whoever waits for more than a moment is told what for.
 """
 
 from __future__ import annotations
@@ -17,21 +14,19 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, update_wrapper
-from types import CellType, FunctionType
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.config import DISABLE_JIT
 from numba.extending import is_jitted
 
 # Seconds of compiling after which a line says so.
 SILENT_SECONDS = 2.0
-# Operations of interpreted code that take about as long as to compile a small function.
-PATIENCE_OPERATIONS = 200_000
+# The package whose functions are called by those of other files, and its directory.
+VERBS, VERBS_DIRECTORY = "rosenblatt.verbs", Path(__file__).parent / "verbs"
 
 NO_CACHE = (
     "No directory is writable for compiled code, so every process compiles it anew. Set NUMBA_CACHE_DIR to a directory "
@@ -67,9 +62,33 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 _thread = threading.local()  # .loads_only: whether to raise `NotCompiled` where code would have to be compiled
 
 
+@contextmanager
+def loading_only() -> Iterator[None]:
+    """Raise `NotCompiled` inside where code would have to be compiled."""
+    _thread.loads_only = True
+    try:
+        yield
+    finally:
+        _thread.loads_only = False
+
+
 def _missing() -> None:
     if getattr(_thread, "loads_only", False):
         raise NotCompiled
+
+
+@cache
+def stamp_of(directory: Path) -> tuple[tuple[str, float, int], ...]:
+    """Return name, time and size of each source file in a directory, which an edit changes."""
+    found = sorted(path for path in directory.glob("*.py"))
+    return tuple((path.name, path.stat().st_mtime, path.stat().st_size) for path in found)
+
+
+def _speaks(function: Callable[..., Any]) -> bool:
+    """Return whether a function may call verbs: its module is one of theirs, or has one of their names."""
+    names = function.__globals__
+    owners = [names.get("__name__"), *(getattr(value, "__module__", None) for value in names.values())]
+    return any(isinstance(owner, str) and owner.startswith(VERBS) for owner in owners)
 
 
 class Cache(FunctionCache):  # type: ignore[misc]
@@ -79,6 +98,8 @@ class Cache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         files = self._cache_file
         files.__class__ = _Files
+        if _speaks(function):
+            files._source_stamp = (files._source_stamp, stamp_of(VERBS_DIRECTORY))
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
@@ -87,7 +108,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
             found = super().load_overload(signature, target)
         except Exception:
             found = None
-        _watch.load(time.perf_counter() - start)
+        watch.load(time.perf_counter() - start)
         if found is None:
             _missing()
         return found
@@ -185,141 +206,15 @@ class _Watch(event.Listener):  # type: ignore[misc]
             )
 
 
-_watch = _Watch()
-event.register("numba:compile", _watch)
+watch = _Watch()
+event.register("numba:compile", watch)
 
 
 def compile_seconds() -> float:
     """Return the time that this process has spent to compile or to load code, to be left out of time limits."""
-    return _watch.seconds
+    return watch.seconds
 
 
 def compiled_functions() -> int:
     """Return how many functions this process has compiled, those that they call not counted."""
-    return _watch.functions
-
-
-# ------------------------------------------------------------------------------------------------------ plain Python
-
-
-class _Bodies(dict[Any, Any]):
-    """A table of bodies by type, each as plain Python; what is added to the original later is found, too."""
-
-    def __init__(self, bodies: dict[Any, Any], plain: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self.bodies, self.plain = bodies, plain
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return self.plain(self.bodies.get(key, default))
-
-
-class _Twin:
-    """The functions of a module as plain Python, made from their code and from globals of their own."""
-
-    def __init__(self, names: dict[str, Any]) -> None:
-        self.original, self.names = names, dict(names)
-        self.made: dict[Any, Any] = {}
-        self.names.update((name, self.plain(value)) for name, value in names.items())
-        # What NumPy does faster than a loop of Python's.
-        for name, value in names.items():
-            if name.startswith("_plain_"):
-                own = name.removeprefix("_plain")
-                self.names[own if own in names else own[1:]] = self.plain(value)
-
-    def plain(self, value: Any) -> Any:
-        """Return a function of the module as plain Python; anything else as it is."""
-        if isinstance(value, Patient):
-            value = value.loop
-        if is_jitted(value):
-            value = value.py_func
-        if isinstance(value, dict) and any(
-            isinstance(body, FunctionType) or is_jitted(body) for body in value.values()
-        ):
-            return _Bodies(value, self.plain)
-        if not isinstance(value, FunctionType) or value.__globals__ is not self.original:
-            return value
-        if value not in self.made:
-            closure = tuple(CellType() for _ in value.__closure__ or ())
-            made = FunctionType(value.__code__, self.names, value.__name__, value.__defaults__, closure)
-            self.made[value] = made
-            for cell, old in zip(closure, value.__closure__ or (), strict=True):
-                cell.cell_contents = self.plain(old.cell_contents)
-        return self.made[value]
-
-
-_twins: dict[str, _Twin] = {}
-
-
-def interpreted(loop: Any) -> Callable[..., Any]:
-    """Return a compiled function as plain Python, and with it every function that it calls.
-
-    Where the module has a function `_plain_name`, it stands in for the compiled function `name` or `_name`.
-    """
-    function = loop.py_func if is_jitted(loop) else loop
-    names = function.__globals__
-    twin = _twins.get(names["__name__"])
-    if twin is None:
-        twin = _twins[names["__name__"]] = _Twin(names)
-    plain: Callable[..., Any] = twin.names[function.__name__]
-    return plain
-
-
-_eager = threading.local()  # .on: whether patience is suspended
-
-
-@contextmanager
-def compiling_all() -> Iterator[None]:
-    """Compile whatever is called inside, however small the work; and without a word on stderr."""
-    before, _watch.said, _eager.on = _watch.said, True, True
-    try:
-        yield
-    finally:
-        _watch.said, _eager.on = before, False
-
-
-def is_eager() -> bool:
-    """Return whether to compile whatever is called."""
-    return getattr(_eager, "on", False)
-
-
-class Patient:
-    """A compiled function that is interpreted until that has cost as much as to compile it.
-
-    Nothing is compiled for a few small tables. Code that is in memory or on disk is used at once. Only for functions
-    whose result is the same to the last bit either way: sums of integers, sums in a fixed order.
-
-    Parameters
-    ----------
-    loop : compiled function
-    work : callable
-        Of the same arguments: about how many operations a call takes.
-    """
-
-    def __init__(self, loop: Any, work: Callable[..., float]) -> None:
-        self.loop, self.work = loop, work
-        self.left = 0.0 if DISABLE_JIT else float(PATIENCE_OPERATIONS)
-        self.on_disk = True  # whether it has not been looked for in vain
-        update_wrapper(self, loop)
-
-    def __call__(self, *args: Any) -> Any:
-        """Call the function."""
-        if self.left <= 0.0 or self.loop.overloads or is_eager():
-            return self.loop(*args)
-        if self.on_disk:
-            try:
-                _thread.loads_only = True
-                return self.loop(*args)
-            except NotCompiled:
-                self.on_disk = False
-            finally:
-                _thread.loads_only = False
-        self.left -= self.work(*args)
-        if self.left <= 0.0:
-            return self.loop(*args)
-        with np.errstate(all="ignore"):
-            return interpreted(self.loop)(*args)
-
-
-def patient(work: Callable[..., float]) -> Callable[[Any], Any]:
-    """Return a decorator that makes a compiled function `Patient`; no compiled function may call it then."""
-    return lambda loop: Patient(loop, work)
+    return watch.functions

@@ -1,11 +1,10 @@
-"""Values and names in few words: for the sentences of errors, and for reprs that fit a terminal."""
+"""Values and names in few words, for sentences."""
 
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from itertools import islice
@@ -13,7 +12,6 @@ from typing import Any
 
 SHOWN_CHARACTERS = 80  # of a value
 SHOWN_ITEMS = 6  # of a list, or names in a sentence
-LINE_CHARACTERS = 100
 
 
 def shown(value: Any) -> str:
@@ -105,42 +103,3 @@ def count(number: int, noun: str, nouns: str = "") -> str:
     ('1 epoch', '2 epochs', '3 classes')
     """
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
-
-
-def brief(record: Any, leading: Sequence[str] = ()) -> str:
-    """Return the fields of a dataclass that hold something, each in few characters: a repr of a few lines.
-
-    Parameters
-    ----------
-    record : dataclass
-    leading : sequence of str
-        Fields to begin with.
-
-    Returns
-    -------
-    str
-    """
-    names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
-    values = ((name, getattr(record, name)) for name in names)
-    items = [f"{name}={_rounded(value)}" for name, value in values if not _is_empty(value)]
-    line = f"{type(record).__name__}({', '.join(items)})"
-    if len(line) <= LINE_CHARACTERS:
-        return line
-    lines, filled = [], ""
-    for item in items:
-        if filled and len(filled) + len(item) + 6 > LINE_CHARACTERS:
-            lines.append(filled)
-            filled = ""
-        filled += f"{item}, "
-    body = "\n".join(part.rstrip() for part in [*lines, filled])
-    return f"{type(record).__name__}(\n{textwrap.indent(body, '    ')}\n)"
-
-
-def _rounded(value: Any) -> str:
-    if isinstance(value, tuple) and value and all(type(one) is float for one in value):
-        value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
-    return f"{value:.6g}" if isinstance(value, float) else shown(value)
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str | tuple | list | dict) and not value)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt.compiled.inspection import inspect_csr
+from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Dictionary
 from rosenblatt.files.opening import PARSERS, Opening, open_source

@@ -109,16 +109,6 @@ def test_one_vs_one_in_one_pass_is_one_perceptron_per_pair(stored, data, epochs)
     assert run.intercept.tolist() == [b for _, b, _ in expected]
 
 
-@storage
-@given(integer_sets(classes=3), st.integers(1, 4))
-def test_joint_training_is_ultraconservative(stored, data, epochs):
-    X, label = data
-    run = train(stored(X), label, order="cyclic", epochs=epochs, tol=None, multiclass="joint")
-    W, b, mistakes = reference.joint(X.tolist(), label.tolist(), 3, [range(len(X))] * epochs)
-    assert (run.coef.tolist(), run.intercept.tolist()) == (W, b)
-    assert run.mistakes == tuple(mistakes[: run.epochs])
-
-
 def test_the_kernels_run_as_plain_python():
     script = (
         "import numpy as np, scipy.sparse as sp\n"

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.compiled.inspection import inspect_dense
+from rosenblatt.compiled.sparse import inspect_csr
 from strategies import integer_sets
 
 
@@ -28,21 +29,3 @@ def test_the_first_row_that_is_not_finite_is_named(fault):
     with np.errstate(over="ignore"):
         assert inspect_dense(X) == (147.0, 2)
         assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, 3) == (147.0, -1, 2, -1)
-
-
-@pytest.mark.parametrize(
-    ("column", "found"), [(-1, (1, -1, -1)), (3, (1, -1, 1)), (0, (-1, -1, -1)), (2, (-1, -1, 1))], ids=str
-)
-def test_columns_out_of_range_and_out_of_order_are_named_by_their_row(column, found):
-    data, indptr = np.ones(5), np.array([0, 2, 4, 5])
-    indices = np.array([0, 1, 0, 1, 2])
-    indices[2] = column
-    assert inspect_csr(data, indices, indptr, 3)[1:] == found
-
-
-def test_a_repeated_column_is_out_of_order():
-    assert inspect_csr(np.ones(2), np.array([1, 1]), np.array([0, 2]), 3)[1:] == (-1, -1, 0)
-
-
-def test_empty_rows_are_fine():
-    assert inspect_csr(np.ones(0), np.ones(0, np.int32), np.zeros(4, np.int32), 3) == (0.0, -1, -1, -1)

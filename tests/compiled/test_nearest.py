@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.compiled import nearest
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.compiled.nearest import APART, LIMIT, NEAREST, ORIGIN, ActiveSet, Frame
+from rosenblatt.verbs.rows import Csr, Dense
 
 
 def stored(X, kind):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, train
-from rosenblatt.data.labels import as_labels, as_names, as_targets, as_weights, used_rows
+from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
 
@@ -111,15 +111,6 @@ def test_the_used_rows_are_those_of_a_weight():
     assert used_rows(np.array([0.0, 1.0, 0.0, 2.0])).tolist() == [1, 3]
     assert used_rows(np.array([1.0, 2.0])) is ALL_ROWS
     assert used_rows(np.empty(0)) is ALL_ROWS
-
-
-def test_targets_are_numbers():
-    assert as_targets(["1.5", "2"]).tolist() == [1.5, 2.0]
-    assert as_targets([True, False]).tolist() == [1.0, 0.0]
-    with pytest.raises(InvalidInput, match="regression needs numbers"):
-        as_targets(["a", "b"])
-    with pytest.raises(InvalidInput, match="NaN or infinity"):
-        as_targets([1.0, np.inf])
 
 
 def test_names_are_plain_values():

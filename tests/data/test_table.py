@@ -122,16 +122,6 @@ def test_every_container_gives_the_same_weights(convert):
     assert given.coef.tolist() == expected.coef.tolist()
 
 
-def test_repeated_entries_of_a_sparse_row_add_up():
-    twice = sp.csr_matrix((np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 2))
-    assert as_table(twice).largest == 4.0
-    assert (
-        train(twice, [0, 1], order="cyclic").coef.tolist()
-        == train(twice.toarray(), [0, 1], order="cyclic").coef.tolist()
-    )
-    assert twice.nnz == 4
-
-
 def test_the_largest_norm_is_the_largest():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 7))

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, make_moons
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.compiled.epochs import Task
 from rosenblatt.dual import gram
 from rosenblatt.dual.expansion import Expansion
 from rosenblatt.dual.kernels import PairFunction, Polynomial
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.learn.plan import Plan
+from rosenblatt.verbs.rows import Task
 from strategies import integer_sets
 
 IRIS = load_iris(return_X_y=True)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rosenblatt.compiled.epochs import Csr
 from rosenblatt.files.opening import open_source
+from rosenblatt.verbs.rows import Csr
 
 
 def matrix(chunk):

@@ -260,11 +260,12 @@ def test_a_rule_is_added_in_a_few_lines():
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
 from typing import NamedTuple
-from rosenblatt.compiled import epochs as k
+from rosenblatt.verbs.learning import RULES
+from rosenblatt.verbs.rows import square
 class UnitStep(NamedTuple):
     none: float = 0.0
-k.RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
-    (0.0, 0.0) if margin > 0 else (k.square(rows, i) ** -0.5, -margin))
+RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
+    (0.0, 0.0) if margin > 0 else (square(rows, i) ** -0.5, -margin))
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining
 from rosenblatt.methods.first_order import FirstOrder

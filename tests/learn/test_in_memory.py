@@ -17,19 +17,20 @@ from rosenblatt import (
     Winnow,
     train,
 )
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import in_memory
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.learn.plan import Plan
-from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, Stop
+from rosenblatt.learn.reasons import BATCH, LOSS, PERCEPTRON
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods import pocket
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.pocket import PocketMethod
+from rosenblatt.verbs.learning import PerceptronRule
 
 
 def noisy(n=400, d=3, seed=0, classes=2):

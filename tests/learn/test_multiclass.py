@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, decision, is_joint, make_task, winners
+from rosenblatt.learn.multiclass import MULTICLASS, code, count_problems, is_joint, make_task
 
 modes = pytest.mark.parametrize("multiclass", MULTICLASS)
 
@@ -30,27 +30,6 @@ def test_an_unknown_mode_is_refused_with_those_there_are():
         code(3, "all")
 
 
-@modes
-def test_votes_count_first_and_scores_decide_between_equals(multiclass):
-    sign = code(3, multiclass)
-    # Pairs (0, 1), (0, 2), (1, 2): each class has one vote; class 2 wins by the largest scores.
-    scores = np.array([[1.0, -5.0, 2.0]])
-    found = decision(scores, sign.shape[0], multiclass)
-    if multiclass == "ovo":
-        assert found.tolist() == [[-4.0, 1.0, 3.0]]
-    elif multiclass == "ovo-vote":
-        assert winners(found).tolist() == [2]
-        assert np.abs(found - 0.0).max() < 1 / 3
-        # Two votes beat any scores.
-        assert winners(decision(np.array([[0.1, 0.1, 99.0]]), sign.shape[0], multiclass)).tolist() == [0]
-    else:
-        assert found is scores
-
-
-def test_a_tie_of_two_classes_goes_to_the_negative_one():
-    assert winners(np.array([[0.0], [1e-9], [-1.0]])).tolist() == [0, 1, 0]
-
-
 def test_one_vs_all_weights_the_class_that_it_looks_for():
     costs = np.array([2.0, 3.0, 5.0])
     given_costs = {"class_cost": costs, "weight": np.empty(0), "bias": 1.0}
@@ -58,17 +37,6 @@ def test_one_vs_all_weights_the_class_that_it_looks_for():
     assert task.cost.tolist() == [[2, 1, 1], [1, 3, 1], [1, 1, 5]]
     pairs = make_task(np.zeros(1, np.int32), code(3, "ovo"), "ovo", **given_costs)
     assert pairs.cost.tolist() == [[2, 2, 1], [3, 1, 3], [1, 5, 5]]
-
-
-@pytest.mark.parametrize("multiclass", ["ovo", "ovo-vote"])
-@pytest.mark.parametrize("n_classes", [100, 101, 130])
-def test_sums_by_class_are_the_product_with_the_table_of_signs(n_classes, multiclass):
-    sign = code(n_classes, multiclass)
-    scores = np.random.default_rng(0).integers(-9, 9, (3, sign.shape[1])).astype(float)
-    sums = scores @ sign.T.astype(float)
-    votes = np.where(scores > 0, 1.0, -1.0) @ sign.T.astype(float) / 2
-    wanted = sums if multiclass == "ovo" else votes + sums / (3 * (np.abs(sums) + 1))
-    np.testing.assert_array_equal(decision(scores, n_classes, multiclass), wanted)
 
 
 def test_more_problems_than_memory_holds_are_refused_before_it_is_asked_for():
@@ -81,8 +49,3 @@ def test_more_problems_than_memory_holds_are_refused_before_it_is_asked_for():
         assert tracemalloc.get_traced_memory()[1] < 1e6
     finally:
         tracemalloc.stop()
-
-
-def test_scores_of_very_many_classes_need_no_table():
-    scores = np.zeros((1, 300_000))
-    assert decision(scores, 300_000, "ovr") is scores

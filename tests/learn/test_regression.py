@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.epochs import LmsRule
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.regression import RegressionStream, regression_task
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.verbs.rules import LmsRule
 
 UNWEIGHTED = np.empty(0)
 

@@ -1,6 +1,4 @@
-"""The observers that end a run, and the words for each end."""
-
-import string
+"""The observers that end a run."""
 
 import numpy as np
 import pytest
@@ -10,59 +8,11 @@ from hypothesis import strategies as st
 from rosenblatt.data.table import ALL_ROWS, as_table
 from rosenblatt.learn import stopping
 from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Cycle, Patience, Stop
-
-WORDS = {name: getattr(stopping, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
-# What the trainer knows at the end of a run.
-FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "zero_loss", "remedy", "seconds", "patience", "by"}
-FIGURES |= {"every", "share", "support", "after", "plane", "beyond", "cycle", "fewer_mistakes", "less_loss"}
-
-
-@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
-def test_every_end_has_words_made_of_figures_that_are_known(words):
-    assert words.keys() == set(Stop)
-    for text in words.values():
-        fields = {field for _, field, _, _ in string.Formatter().parse(text) if field}
-        assert fields <= FIGURES | {"proof"}
-
-
-def test_no_end_advises_to_shuffle():
-    assert "shuff" not in str(WORDS) + stopping.CYCLE_PROVED + stopping.CYCLE_COMPUTED
-
-
-def test_a_figure_falls_if_its_last_third_is_below_the_second():
-    assert stopping.falls([3])
-    assert stopping.falls([5, 5, 5])  # too few to tell
-    assert stopping.falls(range(30, 0, -1))
-    assert not stopping.falls([90, *[5, 4, 6, 5, 5, 4, 6, 5, 5] * 3])
-    assert not stopping.falls(range(30))
-
-
-def test_the_parts_of_a_run_are_named_by_how_they_ended():
-    say = {Stop.EPOCHS: "ended", Stop.SEPARATED: "done", Stop.CHUNK: "a chunk"}.get
-    stops, noun = (Stop.SEPARATED, Stop.EPOCHS, Stop.SEPARATED), ("class", "classes")
-    told = "1 of 3 classes ('b'): ended; 2 of 3 classes ('a' and 'c'): done"
-    assert stopping.by_part(stops, "abc", noun, say) == told
-    assert stopping.by_part(stops[:1] * 3, "abc", noun, say) == "all 3 classes: done"
-    assert stopping.by_part(stops[:1], "", noun, say) == "done"
-    assert stopping.by_part((Stop.CHUNK,) * 2, "ab", noun, say) == "a chunk"
-    many = stopping.by_part(stops + stops[:1] * 20, range(23), noun, say)
-    assert many == "1 of 23 classes (1): ended; 22 of 23 classes (0, 2, 3, 4, 5, 6 and 16 more): done"
+from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Patience, Stop
 
 
 def test_every_end_has_its_place():
     assert sorted(stop.name for stop in PRECEDENCE) == sorted(stop.name for stop in Stop)
-
-
-def test_only_a_perceptron_speaks_of_separating():
-    for name in ("LOSS", "REGRESSION"):
-        for stop in (Stop.EPOCHS, Stop.TRAINING, Stop.CHUNK, Stop.SEPARATED):
-            assert "separa" not in WORDS[name][stop]
-    for stop in (Stop.EPOCHS, Stop.TRAINING, Stop.CHUNK, Stop.SEPARATED):
-        assert "mistake" not in WORDS["REGRESSION"][stop]
-    for words in WORDS.values():
-        assert "in epoch" not in words[Stop.CHUNK]
-        assert "separable at all" not in words[Stop.CHUNK]
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(0, 3), st.integers(1, 4))
@@ -78,21 +28,6 @@ def test_patience_ends_after_so_many_epochs_without_progress(figures, tol, patie
 def test_patience_watches_each_part_by_itself():
     watch = Patience(2, 0.1, 2)
     assert [watch.stalled([1.0 / t, 1.0]) for t in (1, 2, 3)] == [[False, False], [False, False], [False, True]]
-
-
-@given(st.integers(0, 6), st.integers(1, 7))
-def test_a_cycle_is_found_with_a_length_that_is_a_multiple_of_its_own(before, length):
-    W, b = np.zeros((1, 1)), np.zeros(1)
-    cycle = Cycle(W, b)
-    for epoch in range(1, 200):
-        place = epoch if epoch < before else before + (epoch - before) % length
-        W[0, 0] = place
-        if cycle.returned(slice(None)):
-            assert cycle.length % length == 0
-            assert cycle.length < 2 * (before + length) + 2
-            return
-        cycle.advance()
-    pytest.fail("no cycle was found")
 
 
 def ceiling_of_wide_rows():

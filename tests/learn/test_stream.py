@@ -16,11 +16,11 @@ from sklearn.feature_extraction import DictVectorizer
 
 from members import STREAMS
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, SoftMargin, VotedPerceptron, Winnow
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Settings, Stream
 from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.verbs.learning import PerceptronRule
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from oracles import family
 from rosenblatt import VotedPerceptron
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import voted
 from rosenblatt.learn.stream import Settings
 from rosenblatt.learn.voted import Updates, VotedStream
-from rosenblatt.methods.first_order import Voted
+from rosenblatt.methods.voted import Voted
+from rosenblatt.verbs.learning import PerceptronRule
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)

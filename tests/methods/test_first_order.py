@@ -5,22 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.compiled.epochs import (
-    BalancedWinnowRule,
-    ElasticNet,
-    HingeRule,
-    PassiveAggressiveRule,
-    PerceptronRule,
-    Ridge,
-    WinnowRule,
-)
+from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder, Voted
+from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.pocket import PocketMethod
+from rosenblatt.methods.voted import Voted
+from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.verbs.penalties import ElasticNet, Ridge
+from rosenblatt.verbs.rules import HingeRule, PassiveAggressiveRule
 
 METHODS = {
     "perceptron": FirstOrder(PerceptronRule(0.0, 0.0)),

@@ -10,16 +10,8 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods import method as method_module
-from rosenblatt.methods.method import (
-    Pass,
-    best_order,
-    check_start,
-    copy_state,
-    new_counts,
-    order_of,
-    scores,
-    start_state,
-)
+from rosenblatt.methods.method import Pass, best_order, check_start, copy_state, new_counts, order_of, start_state
+from rosenblatt.methods.scores import scores
 from ways import METHODS, STREAMING, trained
 
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -182,6 +174,7 @@ def test_scores_and_streams_do_not_depend_on_the_pieces_that_they_are_cut_into(m
         expected = whole.decision_function(rows)
         with monkeypatch.context() as patch:
             patch.setattr(method_module, "PIECE_ENTRIES", 30)
+            patch.setattr("rosenblatt.methods.scores.PIECE_ENTRIES", 30)
             pieces = Perceptron().partial_fit(rows, y)
             assert pieces.coef_.tolist() == whole.coef_.tolist()
             assert pieces.decision_function(rows).tolist() == expected.tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.epochs import BalancedWinnowRule, WinnowRule
+from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.method import Pass, new_counts

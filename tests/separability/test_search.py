@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 from margins_by_hand import planted_margin
-from rosenblatt.compiled.epochs import PassiveAggressiveRule, PerceptronRule
 from rosenblatt.compiled.nearest import NEAREST, ORIGIN
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
@@ -18,6 +17,8 @@ from rosenblatt.separability.search import (
     lowest_rows,
 )
 from rosenblatt.separability.views import MatrixView, standardised
+from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.verbs.rules import PassiveAggressiveRule
 
 
 def test_a_search_ends_where_margins_overflow():

@@ -190,7 +190,7 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
     from rosenblatt.data.survey import Survey
     from rosenblatt.files.opening import open_source
     from rosenblatt.learn.chunked import Look, survey_first
-    from rosenblatt.learn.multiclass import decision, winners
+    from rosenblatt.learn.decisions import decision, winners
     from rosenblatt.learn.regression import RegressionStream
     from rosenblatt.learn.stream import NO_CLASSES, Stream
 

@@ -4,7 +4,8 @@ Nothing here checks bounds; `rosenblatt.separability.cycles` validates each arra
 limit below which no sum overflows 64 bits.
 """
 
-from rosenblatt.jit import compiled, patient
+from rosenblatt.jit import compiled
+from rosenblatt.patience import patient
 
 GOING, SEPARATED, RETURNED, OVERFLOW = 0, 1, 2, 3
 

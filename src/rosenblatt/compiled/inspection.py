@@ -1,4 +1,4 @@
-"""What could lead a compiled loop astray: indices out of range, values that are not finite."""
+"""What could lead a compiled loop over dense rows astray: values that are not finite."""
 
 import numpy as np
 
@@ -23,81 +23,3 @@ def inspect_dense(X):
         elif total > largest:
             largest = total
     return largest, fault
-
-
-@compiled(fastmath=FASTMATH)
-def inspect_csr(data, indices, indptr, n_features):
-    """Largest squared row norm, first row out of bounds, first not finite, first not ascending; -1 for none.
-
-    `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
-    """
-    largest, infinite = 0.0, -1
-    for i in range(indptr.size - 1):
-        total = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            value = np.float64(data[k])
-            total += value * value
-        if not total < np.inf:
-            if infinite < 0:
-                infinite = i
-        elif total > largest:
-            largest = total
-    # All rows at once, in loops that are vectorised; row by row only if something is wrong.
-    first, last = np.uint64(indptr[0]), np.uint64(indptr[indptr.size - 1])
-    low = high = indices.dtype.type(0)
-    for k in range(first, last):
-        low = min(low, indices[k])
-        high = max(high, indices[k])
-    falls = 0
-    for k in range(first + np.uint64(1), last):
-        falls += indices[k] <= indices[k - np.uint64(1)]
-    for i in range(1, indptr.size - 1):  # where a row begins, and is not empty, columns may fall
-        k = np.uint64(indptr[i])
-        if first < k < np.uint64(indptr[i + 1]):
-            falls -= indices[k] <= indices[k - np.uint64(1)]
-    if falls == 0 and low >= 0 and high < n_features:
-        return largest, -1, infinite, -1
-    return largest, *_first_faults(indices, indptr, n_features, infinite)
-
-
-@compiled()
-def _first_faults(indices, indptr, n_features, infinite):
-    """Return the first row out of bounds, the first that is not finite as given, and the first not ascending."""
-    outside, disorder = -1, -1
-    for i in range(indptr.size - 1):
-        for k in range(indptr[i], indptr[i + 1]):
-            if outside < 0 and not 0 <= indices[k] < n_features:
-                outside = i
-            if disorder < 0 and k > indptr[i] and indices[k] <= indices[k - 1]:
-                disorder = i
-    return outside, infinite, disorder
-
-
-@compiled()
-def survey_dense(X, rows, squares, counts):
-    """Add up, column by column, the squares of the values of some rows, and how many of them are not zero."""
-    for t in range(rows.size):
-        for j in range(X.shape[1]):
-            value = np.float64(X[rows[t], j])
-            squares[j] += value * value
-            counts[j] += value != 0.0
-
-
-@compiled()
-def survey_csr(data, indices, indptr, rows, squares, counts, columns):
-    """Do the same for sparse rows, in time proportional to their entries; return how many columns have values.
-
-    `squares` and `counts` have a zero for each column: memory that is all zeros costs nothing until it is written to.
-    `columns`, with room for each entry of the rows, receives the columns that have values.
-    """
-    size = 0
-    for t in range(rows.size):
-        for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
-            j, value = indices[k], np.float64(data[k])
-            if value != 0.0:
-                if counts[j] == 0.0:
-                    columns[size] = j
-                    size += 1
-                squares[j] += value * value
-                counts[j] += 1.0
-    return size

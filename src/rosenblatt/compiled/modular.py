@@ -6,7 +6,8 @@ primes below 2**27 each product stays below 2**53 and is exact, and unlike the i
 
 import numpy as np
 
-from rosenblatt.jit import compiled, patient
+from rosenblatt.jit import compiled
+from rosenblatt.patience import patient
 
 # Sums may be reordered: every partial sum is an integer below 2**53, so all orders give the same number.
 FASTMATH = {"reassoc", "contract", "nsz"}

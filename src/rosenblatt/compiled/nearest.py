@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, interpreted, is_eager
+from rosenblatt.jit import compiled
+from rosenblatt.patience import interpreted, is_eager
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 

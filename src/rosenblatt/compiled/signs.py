@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, patient
+from rosenblatt.jit import compiled
+from rosenblatt.patience import patient
 
 # Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
 # bit, `sum_dense` and `sum_csr`, are compiled without.

@@ -48,7 +48,9 @@ def readable(X: Any) -> Any:
         If X is not rows, or has values that are not numbers; a column is named where it has a name.
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        _check_frame(X)
+        from rosenblatt.data.texts import check_frame
+
+        check_frame(X)
         return X
     values = _as_array(X)
     if values.ndim == 0:
@@ -56,10 +58,20 @@ def readable(X: Any) -> Any:
             f"Expected 2D array, got scalar array instead: X is {shown(X)}, which has no rows. Pass an array, a data "
             "frame or a sparse matrix with one row for each sample."
         )
-    values = _read(values) if values.dtype.kind in "OUS" else values
+    values = _read(values)
     check_shape(values.shape)
     refuse_kind(values.dtype, "X")
     return values
+
+
+def _read(values: Array) -> Array:
+    """Return texts and objects as numbers; anything else as it is."""
+    if values.dtype.kind not in "OUS":
+        return values
+    # Imported here: most rows are numbers.
+    from rosenblatt.data.texts import read_values
+
+    return read_values(values)
 
 
 def _as_array(X: Any) -> Array:
@@ -71,41 +83,6 @@ def _as_array(X: Any) -> Array:
         raise InvalidInput(
             f"X cannot be read as a matrix: {fault}. Pass rows of the same length, with a number for each feature."
         ) from None
-
-
-def _check_frame(X: Any) -> None:
-    """Raise an error for the first column of a data frame that is not one of numbers."""
-    for number, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
-        if getattr(dtype, "kind", "O") not in "fiub":
-            column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]
-            values = np.asarray(column)
-            refuse_kind(values.dtype, f"The column {shown(name)} of X")
-            if values.dtype.kind in "OUS":
-                _read(values[:, None], [name])
-
-
-def _read(values: Array, names: Any = None) -> Array:
-    """Return texts and objects as numbers, or raise an error that names the first that is none."""
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        where, value = _first_fault(values, names)
-        kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
-        detail = f" ({error})" if isinstance(error, TypeError) else ""
-        raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
-
-
-def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
-    """Return which column of X has a value that is not a number, and that value."""
-    columns = values.reshape(values.shape[0], -1) if values.ndim > 1 else values[:, None]
-    for number in range(columns.shape[1]):
-        for value in columns[:, number].tolist():
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                name = "X" if values.ndim == 1 else f"Column {number} of X"
-                return name if names is None else f"The column {shown(names[number])} of X", value
-    return "X", values.ravel()[0]
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -139,9 +116,7 @@ def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> No
 
 def dense_values(X: Any) -> Array:
     """Return X as a matrix of native float32 or float64 in C order, without a copy where possible."""
-    values = np.asarray(readable(X))
-    if values.dtype.kind in "OUS":  # of a frame that mixes numbers and objects which can be read as numbers
-        values = _read(values)
+    values = _read(np.asarray(readable(X)))  # a frame may mix numbers and objects which can be read as numbers
     check_shape(values.shape)
     return real_values(values, "X")
 

@@ -1,4 +1,4 @@
-"""Labels, weights and targets of rows, checked once."""
+"""Labels and weights of rows, checked once."""
 
 from __future__ import annotations
 
@@ -116,17 +116,6 @@ def as_labels(y: Any, n_samples: int) -> tuple[Array, Array]:
     return classes, label.reshape(-1).astype(np.int32)
 
 
-def as_classes(classes: Any) -> Array:
-    """Return classes that are announced, sorted, each once; raise an error if they are not labels."""
-    try:
-        values = np.asarray(classes)
-    except ValueError:
-        values = np.empty((0, 0))
-    if values.ndim != 1:
-        raise InvalidInput(f"classes={shown(classes)} is not a list of labels. Pass all labels, such as [0, 1].")
-    return as_labels(classes if isinstance(classes, list | tuple) else values, values.size)[0]
-
-
 def as_weights(sample_weight: Any, n_samples: int) -> Array:
     """Return sample weights as a checked array, empty where all are one."""
     if sample_weight is None:
@@ -148,22 +137,6 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     if not weight.any():
         raise InvalidInput("sample_weight is zero everywhere: nothing is left to learn from. Weight some row above 0.")
     return np.ascontiguousarray(weight)
-
-
-def as_targets(y: Any) -> Array:
-    """Return the targets of a regression as checked numbers."""
-    values = np.asarray(y)
-    if values.dtype.kind in "OUS":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
-            ) from None
-    target = np.ascontiguousarray(values, dtype=np.float64)
-    if not np.isfinite(target).all():
-        raise InvalidInput("Input y contains NaN or infinity. Remove the rows whose target is not known.")
-    return target
 
 
 def used_rows(weight: Array) -> Array:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
-from rosenblatt.compiled.inspection import survey_csr, survey_dense
+from rosenblatt.compiled.surveys import survey_csr, survey_dense
 from rosenblatt.data.table import ALL_ROWS, Table
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

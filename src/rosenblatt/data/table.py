@@ -6,18 +6,16 @@ of range, broken row pointers, values that are not finite, shapes that do not fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Csr, Dense
-from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
-from rosenblatt.data.dense import check_shape, dense_values, real_values, refuse_infinite
+from rosenblatt.compiled.inspection import inspect_dense
+from rosenblatt.data.dense import dense_values, refuse_infinite
 from rosenblatt.errors import InvalidInput
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 
@@ -51,6 +49,12 @@ def part_of(subset: Array, first: int, size: int, n_rows: int) -> Array:
     if first == 0 and size >= n_rows:
         return subset
     return subset[first : first + size] if subset.size else row_numbers(np.arange(first, min(first + size, n_rows)))
+
+
+def _csr_matrix(arrays: Any, shape: tuple[int, int]) -> Any:
+    import scipy.sparse as sp
+
+    return sp.csr_matrix(tuple(arrays), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class Table:
 
     def matrix(self) -> Any:
         """Return the rows as an array or a scipy CSR matrix, without a copy."""
-        return self.rows.X if isinstance(self.rows, Dense) else sp.csr_matrix(self.rows, shape=self.shape)
+        return self.rows.X if isinstance(self.rows, Dense) else _csr_matrix(self.rows, self.shape)
 
     def take(self, subset: Array) -> Table:
         """Return a copy of some of the rows."""
@@ -98,7 +102,7 @@ class Table:
         if exact is not None and isinstance(self.rows, Dense):
             exact = exact[subset]
         elif exact is not None:
-            place = sp.csr_matrix((np.arange(exact.size), *self.rows[1:]), shape=self.shape)[subset].data
+            place = _csr_matrix((np.arange(exact.size), *self.rows[1:]), self.shape)[subset].data
             exact = exact[place]
         return Table(rows, (subset.size, self.shape[1]), self.dtype, self.largest, exact)
 
@@ -126,7 +130,12 @@ def as_table(X: Any) -> Table:
     InvalidInput
         If X is not a finite real matrix with at least one row and one feature, or is a damaged sparse matrix.
     """
-    return _sparse_table(check_sparse(X)) if sp.issparse(X) else _dense_table(X)
+    if not hasattr(X, "tocsr"):
+        return _dense_table(X)
+    # Imported here: dense rows need no SciPy.
+    from rosenblatt.data.sparse import as_sparse_table
+
+    return as_sparse_table(X)
 
 
 def _dense_table(X: Any) -> Table:
@@ -198,125 +207,6 @@ def with_dtype(table: Table, dtype: np.dtype[Any]) -> Table:
     return Table(rows, table.shape, dtype, table.largest)
 
 
-def _damaged(fault: str) -> InvalidInput:
-    return InvalidInput(
-        f"X is a damaged sparse matrix: {fault}. Build it anew from its coordinates, for example with "
-        "scipy.sparse.coo_array((values, (rows, columns)), shape=...).tocsr()."
-    )
-
-
-def _check_compressed(X: Any) -> None:
-    """Raise an error if the arrays of a CSR, CSC or BSR matrix do not describe a matrix of its shape."""
-    _check_arrays(X, {"indptr": (1, "iu"), "indices": (1, "iu"), "data": (3 if X.format == "bsr" else 1, VALUES)})
-    indptr, indices, values = X.indptr, X.indices, X.data
-    major, minor = X.shape if X.format != "csc" else X.shape[::-1]
-    if X.format == "bsr":
-        high, wide = values.shape[1:]
-        if not (high and wide) or major % high or minor % wide:
-            raise _damaged(f"blocks of {high} times {wide} do not fill the shape {X.shape}")
-        major, minor = major // high, minor // wide
-    if indptr.size != major + 1:
-        raise _damaged(f"indptr has {indptr.size} entries where the shape {X.shape} needs {major + 1}")
-    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
-        raise _damaged("indptr does not rise from 0")
-    if indptr[-1] > min(indices.size, len(values)):
-        raise _damaged(
-            f"indptr ends at {indptr[-1]}, past the {indices.size} indices and {len(values)} values there are"
-        )
-    if X.format != "csr":  # the compiled inspection reads the indices of CSR
-        _check_range("indices", indices[: indptr[-1]], minor)
-
-
-def _check_coordinates(X: Any) -> None:
-    """Raise an error if the coordinates of a COO matrix lead outside its shape."""
-    _check_arrays(X, {"row": (1, "iu"), "col": (1, "iu"), "data": (1, VALUES)})
-    for index, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
-        if index.size != X.data.size:
-            raise _damaged(f"it has {index.size} coordinates for {X.data.size} values")
-        _check_range("coordinates", index, size)
-
-
-def _check_lists(X: Any) -> None:
-    """Raise an error if the lists of a LIL matrix do not fit one another: scipy would read past their ends."""
-    _check_arrays(X, {"rows": (1, "O"), "data": (1, "O")})
-    if not X.rows.size == X.data.size == X.shape[0]:
-        raise _damaged(f"it has {X.rows.size} and {X.data.size} lists for {X.shape[0]} rows")
-    for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
-        if type(columns) is not list or type(values) is not list or len(columns) != len(values):
-            raise _damaged(f"the columns and the values of row {row} are not two lists of the same length")
-    columns = [column for columns in X.rows for column in columns]
-    if not all(isinstance(column, int | np.integer) for column in columns):
-        raise _damaged("a column is not an integer")
-    if columns:
-        _check_range("indices", np.array([min(columns), max(columns)]), X.shape[1])
-
-
-def _check_diagonals(X: Any) -> None:
-    """Raise an error if a DIA matrix has not one offset for each diagonal, and each once."""
-    _check_arrays(X, {"offsets": (1, "iu"), "data": (2, VALUES)})
-    if X.offsets.size != X.data.shape[0]:
-        raise _damaged(f"it has {X.offsets.size} offsets for {X.data.shape[0]} diagonals")
-    if np.unique(X.offsets).size != X.offsets.size:
-        raise _damaged("an offset comes twice")
-
-
-def _check_keys(X: Any) -> None:
-    """Raise an error if the keys of a DOK matrix are not places in it."""
-    for key in X.keys():  # noqa: SIM118 (a matrix is not iterated by its keys)
-        pair = isinstance(key, tuple) and len(key) == 2 and all(isinstance(index, int | np.integer) for index in key)
-        if not pair or not all(0 <= index < size for index, size in zip(key, X.shape, strict=True)):
-            raise _damaged(f"its key {key!r:.60} is not a place in the shape {X.shape}")
-
-
-# Kinds of values that are numbers, or that are refused as what they are.
-VALUES = "biufcOUSmMV"
-_CHECKS: dict[str, Callable[[Any], None]] = {
-    **dict.fromkeys(("csr", "csc", "bsr"), _check_compressed),
-    "coo": _check_coordinates,
-    "lil": _check_lists,
-    "dia": _check_diagonals,
-    "dok": _check_keys,
-}
-
-
-def _check_arrays(X: Any, wanted: dict[str, tuple[int, str]]) -> None:
-    """Raise an error unless the parts of a matrix are arrays of these dimensions and kinds."""
-    for name, (dimensions, kinds) in wanted.items():
-        part = getattr(X, name, None)
-        if not isinstance(part, np.ndarray) or part.ndim != dimensions or part.dtype.kind not in kinds:
-            of = " of integers" if kinds == "iu" else ""
-            raise _damaged(f"{name} is not a {('', 'one', 'two', 'three')[dimensions]}-dimensional array{of}")
-
-
-def _check_range(name: str, index: Array, size: int) -> None:
-    if index.size and (index.min() < 0 or index.max() >= size):
-        raise _damaged(f"its {name} go outside [0, {size}): from {index.min()} to {index.max()}")
-
-
-def check_sparse(X: Any) -> Any:
-    """Check that the arrays of a sparse matrix can be trusted by scipy's own conversions and products.
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array
-
-    Returns
-    -------
-    scipy sparse matrix or array
-        X itself.
-
-    Raises
-    ------
-    InvalidInput
-        If an index or a pointer of X leads outside its arrays.
-    """
-    check_shape(X.shape)
-    check = _CHECKS.get(X.format)
-    if check is not None:
-        check(X)
-    return X
-
-
 def with_own_indices(table: Table) -> Table:
     """Return the rows with indices that nobody else can change while a loop reads them without looking.
 
@@ -326,27 +216,3 @@ def with_own_indices(table: Table) -> Table:
         return table
     data, indices, indptr = table.rows
     return Table(Csr(data, indices.copy(), indptr.copy()), table.shape, table.dtype, table.largest)
-
-
-def _sparse_table(X: Any) -> Table:
-    try:
-        matrix = X.tocsr()
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise _damaged(f"scipy cannot convert it ({error})") from None
-    values, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-    values = real_values(values[: indptr[-1]], "X")
-    indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64 if indptr[-1] > np.iinfo(np.int32).max else indices.dtype)
-    with np.errstate(over="ignore"):
-        largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1])
-    if outside >= 0:
-        raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
-    if infinite >= 0:
-        stored = slice(indptr[infinite], indptr[infinite + 1])
-        refuse_infinite(values[stored], infinite, indices[stored])
-    if disorder >= 0:
-        # Repeated entries add up in scipy's eyes; a sum of their squares would not be the row's norm.
-        tidy = sp.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=True)
-        tidy.sum_duplicates()
-        return _sparse_table(tidy)
-    return Table(Csr(values, indices, indptr), matrix.shape, values.dtype, largest)

@@ -14,7 +14,7 @@ from rosenblatt.data.memory import check_memory
 from rosenblatt.dual.expansion import Expansion, expand
 from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
-from rosenblatt.learn.multiclass import decision, winners
+from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.trainer import Clock
 from rosenblatt.storage.checks import check_array, check_record

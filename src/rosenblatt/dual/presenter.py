@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import dual as loops
-from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.dual.expansion import Expansion, Log, expand
 from rosenblatt.dual.kernels import Objects, Similarity, join
@@ -29,9 +28,11 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import KERNEL, UNBOUNDED_KERNEL, Stop
+from rosenblatt.learn.reasons import KERNEL, UNBOUNDED_KERNEL
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 from rosenblatt.separability.clock import OutOfTime
+from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]
 

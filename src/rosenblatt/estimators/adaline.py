@@ -12,24 +12,26 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import LmsRule
-from rosenblatt.data.labels import as_targets, as_weights, used_rows
+from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.table import with_own_indices
+from rosenblatt.data.targets import as_targets
 from rosenblatt.estimators.base import all_or_nothing
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.in_memory import Job, run
+from rosenblatt.learn.reasons import REGRESSION
 from rosenblatt.learn.record import Recorder, Recording
 from rosenblatt.learn.regression import RegressionStream, regression_task
-from rosenblatt.learn.stopping import REGRESSION, Stop
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import copy_state
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.rules import LmsRule
 
 Array = npt.NDArray[Any]
 

@@ -22,7 +22,8 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.table import Table, as_table, check_sparse, learnable, too_long, widened
+from rosenblatt.data.sparse import check_sparse
+from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.plan import Epoch, Plan, Run

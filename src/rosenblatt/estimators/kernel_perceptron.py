@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import Task
-from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.targets import as_classes
 from rosenblatt.dual.blocks import run_dual
 from rosenblatt.dual.budget import Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
@@ -44,13 +44,15 @@ from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
 from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
 from rosenblatt.learn.costs import class_costs
-from rosenblatt.learn.multiclass import by_pairs, code, count_problems, decision, make_task, winners
+from rosenblatt.learn.decisions import decision, winners
+from rosenblatt.learn.multiclass import by_pairs, code, count_problems, make_task
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recording
 from rosenblatt.learn.reserve import growth, open_code
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]
 

@@ -17,9 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.survey import survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
+from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -28,11 +29,13 @@ from rosenblatt.estimators.padding import check_padding
 from rosenblatt.estimators.scale import warn_of_scale
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.costs import class_costs
+from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.multiclass import MULTICLASS, by_pairs, code, decision, make_task, winners
+from rosenblatt.learn.multiclass import MULTICLASS, by_pairs, code, make_task
 from rosenblatt.learn.plan import Run
+from rosenblatt.learn.reasons import PERCEPTRON
 from rosenblatt.learn.record import Recorder, Recording
-from rosenblatt.learn.stopping import PERCEPTRON, Stop
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import Learned, Stream
 from rosenblatt.learn.trainer import Clock, Trainer
 from rosenblatt.methods.method import copy_state, start_state

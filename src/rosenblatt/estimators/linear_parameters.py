@@ -11,22 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rosenblatt.compiled.epochs import (
-    BalancedWinnowRule,
-    ElasticNet,
-    HarmonicRate,
-    HingeRule,
-    LmsRule,
-    LogisticRule,
-    NoPenalty,
-    NormalisedLmsRule,
-    PassiveAggressiveRule,
-    PerceptronRule,
-    Ridge,
-    SmoothPassiveAggressiveRule,
-    SquaredHingeRule,
-    WinnowRule,
-)
+from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput
@@ -53,16 +38,26 @@ from rosenblatt.estimators.parameters import (
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.stream import Settings
-from rosenblatt.methods import first_order
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
+from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
+from rosenblatt.verbs.rules import (
+    HingeRule,
+    LmsRule,
+    LogisticRule,
+    NormalisedLmsRule,
+    PassiveAggressiveRule,
+    SmoothPassiveAggressiveRule,
+    SquaredHingeRule,
+)
 
 RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": LogisticRule}
 
 
-def penalty_of(member: Any) -> first_order.Penalty:
+def penalty_of(member: Any) -> NoPenalty | Ridge | ElasticNet:
     """Return the penalty that the parameters describe."""
     if member.penalty is None:
         return NoPenalty()

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
@@ -28,12 +27,14 @@ from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Stop
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.method import as_hyperplanes, scores
+from rosenblatt.methods.method import as_hyperplanes
+from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.learning import PerceptronRule
 
 Array = npt.NDArray[Any]
 

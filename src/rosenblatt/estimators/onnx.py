@@ -212,7 +212,7 @@ def _votes(graph: _Graph, x: str, model: VotedPerceptron) -> str:
 
 
 def _class_scores(graph: _Graph, scores: str, n_classes: int, multiclass: str) -> str:
-    """Return the scores of the classes, as `rosenblatt.learn.multiclass.decision` does."""
+    """Return the scores of the classes, as `rosenblatt.learn.decisions.decision` does."""
     if not by_pairs(multiclass) or n_classes <= 2:
         return scores
     table = graph.constant(code(n_classes, multiclass).T.astype(float))

@@ -10,17 +10,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import Counts
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
-from rosenblatt.learn.stopping import Stop, Words
+from rosenblatt.learn.reasons import Words
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.rows import Counts
 from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
@@ -19,9 +18,10 @@ from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.learn.voted import Updates, VotedStream
-from rosenblatt.methods.first_order import Voted
 from rosenblatt.methods.method import Method
+from rosenblatt.methods.voted import Voted
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.learning import PerceptronRule
 
 Array = npt.NDArray[Any]
 

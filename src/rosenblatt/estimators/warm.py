@@ -13,7 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.jit import compiled_functions, compiling_all
+from rosenblatt.jit import compiled_functions
+from rosenblatt.patience import compiling_all
 
 Array = npt.NDArray[Any]
 

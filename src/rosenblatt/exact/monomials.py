@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Dense, gather
+from rosenblatt.compiled.gathering import gather
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.numbers import exact_table
+from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

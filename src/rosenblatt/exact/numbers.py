@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.table import Table, as_table, check_sparse
+from rosenblatt.data.sparse import check_sparse
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]

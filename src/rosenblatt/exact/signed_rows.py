@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import signs as compiled
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.rational import as_integers, primitive
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -18,14 +18,15 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
-from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.compiled.inspection import inspect_dense
+from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count
 from rosenblatt.files.blocks import in_order
 from rosenblatt.files.chunks import Chunk, Position, sliced
 from rosenblatt.files.source import FilePath
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

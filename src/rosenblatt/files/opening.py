@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
-from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
+from rosenblatt.compiled.inspection import inspect_dense
+from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.compiled.tokens import mark_columns
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
@@ -29,6 +29,7 @@ from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chu
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
 from rosenblatt.files.sniffing import SAMPLE_BYTES, Sample, recognise
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, open_raw, open_unpacked, unpacked_start
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from rosenblatt.compiled.epochs import Csr
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.opening import FileSource, open_source
@@ -26,6 +25,7 @@ from rosenblatt.files.options import MOST_BITS, FeatureOptions
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
+from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
 NAME_BITS = 24

@@ -15,23 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Dense, Task
-from rosenblatt.data.labels import as_labels, as_targets, as_weights
+from rosenblatt.compiled.errors import weigh_errors
+from rosenblatt.data.labels import as_labels, as_weights
 from rosenblatt.data.survey import SURVEYED_ROWS, Survey
 from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.data.targets import as_targets
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.learn.costs import class_costs
+from rosenblatt.learn.cycle import Cycle
+from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.model import LinearModel
-from rosenblatt.learn.multiclass import by_pairs, code, decision, is_joint, make_task, winners
+from rosenblatt.learn.multiclass import by_pairs, code, is_joint, make_task
 from rosenblatt.learn.order import mixed
 from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.reasons import BATCH, LOSS, PERCEPTRON, REGRESSION, Words
 from rosenblatt.learn.regression import regression_task
-from rosenblatt.learn.stopping import BATCH, LOSS, PERCEPTRON, REGRESSION, Cycle, Stop, Words
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Pass, all_finite, copy_state, new_counts, order_of, scores, start_state
+from rosenblatt.methods.method import Pass, all_finite, copy_state, new_counts, order_of, start_state
+from rosenblatt.methods.scores import scores
+from rosenblatt.verbs.rows import Dense, Task
 
 Array = npt.NDArray[Any]
 
@@ -510,7 +515,7 @@ class InChunks(Presenter):
         label = task.label[rows]
         costs = np.append(task.class_cost, 1.0)[label] * own
         if not weight.size and (task.class_cost == 1.0).all() and not by_pairs(self.settings.multiclass):
-            wrong, total = epochs.weigh_errors(chunk.table.rows, task, rows, self.planes)
+            wrong, total = weigh_errors(chunk.table.rows, task, rows, self.planes)
             return np.array([total]), np.array([wrong])
         found = scores(chunk.table, self.planes, rows)
         elected = winners(decision(found, self.classes.size, self.settings.multiclass))

@@ -7,33 +7,26 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Task
+from rosenblatt.compiled.errors import misfits, weigh_errors
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
-from rosenblatt.learn.multiclass import by_pairs, decision, part_names, winners
+from rosenblatt.learn.multiclass import by_pairs, part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import (
-    BATCH,
-    CYCLE_COMPUTED,
-    CYCLE_PROVED,
-    LOSS,
-    PERCEPTRON,
-    REGRESSION,
-    Ceiling,
-    Cycle,
-    Stop,
-    Words,
-)
+from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_counts, order_of, scores
+from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_counts, order_of
+from rosenblatt.verbs.rows import Task
+
+if TYPE_CHECKING:
+    from rosenblatt.learn.cycle import Cycle
+    from rosenblatt.learn.reasons import Words
 
 Array = npt.NDArray[Any]
 
@@ -105,14 +98,6 @@ def run(job: Job, state: Any) -> Run:
         return Trainer(job.plan, InMemory(job, state, pool), job.clock).run()
 
 
-def _words(job: Job) -> Words:
-    if job.task.target.size:
-        return REGRESSION
-    if not job.method.finite:
-        return LOSS
-    return BATCH if job.plan.batch else PERCEPTRON
-
-
 def _beyond(job: Job) -> str:
     """Return what to try where no hyperplane separates the rows, beside what the job does already."""
     remedies = ["a kernel (KernelPerceptron)", "a soft margin (SoftMargin)"]
@@ -134,7 +119,6 @@ class InMemory(Presenter):
         self.joint = job.multiclass == "joint" and state.b.size > 1
         self.parts = self.counted = 1 if self.joint else state.b.size
         self.rests, self.validates = job.method.rests, job.validation is not None
-        self.words = _words(job)
         target = job.task.target
         self.zero_loss = job.method.zero_loss * (float(target @ target) / target.size if target.size else 1.0)
         self.remedy = job.method.remedy
@@ -151,13 +135,20 @@ class InMemory(Presenter):
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
         self.order = Order(self.plan.order, job.task.label, job.subset, self.plan.seed)
-        repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and job.method.finite
-        self.cycle = Cycle(state.W, state.b) if repeats else None
+        self.cycle = self._cycle()
         self.ceiling = (
             Ceiling(job.table, job.task, job.subset, state.W, state.b, self.parts, job.names)
             if job.method.additive
             else None
         )
+
+    def _cycle(self) -> Cycle | None:
+        """Return what notices a return of the weights, where they can return: if all epochs are alike."""
+        if self.plan.order != "cyclic" or self.plan.schedule != "constant" or not self.method.finite:
+            return None
+        from rosenblatt.learn.cycle import Cycle
+
+        return Cycle(self.state.W, self.state.b)
 
     # ------------------------------------------------------------------------------------------------- presentation
 
@@ -255,7 +246,7 @@ class InMemory(Presenter):
         wrong, total, seen = 0.0, 0.0, 0
         for block in self._looks(rows.table, rows.subset, self.state.b.size, clock):
             if not by_pairs(self.job.multiclass) or self.parts == 1:
-                found = epochs.weigh_errors(rows.table.rows, task, block, self.planes)
+                found = weigh_errors(rows.table.rows, task, block, self.planes)
             else:
                 found = self._weigh_pairs(rows, block)
             wrong, total, seen = wrong + found[0], total + found[1], seen + (block.size or n_rows)
@@ -263,6 +254,9 @@ class InMemory(Presenter):
 
     def _weigh_pairs(self, rows: Validation, block: Array) -> tuple[float, float]:
         """Return the weight of the rows whose class does not win against the others, and of all rows."""
+        from rosenblatt.learn.decisions import decision, winners
+        from rosenblatt.methods.scores import scores
+
         task = self.task
         subset = block if block.size else row_numbers(np.arange(rows.table.shape[0]))
         label = rows.label[subset]
@@ -276,9 +270,9 @@ class InMemory(Presenter):
         seen = 0
         for block in self._looks(table, subset, self.state.b.size if self.joint else 1, clock):
             if self.joint:
-                wrong = epochs.weigh_errors(table.rows, self.task, block, self.planes)[0]
+                wrong = weigh_errors(table.rows, self.task, block, self.planes)[0]
             else:
-                wrong = epochs.misfits(table.rows, self.task, block, part, self.planes)
+                wrong = misfits(table.rows, self.task, block, part, self.planes)
             if wrong:
                 return False
             seen += block.size or self.n_rows
@@ -317,8 +311,19 @@ class InMemory(Presenter):
         self.cycle.advance()
         return back
 
-    def cycle_words(self) -> str:
-        """Return what a return of the weights means: a proof, where all sums are exact."""
+    @property
+    def words(self) -> Words:  # type: ignore[override]
+        """What an end means for the method."""
+        from rosenblatt.learn import reasons
+
+        if self.task.target.size:
+            return reasons.REGRESSION
+        if not self.method.finite:
+            return reasons.LOSS
+        return reasons.BATCH if self.plan.batch else reasons.PERCEPTRON
+
+    def cycle_proves(self) -> bool:
+        """Return whether all sums are exact, so that a return of the weights proves that nothing separates."""
         task, table = self.task, self.job.table
         steps = [task.sample_weight, task.cost, task.class_cost]
         whole = all(np.array_equal(part, np.rint(part)) for part in [table.values, self.state.W, self.state.b, *steps])
@@ -326,8 +331,7 @@ class InMemory(Presenter):
         weight = math.prod(float(np.max(part, initial=1.0)) for part in steps)
         rate = self.plan.eta / self.rate_scale
         most = largest * (1.0 + self.n_rows * weight * rate)
-        exact = whole and task.bias in (0.0, 1.0) and rate == round(rate) and most < 2.0 / np.finfo(table.dtype).eps
-        return CYCLE_PROVED if exact else CYCLE_COMPUTED
+        return whole and task.bias in (0.0, 1.0) and rate == round(rate) and most < 2.0 / np.finfo(table.dtype).eps
 
     def _rows_of(self, part: int) -> slice:
         """Return the weight vectors of a part."""

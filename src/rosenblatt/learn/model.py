@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import finite_values
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.learn.multiclass import MULTICLASS, count_problems, decision, winners
+from rosenblatt.learn.decisions import decision, winners
+from rosenblatt.learn.multiclass import MULTICLASS, count_problems
+from rosenblatt.reprs import brief
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.words import brief, did_you_mean, shown
+from rosenblatt.words import did_you_mean, shown
 
 Array = npt.NDArray[Any]
 
@@ -100,7 +102,8 @@ class LinearModel:
     def _sparse_scores(self, X: Any) -> Array:
         # Imported here: dense rows need neither SciPy nor Numba.
         from rosenblatt.data.table import as_table
-        from rosenblatt.methods.method import as_hyperplanes, scores
+        from rosenblatt.methods.method import as_hyperplanes
+        from rosenblatt.methods.scores import scores
 
         table = as_table(X)
         self._check_width(table.shape[1])

@@ -1,4 +1,4 @@
-"""Several classes as binary problems: codes, tasks, decisions."""
+"""Several classes as binary problems: codes and tasks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.words import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from rosenblatt.compiled.epochs import Task
+    from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]
 
 MULTICLASS = ("ovr", "ovo", "ovo-vote", "joint")
 # Bytes for each class in each problem while a task is made: its sign, its cost, and what they are computed from.
 BYTES_PER_SIGN = 18
-# Classes up to which a product with the table of signs is faster than sums by class, which need no table.
-MAX_CLASSES_BY_PRODUCT = 100
 
 
 def by_pairs(multiclass: str) -> bool:
@@ -105,47 +103,10 @@ def make_task(
         Factor of the steps for each class; one by default.
     """
     # Imported here: a model that only predicts needs no Numba.
-    from rosenblatt.compiled.epochs import Task
+    from rosenblatt.verbs.rows import Task
 
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])
     own = sign > 0 if multiclass == "ovr" and sign.shape[0] > 2 else sign != 0
     cost = np.where(own, class_cost[:, None], 1.0)
     return Task(label, sign, cost, class_cost, weight, np.empty(0), bias)
-
-
-def decision(problem_scores: Array, n_classes: int, multiclass: str) -> Array:
-    """Turn scores of problems into scores of classes.
-
-    One-vs-one adds up, for each class, its signed scores against every other. With votes, each pair of classes casts
-    one vote. Ties are broken by the sum of scores, scaled to at most a third of a vote. The other modes have one
-    problem per class, or a single one for two classes.
-    """
-    if not by_pairs(multiclass) or n_classes <= 2:
-        return problem_scores
-    sums = _sum_by_class(problem_scores, n_classes)
-    if multiclass == "ovo":
-        return sums
-    votes = _sum_by_class(np.where(problem_scores > 0, 1, -1).astype(problem_scores.dtype), n_classes) / 2
-    return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
-
-
-def _sum_by_class(pair_scores: Array, n_classes: int) -> Array:
-    """Return for each class the sum of its scores against each other class."""
-    if n_classes <= MAX_CLASSES_BY_PRODUCT:
-        return np.asarray(pair_scores @ code(n_classes, "ovo").T.astype(pair_scores.dtype))
-    sums = np.zeros((pair_scores.shape[0], n_classes), pair_scores.dtype)
-    start = 0
-    for k in range(n_classes - 1):  # the pairs of k with the classes after it are neighbours
-        against = pair_scores[:, start : start + n_classes - 1 - k]
-        sums[:, k] += against.sum(axis=1)
-        sums[:, k + 1 :] -= against
-        start += n_classes - 1 - k
-    return sums
-
-
-def winners(class_scores: Array) -> Array:
-    """Return the number of the class with the highest score; a tie of two classes goes to the negative one."""
-    if class_scores.shape[1] == 1:
-        return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
-    return np.asarray(class_scores.argmax(axis=1))

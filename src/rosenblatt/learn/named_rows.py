@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr
 from rosenblatt.errors import InvalidInput
+from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 

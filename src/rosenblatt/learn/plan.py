@@ -14,7 +14,7 @@ from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.words import brief, count, did_you_mean, shown
+from rosenblatt.words import count, did_you_mean, shown
 
 if TYPE_CHECKING:
     from rosenblatt.learn.guarantees import Guarantee
@@ -55,6 +55,8 @@ class Epoch:
 
     def __repr__(self) -> str:
         """Return the epoch in a few lines, without its weights where they are many."""
+        from rosenblatt.reprs import brief
+
         return brief(self)
 
 
@@ -255,6 +257,8 @@ class Run:
 
     def __repr__(self) -> str:
         """Return the record in a few lines: of long columns the first epochs."""
+        from rosenblatt.reprs import brief
+
         return brief(self, ("stop", "reason", "epochs"))
 
     def __str__(self) -> str:

@@ -14,8 +14,9 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import InMemory
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.trainer import Clock
-from rosenblatt.methods.method import as_hyperplanes, scores
-from rosenblatt.words import brief
+from rosenblatt.methods.method import as_hyperplanes
+from rosenblatt.methods.scores import scores
+from rosenblatt.reprs import brief
 
 Array = npt.NDArray[Any]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Counts, Task
-from rosenblatt.data.labels import as_targets
 from rosenblatt.data.table import Table
+from rosenblatt.data.targets import as_targets
 from rosenblatt.learn.stream import Stream
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.rows import Counts, Task
 
 Array = npt.NDArray[Any]
 

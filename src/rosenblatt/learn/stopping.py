@@ -1,19 +1,17 @@
-"""Why a run ends, and the observers that find out: patience, a return of the weights, a margin too small."""
+"""Why a run ends, and the observers that find out: patience, a loss that grows, a margin too small."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Task
 from rosenblatt.data.table import Table
 from rosenblatt.storage.registry import stored
-from rosenblatt.words import count, listed
+from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
@@ -35,8 +33,6 @@ MAX_KEPT_EPOCHS = 128
 WEIGHTS_PER_BLOCK = 1 << 14
 # A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
 DIVERGENCE = 10.0
-# Features at which weights are compared before all of them are.
-FEW_FEATURES = 256
 
 
 @stored("Stop")
@@ -80,110 +76,6 @@ PRECEDENCE = (
     Stop.CHUNK,
 )
 
-# What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
-# there for a single problem only, `proof` where the run has proved something about margins. `beyond` says what to try
-# where no hyperplane will do; a remedy that the run has tried already is left out.
-Words = dict[Stop, str]
-
-_SHARED: Words = {
-    Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs}): allow more of it, or take fewer rows",
-    Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} in a row did not lower it{by}",
-    Stop.DIVERGED: Stop.DIVERGED.value + " ({loss:.3g} in epoch {epochs}, against {zero_loss:.3g}): {remedy}",
-    Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
-    Stop.CYCLE: "{cycle}; {beyond}",
-    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {after}); {beyond}",
-    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mistakes: {mistakes}): the stream can continue",
-}
-PERCEPTRON = _SHARED | {
-    Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
-    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}){fewer_mistakes}",
-    Stop.TRAINING: Stop.TRAINING.value + ": {patience} in a row did not lower the mean loss{by}{proof}",
-}
-BATCH = PERCEPTRON | {
-    Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified{fewer_mistakes}",
-    Stop.TRAINING: Stop.TRAINING.value
-    + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
-}
-KERNEL = PERCEPTRON
-UNBOUNDED_KERNEL = KERNEL | {
-    Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
-    "that a separator would promise nothing of new rows{proof}",
-}
-LOSS = _SHARED | {
-    Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
-    Stop.TRAINING: "the mean loss stopped falling: {patience} in a row did not lower it{by}",
-}
-REGRESSION = LOSS | {
-    Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
-    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
-}
-
-
-# A figure still falls if its mean over the last third of the epochs is at most this share of that over the second. Of
-# fewer epochs nobody can tell.
-FALL, LEAST_EPOCHS = 0.95, 10
-# Margins below this share of the radius are rounding.
-LEAST_SHARE = 1e-9
-CYCLE_PROVED = (
-    "no {plane} separates the rows: the weights came back to where they had been, so that the updates in between "
-    "add up to zero and the run repeats itself, {every}"
-)
-CYCLE_COMPUTED = (
-    "the weights came back to where they had been, and the run repeats itself, {every}: as computed, no {plane} "
-    "separates the rows, and certify decides it without rounding"
-)
-
-
-def falls(figures: Sequence[float]) -> bool:
-    """Return whether a figure of each epoch fell until the end, as far as one can tell."""
-    third = len(figures) // 3
-    return len(figures) < LEAST_EPOCHS or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
-
-
-def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> dict[str, str]:
-    """Return what to expect of more epochs, by the mistakes and by the losses of those that there were."""
-    in_vain = "more epochs will hardly help"
-    return {
-        "fewer_mistakes": ": allow more epochs" if falls(mistakes) else f", and no longer fewer: {in_vain}; {beyond}",
-        "less_loss": ": allow more epochs" if falls(losses) else f", and it no longer falls: {in_vain}",
-    }
-
-
-def by_part(
-    stops: tuple[Stop, ...], names: Sequence[Any], noun: tuple[str, str], sentence: Callable[[Stop], str]
-) -> str:
-    """Return how the parts of a run ended, each way with its parts by name.
-
-    Parameters
-    ----------
-    stops : tuple of Stop
-        How each part ended.
-    names : sequence
-        What each part is called; empty if they have no names.
-    noun : (str, str)
-        What a part is, and several of them.
-    sentence : callable
-        From an end to its words.
-
-    Returns
-    -------
-    str
-        Without a full stop.
-    """
-    ways = [stop for stop in PRECEDENCE if stop in stops]
-    if len(stops) == 1 or ways == [Stop.CHUNK]:
-        return sentence(ways[0])
-    if len(ways) == 1:
-        return f"all {count(len(stops), *noun)}: {sentence(ways[0])}"
-    parts = []
-    for way in ways:
-        ended = [number for number, stop in enumerate(stops) if stop is way]
-        called = f" ({listed(names[number] for number in ended)})" if names else ""
-        parts.append(f"{len(ended)} of {count(len(stops), *noun)}{called}: {sentence(way)}")
-    return "; ".join(parts)
-
 
 class Patience:
     """Count the epochs in which a figure did not fall by more than `tol` below its lowest value so far."""
@@ -218,31 +110,6 @@ class Divergence:
         return [
             high >= self.patience or not math.isfinite(figure) for high, figure in zip(self.high, figures, strict=True)
         ]
-
-
-class Cycle:
-    """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
-
-    def __init__(self, W: Array, b: Array) -> None:
-        self.W, self.b = W, b
-        self.mark = W.copy(order="K"), b.copy()
-        self.power = self.length = 1
-
-    def returned(self, part: slice) -> bool:
-        """Return whether that part of the weights is where it was `length` epochs ago."""
-        W, b = self.mark
-        now, then = self.W[part], W[part]
-        few = ..., slice(None, None, max(1, W.shape[-1] // FEW_FEATURES))  # which nearly always differ, if any do
-        return (
-            np.array_equal(self.b[part], b[part]) and np.array_equal(now[few], then[few]) and np.array_equal(now, then)
-        )
-
-    def advance(self) -> None:
-        """Go on to the next epoch."""
-        if self.length == self.power:
-            self.mark[0][...], self.mark[1][...] = self.W, self.b  # in place: one copy at a time
-            self.power, self.length = 2 * self.power, 0
-        self.length += 1
 
 
 class Ceiling:

@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, NoPenalty, PerceptronRule, Task
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
@@ -29,7 +27,6 @@ from rosenblatt.learn.single import Journal, Single
 from rosenblatt.learn.touched import Undo, touched_part, touches_few
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import (
-    ENTRIES_PER_WEIGHT,
     Method,
     Pass,
     all_finite,
@@ -39,12 +36,15 @@ from rosenblatt.methods.method import (
     new_counts,
     order_of,
     present_in_pieces,
-    scores,
     start_state,
 )
+from rosenblatt.methods.scores import ENTRIES_PER_WEIGHT, scores
 from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
+from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
+from rosenblatt.verbs.single import touched_finite
 from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
@@ -395,7 +395,7 @@ class Stream:
             raise
         W, b = self.state.W, self.state.b
         dense = isinstance(table.rows, Dense)
-        if not (all_finite(self.state) if dense else epochs.touched_finite(table.rows, W, b)):
+        if not (all_finite(self.state) if dense else touched_finite(table.rows, W, b)):
             undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr
 from rosenblatt.data.table import Table
 from rosenblatt.methods.method import order_of
+from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 

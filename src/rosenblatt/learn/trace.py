@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.numbers import is_truth
 from rosenblatt.data.table import ALL_ROWS, Table, as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.record import Trial, record
-from rosenblatt.learn.stopping import Cycle
 from rosenblatt.methods.method import check_start
+from rosenblatt.verbs.rows import Csr, Dense
 from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]

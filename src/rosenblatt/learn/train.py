@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import PerceptronRule
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.numbers import is_real, is_truth
 from rosenblatt.data.table import ALL_ROWS, as_table, learnable, with_own_indices
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
-from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, make_task
 from rosenblatt.learn.plan import Plan, Run, check_names
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import start_state
+from rosenblatt.verbs.learning import PerceptronRule
 from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
@@ -95,6 +94,9 @@ def train(
     held_out = None if validation is None else _validation(validation, classes, table.shape[1])
     job = Job(method, table, task, chosen, multiclass, used_rows(weight), held_out, names=as_names(classes))
     record = run(job, state)
+    # Imported here: to learn is one thing, to predict another.
+    from rosenblatt.learn.model import LinearModel
+
     planes = method.hyperplanes(state)
     rate = planes.W.dtype.type(scale)
     return replace(record, model=LinearModel(planes.W * rate, planes.b * rate, classes, multiclass))

@@ -15,20 +15,10 @@ import numpy.typing as npt
 
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.learn.stopping import (
-    CYCLE_COMPUTED,
-    LEAST_SHARE,
-    PRECEDENCE,
-    Divergence,
-    Patience,
-    Stop,
-    Words,
-    by_part,
-    outlook,
-)
-from rosenblatt.words import count
+from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop
 
 if TYPE_CHECKING:
+    from rosenblatt.learn.reasons import Words
     from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
@@ -152,9 +142,9 @@ class Presenter:
         """Return parts whose weights are back where they were so many epochs ago; called once per epoch."""
         return {}
 
-    def cycle_words(self) -> str:
-        """Return what a return of the weights means."""
-        return CYCLE_COMPUTED
+    def cycle_proves(self) -> bool:
+        """Return whether all sums are exact, so that a return of the weights proves that nothing separates."""
+        return False
 
     def error(self, clock: Clock) -> float | None:
         """Return the share of wrong rows, by weight, on the validation rows if there are any.
@@ -322,6 +312,9 @@ class Trainer:
 
     def _record(self) -> Run:
         """Go back to the best weights if they are asked for, and write the record."""
+        # Imported here: a run looks for its words when it is over.
+        from rosenblatt.learn.reasons import reason
+
         stops = tuple(self.stops[part] for part in range(self.presenter.parts))
         ceiling = self.presenter.margin_ceiling()
         separated = not self.presenter.validates and set(stops) == {Stop.SEPARATED}
@@ -338,7 +331,7 @@ class Trainer:
             trials=self.trials,
             seconds=self.clock.seconds,
             stop=next(stop for stop in PRECEDENCE if stop in stops),
-            reason=self._reason(stops, ceiling),
+            reason=reason(self, stops, ceiling),
             stops=stops,
             kept=self.kept,
             cycle=self.cycle,
@@ -347,37 +340,3 @@ class Trainer:
             certificate=self.presenter.certificate,
             single_pass=self.plan.first_pass(self.mistakes, self.trials),
         )
-
-    def _reason(self, stops: tuple[Stop, ...], ceiling: float) -> str:
-        """Return why the run ended, as a sentence with its figures."""
-        shown = self.presenter
-        reason = by_part(stops, shown.names, shown.noun, lambda stop: self._sentence(stop, ceiling))
-        if self.kept < len(self.mistakes) or (self.best is not None and set(stops) != {Stop.SEPARATED}):
-            reason += f"; the weights of epoch {self.kept} are kept, the best of {len(self.mistakes)}"
-        return reason + "."
-
-    def _sentence(self, stop: Stop, ceiling: float) -> str:
-        epochs, certificate = len(self.mistakes), self.presenter.certificate
-        share = ceiling / (self.presenter.radius or 1.0)
-        figures = {
-            "totals": f" ({count(self.updates, 'update')} in {count(epochs, 'epoch')})" * (self.presenter.parts == 1),
-            "epochs": epochs,
-            "after": count(epochs, "epoch"),
-            "trials": self.trials,
-            "mistakes": self.mistakes[-1],
-            "loss": self.losses[-1],
-            "zero_loss": self.presenter.zero_loss,
-            "remedy": self.presenter.remedy,
-            "seconds": self.plan.seconds,
-            "patience": count(self.plan.patience, "epoch"),
-            "by": f" by {self.plan.tol:g}" if self.plan.tol else "",
-            "beyond": self.presenter.beyond,
-            "every": "every epoch" if self.cycle == 1 else f"every {self.cycle} epochs",
-            "plane": self.presenter.plane,
-            "share": f" with a margin above {share:.1g} of their radius" if share > LEAST_SHARE else ", as computed",
-            "support": 0 if certificate is None else len(certificate.support),
-        }
-        figures |= outlook(self.mistakes, self.losses, self.presenter.beyond)
-        figures["cycle"] = self.presenter.cycle_words().format(**figures) if stop is Stop.CYCLE else ""
-        figures["proof"] = self.presenter.proof.format(**figures) if np.isfinite(share) else ""
-        return self.presenter.words[stop].format(**figures)

@@ -9,16 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Counts, Csr, Hyperplanes, Task
 from rosenblatt.compiled.votes import cast_ballots, cast_sparse_ballots
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.stream import Learned, Settings, Stream
-from rosenblatt.methods.first_order import Voted
-from rosenblatt.methods.method import as_hyperplanes, scores
+from rosenblatt.methods.method import as_hyperplanes
+from rosenblatt.methods.scores import scores
+from rosenblatt.methods.voted import Voted
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.verbs.rows import Counts, Csr, Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 

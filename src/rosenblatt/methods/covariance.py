@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import GaussianWeights
+from rosenblatt.compiled import gaussian
+from rosenblatt.compiled.gaussian import GaussianWeights
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.method import Method, Order, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
@@ -78,14 +78,14 @@ class Arow(Method):
         """Run the covariance loop, or its joint form."""
         arguments = (self.noise, shown.rows, shown.task, shown.order)
         if shown.joint:
-            epochs.run_joint_gaussian_epoch(*arguments, state, shown.counts)
+            gaussian.run_joint_gaussian_epoch(*arguments, state, shown.counts)
         else:
-            epochs.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
+            gaussian.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
         return shown.size
 
     def row_learner(self, trial: RowTask, state: GaussianWeights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the covariance loop, in a single compiled call."""
-        loop = epochs.learn_joint_gaussian_row if trial.joint else epochs.learn_gaussian_row
+        loop = gaussian.learn_joint_gaussian_row if trial.joint else gaussian.learn_gaussian_row
         return bind_row_loop(loop, self.noise, trial, state, rows)
 
     @property

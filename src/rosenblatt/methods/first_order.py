@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import (
-    Average,
-    ConstantRate,
-    Csr,
-    Dense,
-    ElasticNet,
-    HarmonicRate,
-    HingeRule,
-    Hyperplanes,
-    Learner,
-    LmsRule,
-    LogisticRule,
-    NoAverage,
-    NoPenalty,
-    NormalisedLmsRule,
-    PerceptronRule,
-    Ridge,
-    SquaredHingeRule,
-    UpdateLog,
-    Weights,
-)
+from rosenblatt.compiled.epochs import learn_plain_row, learn_row, run_epoch
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import expect, stored
+from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
+from rosenblatt.verbs.rows import Hyperplanes
 
 if TYPE_CHECKING:
     from rosenblatt.methods.single_row import RowTask
+    from rosenblatt.verbs.penalties import HarmonicRate, Penalty
 
 Array = npt.NDArray[Any]
-Penalty = NoPenalty | Ridge | ElasticNet
 
 NO_PENALTY = NoPenalty()
-# Loss of a score of zero, for a target of one.
-ZERO_LOSSES = {
-    HingeRule: 1.0,
-    SquaredHingeRule: 1.0,
-    LogisticRule: float(np.log(2.0)),
-    LmsRule: 0.5,
-    NormalisedLmsRule: 0.5,
-}
 
 stored("Weights", renamed={"weight": "scale_sum"})(Weights)
 
@@ -61,7 +33,7 @@ class FirstOrder(Method):
     Attributes
     ----------
     rule : NamedTuple
-        One of the rules of `compiled.epochs`.
+        The perceptron's, or one of those in `verbs.rules`.
     penalty : NoPenalty, Ridge or ElasticNet
     rate : HarmonicRate or None
         None: the learning rate of the plan.
@@ -93,14 +65,14 @@ class FirstOrder(Method):
         super().check_state(state)
         expect(np.all(state.scale > 0), "the state has scales that are not positive")
         averaged, truncated = state.lag.shape == state.W.shape, state.paid.shape == state.W.shape
-        wanted = (self.averaged, isinstance(self.penalty, ElasticNet))
+        wanted = (self.averaged, self.truncated)
         empty = state.W.shape[1] == 0
         expect(empty or (averaged, truncated) == wanted, "the state is one of other parameters. Fit again")
 
     @property
     def by_feature(self) -> bool:  # type: ignore[override]
         """Whether the loops look at all problems of a feature at once: not where weights are truncated one by one."""
-        return not isinstance(self.penalty, ElasticNet)
+        return not self.truncated
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
@@ -125,34 +97,47 @@ class FirstOrder(Method):
     @property
     def zero_loss(self) -> float:  # type: ignore[override]
         """Loss of weights of zero, for rules that follow a gradient by a learning rate."""
-        return ZERO_LOSSES.get(type(self.rule), np.inf)
+        if isinstance(self.rule, PerceptronRule):
+            return Method.zero_loss
+        from rosenblatt.methods.gradients import zero_loss
+
+        return zero_loss(self.rule)
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
         """What to do against weights that grow without end."""
-        if isinstance(self.rule, NormalisedLmsRule):
-            return "lower eta0, which is stable below 2"
-        if isinstance(self.rule, LmsRule):
-            return "lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True"
-        if type(self.rule) in ZERO_LOSSES:
-            return "scale the data, for example with StandardScaler, or lower the learning rate"
-        return Method.remedy
+        if isinstance(self.rule, PerceptronRule):
+            return Method.remedy
+        from rosenblatt.methods.gradients import remedy
+
+        return remedy(self.rule)
 
     @property
     def penalised(self) -> bool:
         """Whether the weights shrink."""
         return not isinstance(self.penalty, NoPenalty)
 
+    @property
+    def truncated(self) -> bool:
+        """Whether they are truncated, too, so that many become zero."""
+        return "l1" in self.penalty._fields
+
+    def _averaging(self) -> Any:
+        if not self.averaged:
+            return NoAverage()
+        from rosenblatt.verbs.averages import Average
+
+        return Average()
+
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
-        truncated = isinstance(self.penalty, ElasticNet)
         return Weights(
             W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
             scale=np.ones(problems),
             owed=np.zeros(problems),
-            paid=np.zeros((problems, features if truncated else 0), order=order),
+            paid=np.zeros((problems, features if self.truncated else 0), order=order),
             scale_sum=np.zeros(problems),
             lag=np.zeros((problems, features if self.averaged else 0), order=order),
             lag_b=np.zeros(problems),
@@ -160,24 +145,27 @@ class FirstOrder(Method):
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop, or its joint form."""
-        self._present(shown, state, into, Average() if self.averaged else NoAverage())
+        self._present(shown, state, into, self._averaging())
         return shown.size
 
     def _present(self, shown: Pass, state: Weights, into: Weights, averaging: Any) -> None:
         rate = ConstantRate(shown.eta) if self.rate is None else self.rate
         learner = Learner(self.rule, self.penalty, rate, averaging)
-        if shown.joint:
-            epochs.run_joint_epoch(learner, shown.rows, shown.task, shown.order, state, into, shown.counts)
-        else:
-            epochs.run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, into, shown.counts)
+        if not shown.joint:
+            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, into, shown.counts)
+            return
+        from rosenblatt.compiled.joint import run_joint_epoch
+
+        run_joint_epoch(learner, shown.rows, shown.task, shown.order, state, into, shown.counts)
 
     def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the first-order loop, in a single compiled call."""
+        from rosenblatt.compiled.joint import learn_joint_row
         from rosenblatt.methods.single_row import bind_row_loop
 
         rate = ConstantRate(trial.eta) if self.rate is None else self.rate
-        learner = Learner(self.rule, self.penalty, rate, Average() if self.averaged else NoAverage())
-        loop = epochs.learn_joint_row if trial.joint else epochs.learn_row
+        learner = Learner(self.rule, self.penalty, rate, self._averaging())
+        loop = learn_joint_row if trial.joint else learn_row
         return bind_row_loop(loop, learner, trial, state, rows)
 
     def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
@@ -188,12 +176,12 @@ class FirstOrder(Method):
             return super().dense_row_learner(trial, state, x)
         task, label = trial.task, np.zeros(1, np.int32)
         fixed = (self.rule, trial.eta, trial.known, label, task.sign, task.cost, task.bias, *state[:4])
-        return bind(epochs.learn_plain_row, fixed, x, 0)
+        return bind(learn_plain_row, fixed, x, 0)
 
     @property
     def kind(self) -> tuple[Any, ...]:
         """Which arrays the state has."""
-        return "Weights", self.averaged, isinstance(self.penalty, ElasticNet)
+        return "Weights", self.averaged, self.truncated
 
     def merge(self, states: Sequence[Weights], share: Array) -> Weights:
         """Return the mean of the weights, and the average over the trials of all states."""
@@ -226,10 +214,12 @@ class FirstOrder(Method):
 
     def hyperplanes(self, state: Weights) -> Hyperplanes:
         """Apply what a penalty still asks for, and take the average if there is one."""
-        if isinstance(self.penalty, ElasticNet):
+        if self.truncated:
+            from rosenblatt.verbs.penalties import settle
+
             # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
             state = copy_state(state)
-            epochs.settle(state)
+            settle(state)
         elif self.penalised:
             state = self._folded(state)
         if not self.averaged:
@@ -255,90 +245,11 @@ class FirstOrder(Method):
         value: Array | float = 0.0
         if not isinstance(self.penalty, NoPenalty):
             value = value + 0.5 * self.penalty.l2 * (planes.W * planes.W).sum(axis=1)
-        if isinstance(self.penalty, ElasticNet):
-            value = value + self.penalty.l1 * np.abs(planes.W).sum(axis=1)
+        if self.truncated:
+            value = value + getattr(self.penalty, "l1", 0.0) * np.abs(planes.W).sum(axis=1)
         return value
 
     def grow(self, state: Weights, change: Array) -> Weights:
         """Return the state of more problems, with the scales multiplied in."""
         grown: Weights = super().grow(self._folded(state), change)
         return grown
-
-
-class CopiedUpdates:
-    """The updates of passes over rows, with a copy of each row.
-
-    Rows are copied after each pass, so that a time limit covers it, and only once: the memory that they are in grows
-    where it is.
-    """
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all updates."""
-        self.columns: list[tuple[Array, ...]] = []  # problems, factors, trials
-        self.sparse: list[Any] = []
-        self.dense: Array | None = None
-        self.size = 0
-
-    def add(self, rows: Dense | Csr, updates: UpdateLog, features: int) -> None:
-        """Add the updates of a pass."""
-        size = int(updates.size[0])
-        row, *columns = (column[:size] for column in updates[:-1])
-        self.columns.append(tuple(column.copy() for column in columns))
-        if isinstance(rows, Csr):
-            self.sparse.append(sp.csr_matrix(tuple(rows), shape=(rows.indptr.size - 1, features))[row])
-            return
-        if self.dense is None or self.dense.shape[1] != features:
-            self.dense = np.empty((size, features), rows.X.dtype)
-        if self.size + size > len(self.dense):
-            # No copy where the system can move pages; nobody else holds the array. In steps that take a moment.
-            self.dense.resize(((5 * self.size) // 4 + size, features), refcheck=False)
-        np.take(rows.X, row, axis=0, out=self.dense[self.size : self.size + size], mode="clip")
-        self.size += size
-
-    def take(self) -> tuple[Any, Array, Array, Array]:
-        """Return the rows, problems, factors and trials of all updates, and forget them."""
-        problem, factor, trial = (np.concatenate(column) for column in zip(*self.columns, strict=True))
-        rows: Any = self.dense
-        if self.dense is None:
-            rows = sp.vstack(self.sparse, format="csr")
-        else:
-            self.dense.resize((self.size, self.dense.shape[1]), refcheck=False)
-        self.clear()
-        return rows, problem, factor, trial
-
-
-@dataclass
-class Voted(FirstOrder):
-    """The perceptron with every update written down, in the order of the trials.
-
-    Attributes
-    ----------
-    log : CopiedUpdates
-    """
-
-    log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False)
-
-    def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that runs one trial, and keeps its updates."""
-        return Method.row_learner(self, trial, state, rows)
-
-    def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
-        """Return the same as a function of a dense row, as a vector, and of the class."""
-        return Method.dense_row_learner(self, trial, state, x)
-
-    def present(self, shown: Pass, state: Weights, into: Weights) -> int:
-        """Run the first-order loop and keep its updates."""
-        capacity = shown.size * (2 if shown.joint else shown.active.size)
-        updates = UpdateLog(
-            row=np.empty(capacity, np.int32),
-            problem=np.empty(capacity, np.int32),
-            factor=np.empty(capacity),
-            trial=np.empty(capacity, np.int64),
-            size=np.zeros(1, np.int64),
-        )
-        self._present(shown, state, into, updates)
-        self.log.add(shown.rows, updates, state.W.shape[1])
-        return shown.size

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, Task, score
+from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
-from rosenblatt.data.table import ALL_ROWS, Table, part_of
+from rosenblatt.data.table import Table, part_of
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
+from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
 
 if TYPE_CHECKING:
     from rosenblatt.methods.single_row import RowTask
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
 
-# Entries of rows, as a share of the weights, from which it pays to lay the weights out for them.
-ENTRIES_PER_WEIGHT = 0.25
 # Weights that NumPy looks through in less time than it takes to load a compiled loop.
 FEW_WEIGHTS = 1 << 12
 # Entries of rows, for each problem, that are presented between two pauses: a fraction of a second.
@@ -62,34 +60,6 @@ def as_hyperplanes(W: Array, b: Array) -> Hyperplanes:
     return Hyperplanes(W, b, np.ones(b.size))
 
 
-def scores(table: Table, planes: Hyperplanes, subset: Array = ALL_ROWS) -> Array:
-    """Return the score W.x + b of each row under each problem.
-
-    Parameters
-    ----------
-    table : Table
-    planes : Hyperplanes
-    subset : int array, default all rows
-
-    Returns
-    -------
-    array of shape (n_rows, n_problems)
-    """
-    n_rows = subset.size or table.shape[0]
-    size = max(1, PIECE_ENTRIES // (max(1, table.entries // table.shape[0]) * planes.b.size))
-    if isinstance(table.rows, Dense) and not subset.size:
-        if n_rows <= size:
-            return np.asarray(table.rows.X @ planes.W.T + planes.b)
-        X = table.rows.X
-        return np.concatenate([X[first : first + size] @ planes.W.T + planes.b for first in range(0, n_rows, size)])
-    if isinstance(table.rows, Csr) and table.entries >= ENTRIES_PER_WEIGHT * planes.W.size:
-        planes = planes._replace(W=np.asfortranarray(planes.W))
-    out = np.empty((n_rows, planes.b.size), planes.W.dtype)
-    for first in range(0, n_rows, size):  # with pauses in which an interrupt is heard
-        score(table.rows, part_of(subset, first, size, n_rows), planes, out[first : first + size])
-    return out
-
-
 def order_of(W: Array) -> Order:
     """Return the order in which a matrix lies in memory; C if it lies in both."""
     return "F" if W.flags.f_contiguous and not W.flags.c_contiguous else "C"
@@ -110,7 +80,7 @@ def all_finite(planes: Any) -> bool:
     if planes.W.size <= FEW_WEIGHTS:
         return bool(np.isfinite(planes.W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
-    return bool(epochs.all_finite(W, planes.b))
+    return bool(errors.all_finite(W, planes.b))
 
 
 def new_counts(parts: int) -> Counts:

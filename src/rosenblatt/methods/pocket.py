@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Hyperplanes, Pocket
+from rosenblatt.compiled.pocket import Pocket, consider, run_pocket_epoch
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.storage.registry import stored
+from rosenblatt.verbs.rows import Hyperplanes
 
 stored("Pocket")(Pocket)
 
@@ -57,7 +57,7 @@ class PocketMethod(Method):
         """Run the pocket loop, with pauses in which an interrupt is heard."""
         rows, task, order, subset, active = shown[:5]
         place, errors, most = np.zeros(3, np.int64), np.zeros(1), _rows_per_look(state)
-        while not epochs.run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, place, errors, most):
+        while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, place, errors, most):
             if shown.late():
                 break
         return int(place[0])
@@ -68,9 +68,9 @@ class PocketMethod(Method):
         for p in shown.active:
             if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
-            epochs.consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
+            consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
             while place[2] and not shown.late():
-                epochs.consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
+                consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
             place[2] = 0
 
     def hyperplanes(self, state: Pocket) -> Hyperplanes:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import typeof
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Task
 from rosenblatt.methods.method import Method, Pass, new_counts
+from rosenblatt.verbs.rows import Task
+from rosenblatt.verbs.single import is_finite_row, touched_finite
 
 Array = npt.NDArray[Any]
 
@@ -49,14 +49,14 @@ def interpreted_learner(method: Method, trial: RowTask, state: Any) -> Callable[
     """Return a function of a row and its class that calls `Method.present`, for methods without a loop of their own."""
 
     def learn(rows: Any, c: int) -> int:
-        if not epochs.is_finite_row(rows):
+        if not is_finite_row(rows):
             return -1
         problems, every = state.b.size, np.empty(0, np.int32)
         counts = new_counts(1 if trial.joint else problems)
         task = trial.task._replace(label=np.array([c], np.int32))
         shown = Pass(rows, task, every, every, np.arange(problems), trial.eta, counts, trial.joint)
         method.present(shown, state, state)
-        finite = epochs.touched_finite(rows, state.W, state.b)
+        finite = touched_finite(rows, state.W, state.b)
         return int(counts.mistakes[: trial.known].sum()) if finite else -2
 
     return learn

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import decision
+from rosenblatt.learn.decisions import decision
 from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import (
     COLOURS,

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.words import brief
+from rosenblatt.reprs import brief
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Real = float | Fraction

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense, gather
+from rosenblatt.compiled.gathering import gather
 from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
@@ -28,6 +28,7 @@ from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_
 from rosenblatt.proof.certificate_json import INFINITE, NEGATIVE, POSITIVE, Combination, seal_of
 from rosenblatt.proof.coefficients import Coefficients
 from rosenblatt.storage.atomic import replace_file, target_of
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None

@@ -18,8 +18,8 @@ from rosenblatt.learn.train import train
 from rosenblatt.methods.method import check_start
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
+from rosenblatt.reprs import brief
 from rosenblatt.separability.certify import certify
-from rosenblatt.words import brief
 
 Array = npt.NDArray[Any]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

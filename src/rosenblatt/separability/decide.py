@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import PassiveAggressiveRule, PerceptronRule
 from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.exact.rational import MAX_UNKNOWNS
 from rosenblatt.exact.signed_rows import SignedRows
@@ -39,6 +38,8 @@ from rosenblatt.separability.views import (
     whitened,
 )
 from rosenblatt.separability.witness import Witness, separates, separator, vanishing_sum
+from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.verbs.rules import PassiveAggressiveRule
 
 Array = npt.NDArray[Any]
 

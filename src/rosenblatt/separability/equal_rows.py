@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Dense
 from rosenblatt.data.table import Table
 from rosenblatt.separability.clock import Clock
+from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

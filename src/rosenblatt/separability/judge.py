@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import Csr, Hyperplanes, gather, score
+from rosenblatt.compiled.gathering import gather
 from rosenblatt.compiled.nearest import LIMIT, ORIGIN
+from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue
@@ -22,6 +23,7 @@ from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.search import WorkingSet
 from rosenblatt.separability.views import MatrixView, standardised
 from rosenblatt.separability.witness import vanishing_sum
+from rosenblatt.verbs.rows import Csr, Hyperplanes
 
 Array = npt.NDArray[Any]
 

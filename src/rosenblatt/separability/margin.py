@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled.epochs import Dense
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
@@ -43,6 +42,7 @@ from rosenblatt.separability.views import (
     standardised,
 )
 from rosenblatt.separability.witness import as_floats, as_fractions, separates
+from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

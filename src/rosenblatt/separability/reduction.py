@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from rosenblatt.compiled.epochs import PassiveAggressiveRule
 from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.errors import TooLarge
 from rosenblatt.exact.rational import as_integers, null_space, null_vector, pivots, primitive, solve
@@ -37,6 +36,7 @@ from rosenblatt.separability.witness import (
     separator,
     solving_seconds,
 )
+from rosenblatt.verbs.rules import PassiveAggressiveRule
 
 Array = npt.NDArray[Any]
 

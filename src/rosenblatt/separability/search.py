@@ -14,22 +14,14 @@ import numpy.typing as npt
 import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
-from rosenblatt.compiled.epochs import (
-    ConstantRate,
-    Counts,
-    Dense,
-    Learner,
-    NoAverage,
-    NoPenalty,
-    Task,
-    Weights,
-    run_joint_epoch,
-)
+from rosenblatt.compiled.joint import run_joint_epoch
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN, ActiveSet
 from rosenblatt.compiled.shuffles import shuffle
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.views import AffineView, View
+from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, Weights
+from rosenblatt.verbs.rows import Counts, Dense, Task
 
 Array = npt.NDArray[Any]
 

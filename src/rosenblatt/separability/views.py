@@ -14,9 +14,9 @@ import numpy.typing as npt
 import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
-from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

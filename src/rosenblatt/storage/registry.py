@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from rosenblatt.errors import InvalidInput
@@ -32,34 +30,6 @@ class Registration(NamedTuple):
     cls: Any
     check: Callable[[Any], None] | None
     renamed: Mapping[str, str | None]
-
-    @property
-    def is_document(self) -> bool:
-        """Whether the class has a form of its own for JSON."""
-        return hasattr(self.cls, "from_dict")
-
-    @property
-    def fields(self) -> dict[str, bool]:
-        """The names of the fields, and whether each must be in a file."""
-        if dataclasses.is_dataclass(self.cls):
-            missing = dataclasses.MISSING
-            return {
-                field.name: field.default is missing and field.default_factory is missing
-                for field in dataclasses.fields(self.cls)
-                if field.init
-            }
-        return {name: name not in self.cls._field_defaults for name in self.cls._fields}
-
-    def approve(self, record: Any) -> Any:
-        """Return the record if its invariants hold; else raise a `Fault`."""
-        if self.check is not None:
-            if is_record(self):  # so that a check may rely on the types of the fields
-                # Imported here: whoever only declares what may be stored needs no checks.
-                from rosenblatt.storage.checks import check_record
-
-                check_record(f"a {self.name}", record, self.cls)
-            self.check(record)
-        return record
 
 
 BY_NAME: dict[str, Registration] = {}
@@ -104,21 +74,3 @@ def stored(
         return cls
 
     return register
-
-
-def registered(name: str, suits: Callable[[Registration], bool], kind: str) -> Registration:
-    """Return the class of a name in a file; raise a `Fault` if there is none that suits."""
-    found = BY_NAME.get(name)
-    if found is None or not suits(found):
-        raise Fault(f"there is no {kind} {name!r:.60}")
-    return found
-
-
-def is_enum(entry: Registration) -> bool:
-    """Return whether a class is an enumeration."""
-    return issubclass(entry.cls, Enum)
-
-
-def is_record(entry: Registration) -> bool:
-    """Return whether a class is stored field by field."""
-    return not is_enum(entry) and not entry.is_document

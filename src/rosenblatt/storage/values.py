@@ -18,7 +18,8 @@ import numpy.typing as npt
 from rosenblatt.data.numbers import is_too_large
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.checks import entries, is_integer, is_label
-from rosenblatt.storage.registry import BY_CLASS, Fault, expect, is_enum, is_record, registered
+from rosenblatt.storage.records import approve, fields_of, is_document, is_enum, is_record, registered
+from rosenblatt.storage.registry import BY_CLASS, Fault, expect
 
 Array = npt.NDArray[Any]
 Class = TypeVar("Class", bound=type)
@@ -168,12 +169,12 @@ class Encoder:
 
     def _registered(self, value: Any, path: str) -> dict[str, Any]:
         entry = BY_CLASS[type(value)]
-        entry.approve(value)
+        approve(entry, value)
         if is_enum(entry):
             return {"enum": [entry.name, value.name]}
-        if entry.is_document:
+        if is_document(entry):
             return {"document": [entry.name, value.to_dict()]}
-        parts = {name: self.node(getattr(value, name), f"{path}.{name}") for name in entry.fields}
+        parts = {name: self.node(getattr(value, name), f"{path}.{name}") for name in fields_of(entry)}
         return {"record": [entry.name, parts]}
 
 
@@ -350,7 +351,7 @@ class Decoder:
         entry = registered(tag, is_enum, "enumeration")
         known = isinstance(name, str) and name in entry.cls.__members__
         expect(known, f"there is no {tag:.60} {name!r:.60}")
-        return entry.approve(entry.cls[name])
+        return approve(entry, entry.cls[name])
 
     def _record(self, content: Any) -> Any:
         tag, parts = self._pair(content)
@@ -359,9 +360,9 @@ class Decoder:
         if self.version == "1":
             parts = self._rename(parts, entry.renamed)
         # A file that is older than a field has none: its default holds.
-        names = [name for name, needed in entry.fields.items() if needed or name in parts]
+        names = [name for name, needed in fields_of(entry).items() if needed or name in parts]
         values = map(self.value, entries(parts, names))
-        return entry.approve(entry.cls(**dict(zip(names, values, strict=True))))
+        return approve(entry, entry.cls(**dict(zip(names, values, strict=True))))
 
     def _rename(self, parts: dict[str, Any], renamed: Mapping[str, str | None]) -> dict[str, Any]:
         """Return the parts of a record under today's names, without those that have none."""
@@ -373,9 +374,9 @@ class Decoder:
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)
-        entry = registered(tag, lambda entry: entry.is_document, "document")
+        entry = registered(tag, is_document, "document")
         try:
-            return entry.approve(entry.cls.from_dict(parts))
+            return approve(entry, entry.cls.from_dict(parts))
         except InvalidInput as fault:
             raise Fault(f"its {tag} cannot be read: {str(fault).rstrip('.')}") from None
 

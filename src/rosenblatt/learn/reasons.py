@@ -1,0 +1,167 @@
+"""Why a run ended, in words: what each end means for what was learned, and in which way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.learn.stopping import PRECEDENCE, Stop
+from rosenblatt.words import count, listed
+
+if TYPE_CHECKING:
+    from rosenblatt.learn.trainer import Trainer
+
+# What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
+# there for a single problem only, `proof` where the run has proved something about margins. `beyond` says what to try
+# where no hyperplane will do; a remedy that the run has tried already is left out.
+Words = dict[Stop, str]
+
+_SHARED: Words = {
+    Stop.SECONDS: Stop.SECONDS.value + " ({seconds} s, in epoch {epochs}): allow more of it, or take fewer rows",
+    Stop.VALIDATION: Stop.VALIDATION.value + ": {patience} in a row did not lower it{by}",
+    Stop.DIVERGED: Stop.DIVERGED.value + " ({loss:.3g} in epoch {epochs}, against {zero_loss:.3g}): {remedy}",
+    Stop.CALLBACK: Stop.CALLBACK.value + ", after epoch {epochs}",
+    Stop.CYCLE: "{cycle}; {beyond}",
+    Stop.INSEPARABLE: Stop.INSEPARABLE.value + ", as {support} of the rows prove (after {after}); {beyond}",
+    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mistakes: {mistakes}): the stream can continue",
+}
+PERCEPTRON = _SHARED | {
+    Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
+    Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}){fewer_mistakes}",
+    Stop.TRAINING: Stop.TRAINING.value + ": {patience} in a row did not lower the mean loss{by}{proof}",
+}
+BATCH = PERCEPTRON | {
+    Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
+    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified{fewer_mistakes}",
+    Stop.TRAINING: Stop.TRAINING.value
+    + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
+}
+KERNEL = PERCEPTRON
+UNBOUNDED_KERNEL = KERNEL | {
+    Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
+    "that a separator would promise nothing of new rows{proof}",
+}
+LOSS = _SHARED | {
+    Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
+    Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
+    Stop.TRAINING: "the mean loss stopped falling: {patience} in a row did not lower it{by}",
+}
+REGRESSION = LOSS | {
+    Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
+    Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
+}
+
+
+# A figure still falls if its mean over the last third of the epochs is at most this share of that over the second. Of
+# fewer epochs nobody can tell.
+FALL, LEAST_EPOCHS = 0.95, 10
+# Margins below this share of the radius are rounding.
+LEAST_SHARE = 1e-9
+CYCLE_PROVED = (
+    "no {plane} separates the rows: the weights came back to where they had been, so that the updates in between "
+    "add up to zero and the run repeats itself, {every}"
+)
+CYCLE_COMPUTED = (
+    "the weights came back to where they had been, and the run repeats itself, {every}: as computed, no {plane} "
+    "separates the rows, and certify decides it without rounding"
+)
+
+
+def falls(figures: Sequence[float]) -> bool:
+    """Return whether a figure of each epoch fell until the end, as far as one can tell."""
+    third = len(figures) // 3
+    return len(figures) < LEAST_EPOCHS or sum(figures[-third:]) <= FALL * sum(figures[-2 * third : -third])
+
+
+def outlook(mistakes: Sequence[int], losses: Sequence[float], beyond: str) -> dict[str, str]:
+    """Return what to expect of more epochs, by the mistakes and by the losses of those that there were."""
+    in_vain = "more epochs will hardly help"
+    return {
+        "fewer_mistakes": ": allow more epochs" if falls(mistakes) else f", and no longer fewer: {in_vain}; {beyond}",
+        "less_loss": ": allow more epochs" if falls(losses) else f", and it no longer falls: {in_vain}",
+    }
+
+
+def by_part(
+    stops: tuple[Stop, ...], names: Sequence[Any], noun: tuple[str, str], sentence: Callable[[Stop], str]
+) -> str:
+    """Return how the parts of a run ended, each way with its parts by name.
+
+    Parameters
+    ----------
+    stops : tuple of Stop
+        How each part ended.
+    names : sequence
+        What each part is called; empty if they have no names.
+    noun : (str, str)
+        What a part is, and several of them.
+    sentence : callable
+        From an end to its words.
+
+    Returns
+    -------
+    str
+        Without a full stop.
+    """
+    ways = [stop for stop in PRECEDENCE if stop in stops]
+    if len(stops) == 1 or ways == [Stop.CHUNK]:
+        return sentence(ways[0])
+    if len(ways) == 1:
+        return f"all {count(len(stops), *noun)}: {sentence(ways[0])}"
+    parts = []
+    for way in ways:
+        ended = [number for number, stop in enumerate(stops) if stop is way]
+        called = f" ({listed(names[number] for number in ended)})" if names else ""
+        parts.append(f"{len(ended)} of {count(len(stops), *noun)}{called}: {sentence(way)}")
+    return "; ".join(parts)
+
+
+def reason(run: Trainer, stops: tuple[Stop, ...], ceiling: float) -> str:
+    """Return why a run ended, as a sentence with its figures.
+
+    Parameters
+    ----------
+    run : Trainer
+    stops : tuple of Stop
+        How each part ended.
+    ceiling : float
+        The largest margin that any separator can have, as far as the run has proved.
+    """
+    shown = run.presenter
+    reason = by_part(stops, shown.names, shown.noun, lambda stop: _sentence(run, stop, ceiling))
+    if run.kept < len(run.mistakes) or (run.best is not None and set(stops) != {Stop.SEPARATED}):
+        reason += f"; the weights of epoch {run.kept} are kept, the best of {len(run.mistakes)}"
+    return reason + "."
+
+
+def _cycle(run: Trainer) -> str:
+    return CYCLE_PROVED if run.presenter.cycle_proves() else CYCLE_COMPUTED
+
+
+def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
+    epochs, certificate = len(run.mistakes), run.presenter.certificate
+    share = ceiling / (run.presenter.radius or 1.0)
+    figures = {
+        "totals": f" ({count(run.updates, 'update')} in {count(epochs, 'epoch')})" * (run.presenter.parts == 1),
+        "epochs": epochs,
+        "after": count(epochs, "epoch"),
+        "trials": run.trials,
+        "mistakes": run.mistakes[-1],
+        "loss": run.losses[-1],
+        "zero_loss": run.presenter.zero_loss,
+        "remedy": run.presenter.remedy,
+        "seconds": run.plan.seconds,
+        "patience": count(run.plan.patience, "epoch"),
+        "by": f" by {run.plan.tol:g}" if run.plan.tol else "",
+        "beyond": run.presenter.beyond,
+        "every": "every epoch" if run.cycle == 1 else f"every {run.cycle} epochs",
+        "plane": run.presenter.plane,
+        "share": f" with a margin above {share:.1g} of their radius" if share > LEAST_SHARE else ", as computed",
+        "support": 0 if certificate is None else len(certificate.support),
+    }
+    figures |= outlook(run.mistakes, run.losses, run.presenter.beyond)
+    figures["cycle"] = _cycle(run).format(**figures) if stop is Stop.CYCLE else ""
+    figures["proof"] = run.presenter.proof.format(**figures) if np.isfinite(share) else ""
+    return run.presenter.words[stop].format(**figures)

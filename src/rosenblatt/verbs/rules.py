@@ -1,0 +1,132 @@
+"""The rules beside the perceptron's: from the margin of a row to the step and the loss."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.jit import compiled
+from rosenblatt.verbs.learning import RULES
+from rosenblatt.verbs.rows import square
+
+
+class PassiveAggressiveRule(NamedTuple):
+    """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite."""
+
+    C: float
+
+
+def _passive_aggressive(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    loss = 1.0 - margin
+    return min(rule.C * trial.importance, loss / length) if length > 0.0 else 0.0, loss
+
+
+class SmoothPassiveAggressiveRule(NamedTuple):
+    """Step (1 - m) / (|x|^2 + 1 / 2C) when m = y f(x) < 1. Crammer et al. (2006), PA-II."""
+
+    C: float
+
+
+def _smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    loss = 1.0 - margin
+    return loss / (length + 0.5 / (rule.C * trial.importance)), loss * loss
+
+
+class HingeRule(NamedTuple):
+    """Step 1 when m < 1: a subgradient step against max(0, 1 - m)."""
+
+    none: float = 0.0
+
+
+def _hinge(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    return trial.eta * trial.importance, 1.0 - margin
+
+
+class SquaredHingeRule(NamedTuple):
+    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
+
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    """
+
+    none: float = 0.0
+
+
+def _squared_hinge(rule, sign, margin, rows, i, trial):
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss, rate = 1.0 - margin, 2.0 * trial.eta * trial.importance
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return loss * rate / max(1.0, rate * length), loss * loss
+
+
+class LogisticRule(NamedTuple):
+    """Step 1 / (1 + e^m): a gradient step against log(1 + e^-m)."""
+
+    none: float = 0.0
+
+
+def _logistic(rule, sign, margin, rows, i, trial):
+    small = np.exp(-abs(margin))
+    share = small / (1.0 + small) if margin > 0.0 else 1.0 / (1.0 + small)
+    return trial.eta * trial.importance * share, np.log1p(small) + max(0.0, -margin)
+
+
+@compiled()
+def _repeat(share, times):
+    """Share of an error that is gone after so many steps which each take the given share of what is left."""
+    if times == 1.0:
+        return share
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else 1.0
+
+
+class LmsRule(NamedTuple):
+    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
+
+    none: float = 0.0
+
+
+def _lms(rule, sign, margin, rows, i, trial):
+    error = 1.0 - margin
+    if trial.importance == 1.0:
+        return trial.eta * error, 0.5 * error * error
+    length = square(rows, i) + trial.bias
+    step = _repeat(trial.eta * length, trial.importance) * error / length if length > 0.0 else 0.0
+    return step, 0.5 * error * error
+
+
+class NormalisedLmsRule(NamedTuple):
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row.
+
+    With a floor below |x|^2, short rows count less, as in the mean of all squared errors.
+    """
+
+    floor: float = 0.0
+
+
+def _normalised_lms(rule, sign, margin, rows, i, trial):
+    error = 1.0 - margin
+    length = square(rows, i) + trial.bias
+    if length == 0.0:
+        return 0.0, 0.5 * error * error
+    divisor = max(length, rule.floor)
+    if trial.importance == 1.0:
+        return trial.eta * error / divisor, 0.5 * error * error
+    return _repeat(trial.eta * (length / divisor), trial.importance) * error / length, 0.5 * error * error
+
+
+RULES |= {
+    PassiveAggressiveRule: _passive_aggressive,
+    SmoothPassiveAggressiveRule: _smooth_passive_aggressive,
+    HingeRule: _hinge,
+    SquaredHingeRule: _squared_hinge,
+    LogisticRule: _logistic,
+    LmsRule: _lms,
+    NormalisedLmsRule: _normalised_lms,
+}

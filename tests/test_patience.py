@@ -1,0 +1,159 @@
+"""Compiled functions as plain Python, and which of the two is called."""
+
+import numpy as np
+import pytest
+from numba.core.config import DISABLE_JIT
+from numba.extending import is_jitted
+
+from rosenblatt.compiled import cycle, gathering, modular, nearest, pocket, scores, shuffles, signs
+from rosenblatt.compiled.signs import OPEN, LimbWeights, SignedIndex
+from rosenblatt.jit import compiled
+from rosenblatt.patience import PATIENCE_OPERATIONS, Patient, compiling_all, interpreted, patient
+from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
+
+needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")
+
+
+# ------------------------------------------------------------------------------------------------ plain Python
+
+
+def rows_of(random):
+    X = random.normal(size=(30, 4)) * 10.0 ** random.integers(-3, 4, (30, 1))
+    X[random.random(X.shape) < 0.4] = 0.0
+    indptr = np.concatenate([[0], np.cumsum((X != 0).sum(axis=1))])
+    return Dense(X), Csr(X[X != 0], np.nonzero(X)[1], indptr)
+
+
+def index_of(random):
+    own = random.integers(0, 3, 20)
+    return SignedIndex(random.integers(0, 30, 20), own, (own + 1) % 3)
+
+
+def exact_calls():
+    """Every function that is interpreted where that costs less, with arguments; all but the last are in and out."""
+    random = np.random.default_rng(0)
+    dense, csr = rows_of(random)
+    index, W = index_of(random), np.vstack([np.zeros(5), random.normal(size=(2, 5))])
+    limbs = LimbWeights(random.integers(-1000, 1000, (2, 3, 5)), 10, 20)
+    s, a = random.normal(size=50), np.abs(random.normal(size=50))
+    p, Z = 2097143.0, np.rint(random.normal(size=(9, 3)) * 3).astype(np.int64)
+    M = np.rint(random.uniform(-1e6, 1e6, (5, 5)))
+    state = np.array([0, 0, 1])
+    gathered = np.arange(10)
+    return [
+        (signs.filter_signs, (np.append(s, [np.nan, np.inf]), np.append(a, [1, 1]), 0.5, 0.1, np.zeros(52, np.int8))),
+        (signs.sum_dense, (dense, index, W, False, np.zeros(20), np.zeros(20))),
+        (signs.sum_csr, (csr, index, W, True, np.zeros(20), np.zeros(20))),
+        (signs.sign_dense, (Dense(np.rint(dense.X)), index, limbs, False, np.full(20, OPEN, np.int8))),
+        (signs.sign_csr, (csr._replace(data=np.rint(csr.data)), 4, index, limbs, False, np.full(20, OPEN, np.int8))),
+        (signs.gather_dense, (dense, index, gathered, np.zeros((20, 10)))),
+        (signs.gather_csr, (csr, index, 4, gathered[:0], np.zeros((20, 10)))),
+        (modular.find_pivots, (M.copy(), p)),
+        (modular.invert, (M.copy(), p)),
+        (modular.lift_digits, (M.copy(), M.copy(), np.zeros((3, 5)) + M[0], p, np.zeros((4, 5)))),
+        (modular.multiply, (np.rint(random.uniform(-1e6, 1e6, (4, 3))), np.array([3.0, 5.0]), p)),
+        (modular.add_products, (np.rint(M / 1e3), np.rint(M[:2] / 1e3), np.zeros((5, 3), np.int64))),
+        (modular.all_zero, (np.zeros((3, 4), np.int64),)),
+        (modular.decided_quotients, (1 << 40, (1 << 39) + 12345)),
+        (
+            cycle.run_epochs,
+            (Z, np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(9, np.int64), state, 50, 1 << 40),
+        ),
+        (gathering.gather, (dense, np.arange(30), random.normal(size=30), np.zeros((30, 5)))),
+        (gathering.gather, (csr, np.arange(30), random.normal(size=30), np.zeros((30, 5)))),
+    ]
+
+
+def bits(value):
+    """Everything in nested tuples of arrays and numbers, so that equal means equal to the last bit."""
+    if isinstance(value, tuple):
+        return [bits(part) for part in value]
+    array = np.asarray(value)
+    return (array.astype(float) + 0.0).tobytes() if array.dtype.kind in "fiub" else value
+
+
+def copied(value):
+    if isinstance(value, tuple):
+        parts = [copied(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize(("loop", "arguments"), exact_calls(), ids=lambda value: getattr(value, "__name__", ""))
+def test_patient_functions_give_the_same_bits_interpreted_and_compiled(loop, arguments):
+    assert isinstance(loop, Patient)
+    plain, machine = copied(arguments), copied(arguments)
+    with np.errstate(all="ignore"):
+        found = interpreted(loop.loop)(*plain)
+    assert bits(found) == bits(loop.loop(*machine))
+    assert bits(plain) == bits(machine)
+
+
+def test_every_patient_function_is_in_that_test():
+    modules = (cycle, gathering, modular, nearest, shuffles, signs)
+    patients = {name for module in modules for name, value in vars(module).items() if isinstance(value, Patient)}
+    assert patients == {loop.__name__ for loop, _ in exact_calls()}
+
+
+def test_an_interpreted_function_calls_interpreted_functions_only():
+    random = np.random.default_rng(0)
+    dense, csr = rows_of(random)
+    plain = interpreted(pocket.run_pocket_epoch)
+    for name in ("dot", "add", "consider"):
+        assert plain.__globals__[name] is not getattr(pocket, name)
+    names = plain.__globals__["dot"].__globals__
+    for kind in (Dense, Csr):
+        body = names["by_type"](names["DOT"], kind(*[None] * len(kind._fields)))
+        assert not any(is_jitted(body.__globals__[name]) for name in body.__code__.co_names if "dot" in name)
+    planes = Hyperplanes(random.normal(size=(1, 4)), np.zeros(1), np.ones(1))
+    for rows in (dense, csr):
+        out, wanted = np.zeros((30, 1)), dense.X @ planes.W.T
+        interpreted(scores.score)(rows, np.empty(0, np.int32), planes, out)
+        np.testing.assert_allclose(out, wanted)
+
+
+def test_a_search_is_the_same_within_rounding_whichever_way_it_is_made(monkeypatch):
+    random = np.random.default_rng(0)
+    A = random.normal(size=(60, 4)) + np.array([1.0, 0.0, 0.0, 0.5])
+    found = []
+    for most in (0, 10**6):
+        monkeypatch.setattr(nearest, "INTERPRETED_ENTRIES", most)
+        active = nearest.ActiveSet(
+            np.zeros(6, np.int64), np.zeros(6), np.zeros((6, 5)), np.zeros((6, 6)), np.zeros(6), np.eye(5)[4]
+        )
+        k, end, _ = nearest.nearest_point(A, 60, active, 0, 1e-12, 100, False)
+        found.append((end, sorted(active.support[:k].tolist()), active.r.copy()))
+    (end, support, r), (other_end, other_support, other_r) = found
+    assert (end, support) == (other_end, other_support)
+    np.testing.assert_allclose(r, other_r, rtol=1e-9, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ patience
+
+
+def double(values):
+    total = 0.0
+    for k in range(values.size):
+        total += 2.0 * values[k]
+    return total
+
+
+@needs_the_compiler
+def test_what_is_called_often_is_compiled_in_the_end(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    loop = patient(lambda values: values.size)(compiled()(double))
+    loop.left = 25.0
+    for calls in range(1, 5):
+        assert loop(np.ones(10)) == 20.0
+        assert bool(loop.loop.overloads) == (calls >= 3), "ten operations each: the third call is beyond 25"
+
+
+@needs_the_compiler
+def test_code_on_disk_is_used_at_once(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    with compiling_all():
+        assert patient(lambda values: 1.0)(compiled()(double))(np.ones(3)) == 6.0
+    again = patient(lambda values: 1.0)(compiled()(double))
+    assert again(np.ones(3)) == 6.0
+    assert again.loop.stats.cache_hits
+    assert again.left == PATIENCE_OPERATIONS, "nothing was interpreted"
