@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.compiled.epochs import Csr, Dense
 from rosenblatt.compiled.inspection import inspect_csr, inspect_dense
 from rosenblatt.data.dense import check_shape, dense_values, real_values, refuse_infinite
+from rosenblatt.data.sparse import sp
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]

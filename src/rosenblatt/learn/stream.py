@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import Counts, Csr, Dense, Hyperplanes, NoPenalty, PerceptronRule, Task
 from rosenblatt.data.labels import as_labels, used_rows
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import named_rows

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.compiled import epochs
 from rosenblatt.compiled.epochs import (
@@ -32,6 +31,7 @@ from rosenblatt.compiled.epochs import (
     UpdateLog,
     Weights,
 )
+from rosenblatt.data.sparse import sp
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import expect, stored
 
