@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Numba takes up packages that are installed: SciPy's BLAS for products of matrices, of which our loops have none, cffi for
-# functions of C, and coverage. To import them takes longer than all else that it does when it loads compiled code.
+# Numba takes up packages that are installed: BLAS from SciPy for products of matrices, of which our loops have none,
+# cffi for functions of C, and coverage. To import them takes longer than all else that it does to load compiled code.
 UNNEEDED = ("scipy", "scipy.linalg", "cffi", "coverage")
 
 
