@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from attacks import fuzz_estimates
 from oracles import exact_lp, recession
 from rosenblatt import certify, verify
 from rosenblatt.separability import estimates
@@ -58,6 +59,12 @@ def test_the_oracle_agrees_on_designs_of_regressions():
             verdicts.add(verdict)
     assert seen == {"finite", "+inf", "-inf", "+/-inf", "not identified"}
     assert verdicts == {"separable", "quasi-separable", "overlapping"}
+
+
+def test_the_oracle_agrees_on_every_family():
+    lines = []
+    _, differences, _ = fuzz_estimates.run(4 * len(fuzz_estimates.FAMILIES), 0, report=lines.append)
+    assert differences == 0, lines
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,8 @@ def _sort_few(keys, begin, end):
 def _distribute(keys, begin, size, low, spare, places):
     """Sort keys by the digit from bit `low` on, equal ones in order; return how many have the commonest digit."""
     buckets = np.int64(1) << DIGIT_BITS
-    places[: buckets + 1] = 0
+    for bucket in range(buckets + 1):
+        places[U(bucket)] = 0
     for k in range(begin, begin + size):
         places[U((np.int64(keys[U(k)]) >> low & buckets - 1) + 1)] += 1
     most = 0
@@ -387,7 +388,9 @@ def count_columns(indptr, column, value, bits, logarithm, binary):
     size = _longest(indptr)
     spare, last = np.empty(size, column.dtype), np.empty(size + 1, np.int64)
     places = np.empty((1 << DIGIT_BITS) + 1, np.int64)
-    logs = 1.0 + np.log(np.arange(1.0, 64.0))
+    logs = np.empty(63)
+    for count in range(63):  # a loop compiles sooner than an expression of arrays
+        logs[count] = 1.0 + np.log(count + 1.0)
     k, begin = 0, np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end = np.int64(indptr[row + 1])

@@ -86,10 +86,11 @@ def to_bytes(text: str) -> bytes:
 def murmur(name: bytes, seed: int = 0) -> int:
     """Return the 32 bits of MurmurHash3 of some bytes."""
     text = np.frombuffer(name + b"\n", np.uint8)
-    column = np.empty(1, np.int64)
-    spans = np.zeros(1, np.int64), np.array([len(name)])
+    # The types are those of `Assembler.hashed`, so that the loop is compiled once.
+    column = np.empty(1, np.int32)
+    spans = np.zeros(1, np.int32), np.array([len(name)], np.int32)
     tokens.hash_spans(text, *spans, np.array([seed], np.uint32), 0xFFFFFFFF, column)
-    return int(column[0])
+    return int(column.view(np.uint32)[0])
 
 
 def estimate_collisions(used: int, n_columns: int) -> Collisions:
@@ -293,7 +294,9 @@ class Assembler:
             column = piece.column
             if column is None:
                 column = np.empty(piece.start.size, np.int32)
-                tokens.hash_spans(piece.text, piece.start, piece.end, piece.seed, mask, column)
+                text = piece.text.view()
+                text.flags.writeable = False
+                tokens.hash_spans(text, piece.start, piece.end, piece.seed, mask, column)
             done.append(piece._replace(column=column))
         return done
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
 from rosenblatt.compiled.tokens import add_columns, normalise_rows
+from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.features import Entries

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.labels import as_labels, used_rows
+from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import named_rows

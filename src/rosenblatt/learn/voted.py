@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.compiled.votes import cast_ballots, cast_sparse_ballots
+from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.model import LinearModel

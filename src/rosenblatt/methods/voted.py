@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass
 from rosenblatt.methods.single_row import RowTask
