@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint docs bench fuzz clean
+.PHONY: demo test nojit lint docs notebooks bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -32,11 +32,17 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src tests benchmarks
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md RELEASING.md docs examples src tests benchmarks
 
-# Every example in the README and the pages of docs/ is run.
-docs: $(VENV)/.test
-	$(BIN)/python -m pytest tests/test_docs.py
+# The site, in build/site: warnings are errors, every internal link leads somewhere, and every example on it is run.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W -n -q -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/check_links.py build/site
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py
+
+# Notebooks from the examples, in build/notebooks.
+notebooks: $(VENV)/.base
+	$(BIN)/python examples/make_notebooks.py build/notebooks
 
 # Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.
@@ -67,6 +73,10 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml
 
 $(VENV)/.test: $(VENV)/.base pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group test
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group docs --group test
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.base pyproject.toml

@@ -1,4 +1,4 @@
-"""What the documents say is true."""
+"""What the documents say is true: examples, commands with what they print, figures, links, lists of names."""
 
 import doctest
 import os
@@ -19,7 +19,7 @@ from rosenblatt.learn.trainer import Presenter
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -45,10 +45,30 @@ def test_links_to_headings_find_them(page):
         assert heading in anchors, f"{target.name} has no heading {heading}"
 
 
-def shell_blocks(page):
-    """The commands of each block of a page that shows a terminal."""
-    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)
-    return [[line[2:] for line in block.splitlines() if line.startswith("$ rosenblatt ")] for block in blocks]
+@pages
+def test_drawings_are_drawn(page):
+    for code in re.findall(r"```\{drawing\}[^\n]*\n(.*?)```", page.read_text(), re.DOTALL):
+        names = {}
+        exec(code, names)
+        assert hasattr(names["ax"], "figure")
+
+
+def steps(page):
+    """What a page has its reader do in a terminal, in order: (language, lines) of its sessions and of its scripts."""
+    for language, block in re.findall(r"```(console|python)\n(.*?)```", page.read_text(), re.DOTALL):
+        if language == "console" or ">>>" not in block:
+            yield language, block.splitlines()
+
+
+def sessions(lines):
+    """The commands of a block that shows a terminal, each with the lines that it is said to print."""
+    commands = []
+    for line in lines:
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        else:
+            commands[-1][1].append(line)
+    return commands
 
 
 @pytest.fixture
@@ -65,16 +85,67 @@ def files_of_the_pages(tmp_path):
     return tmp_path
 
 
+def assert_prints(shown, printed, command):
+    """Each shown line is among those printed, in this order; dots stand for any."""
+    rest = iter(" ".join(line.split()) for line in printed.splitlines())
+    for line in (" ".join(line.split()) for line in shown):
+        if line and line != "...":
+            assert line in rest, f"{command} does not print: {line}\n{printed}"
+
+
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 @pages
-def test_commands_on_the_pages_run(page, files_of_the_pages):
+def test_commands_on_the_pages_run_and_print_what_is_shown(page, files_of_the_pages, monkeypatch):
+    monkeypatch.chdir(files_of_the_pages)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    for line in (line for block in shell_blocks(page) for line in block):
-        shown = line.replace("rosenblatt ", f"{sys.executable} -m rosenblatt.cli.main ", 1)
-        done = subprocess.run(
-            shown, shell=True, cwd=files_of_the_pages, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{line}: {done.stderr}"
+    names = {}
+    for language, lines in steps(page):
+        if language == "python":
+            exec("\n".join(lines), names)
+            continue
+        for line, shown in sessions(lines):
+            if line.startswith("rosenblatt "):
+                command = line.replace("rosenblatt ", f"{sys.executable} -m rosenblatt.cli.main ", 1)
+                done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True)
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+                assert_prints(shown, done.stdout + done.stderr, line)
+
+
+def test_a_line_that_a_command_does_not_print_is_noticed():
+    assert_prints(["a  b", "...", "c"], "a b\nx\nc\n", "command")
+    with pytest.raises(AssertionError, match="does not print: b"):
+        assert_prints(["c", "b"], "b\nc\n", "command")
+
+
+def test_the_reference_lists_every_public_name():
+    text = (ROOT / "docs" / "reference" / "api.md").read_text()
+    listed = {
+        module: set(re.findall(r"^   (\w+)$", block, re.MULTILINE))
+        for module, block in re.findall(r"currentmodule:: ([\w.]+)\n(.*?)(?=\.\. currentmodule|\Z)", text, re.DOTALL)
+    }
+    for module, names in listed.items():
+        home = import_module(module)
+        public = getattr(home, "__all__", None) or [
+            name for name, value in vars(home).items() if getattr(value, "__module__", "") == module and name[0] != "_"
+        ]
+        callables = {name for name in public if callable(getattr(home, name))}
+        assert callables - {"Loss"} == names, module
+
+
+def test_the_page_on_theory_has_every_bound_and_tests_that_exist():
+    text = (ROOT / "docs" / "explanation" / "theory.md").read_text()
+    assert set(re.findall(r"`~rosenblatt\.bounds\.(\w+)`", text)) == set(import_module("rosenblatt.bounds").__all__)
+    tests = re.findall(r"\[(test_\w+)\]\(\.\./\.\./(tests/[\w/]+\.py)\)", text)
+    assert len(tests) > 30
+    for name, path in tests:
+        assert f"def {name}(" in (ROOT / path).read_text(), f"{path} has no {name}"
+
+
+def test_the_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    if "dev" not in version:
+        assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_readme_knows_what_each_member_can_do():

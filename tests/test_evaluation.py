@@ -83,6 +83,10 @@ def test_perceptron_loss_is_the_depth_of_a_mistake():
     assert perceptron_loss(SIGNS, SCORES).tolist() == [0, 0, 0, 0.5, 1]
 
 
+def test_the_perceptron_loss_of_a_tie_is_zero_without_a_sign():
+    assert not np.signbit(perceptron_loss([1, -1], [0.0, -0.0])).any()
+
+
 def test_hinge_loss_asks_for_a_margin_of_one():
     assert hinge_loss(SIGNS, SCORES).tolist() == [0, 0, 1, 1.5, 2]
 

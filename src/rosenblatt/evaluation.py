@@ -199,7 +199,7 @@ def perceptron_loss(y: Any, score: Any) -> Array:
     -------
     array of shape (n_samples,)
     """
-    return np.maximum(0.0, -_margins(y, score))
+    return np.maximum(0.0, 0.0 - _margins(y, score))  # 0 - 0 is 0, and -0 would be shown
 
 
 def hinge_loss(y: Any, score: Any) -> Array:
