@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.numbers import is_real, is_truth
+from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
@@ -69,8 +69,8 @@ class Control:
                 if type(one) is type(value) and one == value:
                     return one
         elif self.kind == "bool":
-            if is_truth(value):
-                return bool(value)
+            if isinstance(value, bool):
+                return value
         elif is_real(value) and self.low <= value <= self.high:
             if self.kind == "float":
                 return float(value)

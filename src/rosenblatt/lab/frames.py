@@ -75,6 +75,8 @@ def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
         X, y = scene.rows()
         Z, feature_map = scene.mapped(X)
         arguments = scene.arguments(Z, np.unique(y).size) | {"max_seconds": RUN_SECONDS}
+        if "keep" in scene.traits.declared:
+            arguments["keep"] = "last"  # the weights that the page ends with
         estimator = estimator_class(scene.learner)(**arguments)
     else:
         estimator, Z, y = subject
@@ -177,6 +179,7 @@ def _ending(scene: Scene, recording: Recording | None, estimator: Any, Z: Array,
         "ending": run.stop.name.lower(),
         "cycle": run.cycle,
         "accuracy": float(np.mean(estimator.predict(Z) == y)),
+        "final": None if scene.traits.kernel else np.column_stack([estimator.coef_, estimator.intercept_]).tolist(),
     }
 
 
@@ -210,7 +213,7 @@ def _weights(recording: Recording | None, estimator: Any, separator: Array | Non
     else:
         W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
     found = {"W": W.astype(np.float64), "norm2": (W**2).sum(axis=(1, 2))}
-    if recording is not None and _averages(estimator):
+    if recording is not None and W.shape[1] == 1 and _averages(estimator):
         found["mean"] = averages(W, recording.at)
     if separator is not None:
         found["dot"] = W[:, 0] @ separator
@@ -328,19 +331,37 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
     else:
         basis = np.column_stack([feature_map(points), np.ones(len(points))]).T
         W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
-    survived = np.bincount(recording.at[:t], minlength=len(W)).astype(np.float64)
+    survived = _survived(recording, estimator, y, t)
     if way == "average":
-        scores = np.einsum("s,spj->pj", survived, W) @ basis
+        scores = np.einsum("sp,spj->pj", survived, W) @ basis
     else:
         scores = np.zeros((W.shape[1], len(points)))
-        for s in np.flatnonzero(survived):
-            scores += survived[s] * np.sign(W[s] @ basis)
-    scores /= max(t, 1)
+        for s in np.flatnonzero(survived.any(axis=1)):
+            scores += survived[s][:, None] * np.sign(W[s] @ basis)
+    scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]
     decided = decision(scores.T, np.unique(y).size, getattr(estimator, "multiclass", "ovr"))
     label = winners(decided)
     top = decided[:, 0] if decided.shape[1] == 1 else _lead(decided)
     about = {"t": t, "way": way, "box": box, "grid": GRID}
     return Frames(about, {"label": label.astype(np.uint8), "score": top.astype(np.float32)})
+
+
+def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
+    """Return how many of the first t trials of each problem ended with each of the weights.
+
+    A pair of classes has no trial with a row of a third one, and a problem that has ended has no more trials.
+    """
+    classes, label = np.unique(y, return_inverse=True)
+    sign = code(classes.size, getattr(estimator, "multiclass", "ovr"))
+    takes_part = sign[label[recording.row]] != 0
+    if recording.row.size and recording.row[0] < 0:  # a batch is a trial of every problem
+        takes_part[:] = True
+    expansion = getattr(estimator, "_expansion", None)
+    total = estimator._stream.state.t[: sign.shape[1]] if expansion is None else expansion.trials
+    counted = takes_part & (np.cumsum(takes_part, axis=0) <= np.maximum(total, 1))
+    survived = np.zeros((len(recording.W), sign.shape[1]))
+    np.add.at(survived, recording.at[:t], counted[:t].astype(np.float64))
+    return survived
 
 
 def _lead(scores: Array) -> Array:

@@ -156,6 +156,8 @@ def _numbered(certificate: Certificate) -> list[str]:
     if certificate.vector is not None and len(certificate.classes) == 2:
         *w, b = (f"{float(value):.6g}" for value in certificate.vector)
         lines.append(f"w = ({', '.join(w)}), b = {b}.")
+    elif certificate.vector is not None:
+        lines.append("With a weight vector for each class, every point has the highest score for its own.")
     if certificate.boundary:
         lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:12]) + ".")
     if certificate.margin is not None and math.isfinite(certificate.margin.upper):
