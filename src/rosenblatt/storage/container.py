@@ -324,3 +324,54 @@ def _read_tensor(file: BinaryIO, dtype: np.dtype[Any], shape: list[int]) -> Arra
     array = np.empty(shape, dtype)
     expect(file.readinto(raw_bytes(array)) == array.nbytes, "it ends too early")  # type: ignore[attr-defined]
     return array
+
+
+# -------------------------------------------------------------------------------------------- arrays without a model
+
+
+def pack_arrays(about: str, arrays: dict[str, Array]) -> bytes:
+    """Return named arrays and a text in the same layout, but without a seal: for messages, which nothing is kept of.
+
+    Parameters
+    ----------
+    about : str
+        Kept under this name in the metadata.
+    arrays : dict
+        Of types that safetensors has.
+    """
+    plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
+    order = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
+    header: dict[str, Any] = {"__metadata__": {"about": about}}
+    end = 0
+    for name in order:
+        start, end = end, end + plain[name].nbytes
+        code, shape = DTYPE_CODES[plain[name].dtype], [int(size) for size in plain[name].shape]
+        header[name] = {"dtype": code, "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    parts = [raw_bytes(plain[name]).tobytes() for name in order]
+    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+
+
+def unpack_arrays(content: bytes) -> tuple[str, dict[str, Array]]:
+    """Return the text and the arrays that `pack_arrays` made a message of.
+
+    Raises
+    ------
+    Fault
+        If the layout does not fill the message exactly.
+    """
+    size = len(content)
+    expect(size >= 8, f"it has {size} bytes and no header")
+    length = int.from_bytes(content[:8], "little")
+    expect(length <= min(MAX_HEADER_BYTES, size - 8), f"its header would have {length} bytes, of {size} in all")
+    try:
+        header = _parse(content[8 : 8 + length].decode(), size)
+    except UnicodeDecodeError:
+        raise Fault("its header is not text") from None
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    about = metadata.get("about") if isinstance(metadata, dict) else None
+    expect(isinstance(about, str), "its metadata have no text 'about'")
+    with io.BytesIO(content[8 + length :]) as file:
+        layout = _check_tensors(header, size - 8 - length)
+        return str(about), {name: _read_tensor(file, dtype, shape) for name, dtype, shape in layout}

@@ -1,0 +1,558 @@
+"""What the lab has: sets of points, learners with their parameters, orders, feature maps; each with a sentence.
+
+Parameters of learners are read from the estimators, which declare them. Only ranges for sliders are added here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.numbers import is_real
+from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.chapters import chapters
+from rosenblatt.words import did_you_mean, shown
+
+Array = npt.NDArray[Any]
+
+MAX_POINTS = 2000
+DECIMALS = 2  # of generated points: as of drawn ones, so that an address holds either
+
+
+# ----------------------------------------------------------------------------------------------------------- controls
+
+
+@dataclass(frozen=True)
+class Control:
+    """Something to set: a number within a range, a choice, or yes and no.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"float", "int", "bool", "choice"}
+    default : object
+        None where the learner decides.
+    sentence : str
+        What it does.
+    low, high, step : float
+        Range and step of a number.
+    log : bool
+        Whether a slider should be logarithmic.
+    choices : tuple
+        Of a choice: the values.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    sentence: str
+    low: float = 0.0
+    high: float = 0.0
+    step: float = 0.0
+    log: bool = False
+    choices: tuple[Any, ...] = ()
+
+    def checked(self, value: Any) -> Any:
+        """Return a value in the type of the control; raise InvalidInput if it is not possible."""
+        if value is None and self.default is None:
+            return None
+        if self.kind == "choice":
+            for one in self.choices:
+                if type(one) is type(value) and one == value:
+                    return one
+        elif self.kind == "bool":
+            if isinstance(value, bool):
+                return value
+        elif is_real(value) and self.low <= value <= self.high:
+            if self.kind == "float":
+                return float(value)
+            if float(value).is_integer():
+                return int(value)
+        hint = did_you_mean(value, self.choices)
+        raise InvalidInput(f"{self.name}={shown(value)} is not possible here: choose {self._wanted()}.{hint}")
+
+    def _wanted(self) -> str:
+        if self.kind == "choice":
+            return "one of " + ", ".join(written(one) for one in self.choices)
+        if self.kind == "bool":
+            return "true or false"
+        number = "a whole number" if self.kind == "int" else "a number"
+        return f"{number} from {self.low:g} to {self.high:g}"
+
+    def read(self, text: str) -> Any:
+        """Return the value that a text from an address stands for; raise InvalidInput if it stands for none."""
+        words = {written(one): one for one in (*self.choices, None, True, False)}
+        if text in words:
+            return self.checked(words[text])
+        if self.kind in ("int", "float"):
+            return self.checked(number_from(text, self.name))
+        return self.checked(text)
+
+    def described(self) -> dict[str, Any]:
+        """Return the control as the page reads it."""
+        plain: dict[str, Any] = {"name": self.name, "kind": self.kind, "default": self.default}
+        plain["sentence"] = self.sentence
+        if self.kind in ("int", "float"):
+            plain |= {"min": self.low, "max": self.high, "step": self.step, "log": self.log}
+        if self.choices:
+            plain["choices"] = list(self.choices)
+        return plain
+
+
+def written(value: Any) -> str:
+    """Return a value as an address holds it: none, true, false, a word, or a number without loss."""
+    if value is None or isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return value if isinstance(value, str) else repr(value)
+
+
+def number_from(text: str, name: str) -> float:
+    """Return the number that a text stands for; raise InvalidInput if it is none, or not finite."""
+    try:
+        value = float(text) if len(text) <= 40 and text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"{name}={shown(text)} is not a number. Write one such as 0.5.")
+    return value
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """Return a name that is known; raise InvalidInput for another, with the one that was meant."""
+    names = list(known)
+    if isinstance(value, str) and value in names:
+        return value
+    hint = did_you_mean(value, names)
+    raise InvalidInput(f"{name}={shown(value)} is not known: choose one of {', '.join(names)}.{hint}")
+
+
+# --------------------------------------------------------------------------------------------------------------- data
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Points to learn from.
+
+    Attributes
+    ----------
+    name, title, sentence : str
+    classes : int
+    make : callable
+        From the values of the controls to rows and labels.
+    controls : tuple of Control
+    columns : tuple of str
+        Names of the features.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    classes: int
+    make: Callable[..., tuple[Array, Array]]
+    controls: tuple[Control, ...] = ()
+    columns: tuple[str, ...] = ("x1", "x2")
+
+    def described(self) -> dict[str, Any]:
+        """Return the set as the page reads it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "sentence": self.sentence,
+            "classes": self.classes,
+            "columns": list(self.columns),
+            "controls": [control.described() for control in self.controls],
+        }
+
+
+def _n(default: int, low: int = 4) -> Control:
+    return Control("n", "int", default, "How many points.", low, MAX_POINTS, 1)
+
+
+def _noise(default: float, high: float) -> Control:
+    return Control("noise", "float", default, "Standard deviation of the noise in each coordinate.", 0.0, high, 0.01)
+
+
+_MARGIN = Control(
+    "margin",
+    "float",
+    0.1,
+    "Distance that every point keeps from the planted line. The mistake bound grows as it shrinks.",
+    0.0,
+    1.0,
+    0.01,
+)
+_FLIPS = Control("noise", "float", 0.0, "Share of the points with the wrong class.", 0.0, 0.5, 0.01)
+_SEED = Control("data_seed", "int", 0, "Another number draws other points.", 0, 9999, 1)
+
+
+def _drawn(X: Array, y: Array, random: np.random.Generator | None = None) -> tuple[Array, Array]:
+    """Return points at whole hundredths, in a random order if there is a source of it."""
+    order = np.arange(len(y)) if random is None else random.permutation(len(y))
+    return np.round(X[order], DECIMALS) + 0.0, y[order].astype(np.int64)
+
+
+def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, Array]:
+    """Return two round clouds on either side of a planted line, with a gap between them.
+
+    Parameters
+    ----------
+    n : int
+    margin : float
+        Distance that every point keeps from the line at least.
+    noise : float
+        Share of the labels to flip.
+    data_seed : int
+
+    Returns
+    -------
+    X : array of shape (n, 2)
+        At whole hundredths.
+    y : int64 array of shape (n,)
+        +1 or -1.
+    """
+    random = np.random.default_rng(data_seed)
+    angle = random.uniform(0.0, 2.0 * math.pi)
+    w, along = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    # Half a hundredth in each coordinate may be lost to rounding.
+    distance = margin + 10.0**-DECIMALS + np.abs(random.normal(0.0, 0.6, n))
+    X = 0.4 * random.standard_normal(2) + np.outer(y * distance, w) + np.outer(random.normal(0.0, 0.8, n), along)
+    y[random.choice(n, round(noise * n), replace=False)] *= -1
+    return _drawn(X, y)
+
+
+def _overlap(n: int, noise: float, data_seed: int) -> tuple[Array, Array]:
+    random = np.random.default_rng(data_seed)
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    return _drawn(np.outer(y, [0.7, 0.5]) + noise * random.standard_normal((n, 2)), y)
+
+
+def _moons(n: int, noise: float, data_seed: int) -> tuple[Array, Array]:
+    return _drawn(*two_moons(n, noise, data_seed), np.random.default_rng(data_seed))
+
+
+def _circle(n: int, noise: float, data_seed: int) -> tuple[Array, Array]:
+    return _drawn(*circles(n, 0.5, noise, data_seed), np.random.default_rng(data_seed))
+
+
+def _four(n: int, noise: float, data_seed: int) -> tuple[Array, Array]:
+    random = np.random.default_rng(data_seed)
+    centres = np.array([[-1.2, -0.8], [1.3, -0.6], [1.0, 1.2], [-0.7, 1.3]])
+    y = np.arange(n) % 4
+    return _drawn(centres[y] + noise * random.standard_normal((n, 2)), y)
+
+
+def _three(n: int, noise: float, data_seed: int) -> tuple[Array, Array]:
+    random = np.random.default_rng(data_seed)
+    y = np.arange(n) % 3
+    centres = np.array([[-1.4, 0.0], [0.0, 0.0], [1.4, 0.0]])
+    return _drawn(centres[y] + noise * random.standard_normal((n, 2)) * [0.6, 1.0], y)
+
+
+def _random_labels(n: int, data_seed: int) -> tuple[Array, Array]:
+    random = np.random.default_rng(data_seed)
+    X, y = random.uniform(-1.0, 1.0, (n, 2)), random.permutation(np.arange(n) % 2)
+    return _drawn(X, y)
+
+
+DATA: dict[str, DataSet] = {
+    one.name: one
+    for one in (
+        DataSet(
+            "or", "OR", "True unless both are 0. A line separates it, after nine updates.", 2, lambda: logical("or")
+        ),
+        DataSet("and", "AND", "True only if both are 1. Harder than OR: eighteen updates.", 2, lambda: logical("and")),
+        DataSet(
+            "xor", "XOR", "True if exactly one is 1. No line separates it, and the weights go in a circle.", 2,
+            lambda: logical("xor"),
+        ),
+        DataSet(
+            "clouds", "Two clouds with a gap", "Two clouds, and a line that every point keeps its distance from.", 2,
+            clouds, (_n(60), _MARGIN, _FLIPS, _SEED),
+        ),
+        DataSet(
+            "overlap", "Two clouds that overlap", "Two round clouds: a line can only make few mistakes.", 2, _overlap,
+            (_n(80), _noise(0.6, 2.0), _SEED),
+        ),
+        DataSet(
+            "moons", "Two moons", "Two half circles that reach into one another: no line separates them.", 2, _moons,
+            (_n(100), _noise(0.1, 0.5), _SEED),
+        ),
+        DataSet(
+            "circle", "A circle inside another", "x1^2 + x2^2 tells them apart, and no line does.", 2, _circle,
+            (_n(80), _noise(0.05, 0.4), _SEED),
+        ),
+        DataSet(
+            "three", "Three classes in a row", "The one in the middle cannot be separated from the rest by a line.", 3,
+            _three, (_n(60), _noise(0.25, 1.0), _SEED),
+        ),
+        DataSet("four", "Four classes", "A cloud in each corner.", 4, _four, (_n(80), _noise(0.33, 1.0), _SEED)),
+        DataSet(
+            "labels", "Random labels", "Labels by lot. A kernel separates them nevertheless, and learns nothing.", 2,
+            _random_labels, (_n(20), _SEED),
+        ),
+        DataSet(
+            "spam", "Six mails", "Five words, there or not. Four updates: w = (0, 2, 0, -1, 1), b = 0.", 2, spam, (),
+            SPAM_WORDS,
+        ),
+    )
+}  # fmt: skip
+
+
+def points_of(name: str, **values: Any) -> tuple[Array, Array]:
+    """Return the rows and labels of a set of the lab.
+
+    Parameters
+    ----------
+    name : str
+        As in the lab's list.
+    **values
+        Of its controls, such as n, margin, noise and data_seed; defaults otherwise.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : int64 array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from rosenblatt.lab.catalogue import points_of
+    >>> X, y = points_of("clouds", n=10, margin=0.2)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((10, 2), [-1, 1])
+    """
+    data = DATA[one_of("data", name, DATA)]
+    known = {control.name: control for control in data.controls}
+    for given in values:
+        if given not in known:
+            raise InvalidInput(f"The set {name!r} has no {given!r}. It has {', '.join(known) or 'nothing to set'}.")
+    chosen = {key: control.checked(values.get(key, control.default)) for key, control in known.items()}
+    return data.make(**chosen)
+
+
+# ----------------------------------------------------------------------------------------------------------- learners
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A member of the family.
+
+    Attributes
+    ----------
+    name, title, lecture, rule : str
+        Of the class; for people; which lecture has it; how the page explains its updates.
+    modes : tuple of str
+        How it learns several classes.
+    params : tuple of Control
+    declared : frozenset of str
+        All parameters that the estimator has.
+    """
+
+    name: str
+    title: str
+    lecture: str
+    rule: str
+    modes: tuple[str, ...]
+    params: tuple[Control, ...]
+    declared: frozenset[str]
+
+    @property
+    def kernel(self) -> bool:
+        """Whether it learns in the dual."""
+        return self.rule == "kernel"
+
+    @property
+    def trials(self) -> bool:
+        """Whether it learns trial by trial."""
+        return self.rule != "maximum_margin"
+
+    def described(self) -> dict[str, Any]:
+        """Return the learner as the page reads it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "lecture": self.lecture,
+            "rule": self.rule,
+            "kernel": self.kernel,
+            "multiclass": True,
+            "trials": self.trials,
+            "start": "init" in self.declared,
+            "params": [control.described() for control in self.params],
+        }
+
+
+# Module, title, lecture and rule of each learner.
+_LEARNERS = {
+    "Perceptron": ("perceptron", "Perceptron", "all five lectures", "perceptron"),
+    "AveragedPerceptron": ("perceptron", "Averaged perceptron", "Perceptron and Kernelization", "perceptron"),
+    "VotedPerceptron": ("voted", "Voted perceptron", "Perceptron and Kernelization", "perceptron"),
+    "PocketPerceptron": ("pocket", "Pocket algorithm", "beyond the lectures", "pocket"),
+    "PassiveAggressive": ("passive_aggressive", "Passive-aggressive", "beyond the lectures", "passive_aggressive"),
+    "AROW": ("arow", "AROW", "beyond the lectures", "arow"),
+    "Winnow": ("winnow", "Winnow", "Perceptron and Kernelization", "winnow"),
+    "Adaline": ("adaline", "Adaline", "Linear Classification", "adaline"),
+    "SoftMargin": ("soft_margin", "Soft margin", "Introduction to Machine Learning", "soft_margin"),
+    "MaximumMargin": ("maximum_margin", "Maximum margin", "Introduction to Machine Learning", "maximum_margin"),
+    "KernelPerceptron": ("kernel_perceptron", "Kernel perceptron", "Perceptron and Kernelization", "kernel"),
+}
+# Parameters that the lab sets itself, or that make no difference to what it shows.
+_NOT_SHOWN = frozenset(
+    {
+        "max_iter",
+        "tol",
+        "shuffle",
+        "verbose",
+        "random_state",
+        "n_iter_no_change",
+        "max_seconds",
+        "callback",
+        "class_weight",
+        "intercept_scaling",
+        "n_jobs",
+        "early_stopping",
+        "validation_fraction",
+        "warm_start",
+        "init",
+        "keep",
+        "cache_size",
+        "budget",
+        "budget_rule",
+        "residual",
+        "aggregate",
+    }
+)
+# Least, most, step of the sliders, and whether they are logarithmic.
+_RANGES: dict[str, tuple[float, float, float, bool]] = {
+    "eta0": (0.01, 10.0, 0.01, True),
+    "margin": (0.0, 5.0, 0.1, False),
+    "alpha": (1e-5, 1.0, 1e-5, True),
+    "l1_ratio": (0.0, 1.0, 0.05, False),
+    "C": (0.01, 100.0, 0.01, True),
+    "r": (0.01, 100.0, 0.01, True),
+    "factor": (1.01, 4.0, 0.01, False),
+    "threshold": (0.1, 10.0, 0.1, False),
+    "degree": (1, 6, 1, False),
+    "gamma": (0.01, 100.0, 0.01, True),
+    "coef0": (-2.0, 4.0, 0.1, False),
+}
+_ONLY = {"kernel": ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine")}  # of the choices, where not all
+
+
+def estimator_class(name: str) -> Any:
+    """Return the class of a learner."""
+    module = _LEARNERS[one_of("learner", name, _LEARNERS)][0]
+    return getattr(import_module(f"rosenblatt.estimators.{module}"), name)
+
+
+def learner_names() -> tuple[str, ...]:
+    """Return the names of the learners, without importing any."""
+    return tuple(_LEARNERS)
+
+
+@cache
+def learners() -> Mapping[str, Learner]:
+    """Return the learners by name. The estimators are imported here, which takes a second."""
+    found = {}
+    for name, (_, title, lecture, rule) in _LEARNERS.items():
+        kind = estimator_class(name)
+        # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
+        modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
+        shown_here = {key: value for key, value in kind.declared.items() if key not in _NOT_SHOWN}
+        params = [_control(key, value, modes) for key, value in shown_here.items()]
+        found[name] = Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
+    return found
+
+
+def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
+    """Return what the page needs of a declared parameter."""
+    default, text = parameter.default, parameter.text
+    if name in _RANGES:
+        low, high, step, log = _RANGES[name]
+        kind = "int" if parameter.kind.startswith("int") else "float"
+        return Control(name, kind, default, text, low, high, step, log)
+    words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
+    if parameter.kind.startswith("bool"):
+        optional = parameter.kind != "bool"
+        return Control(name, "choice", default, text, choices=(None, True, False)) if optional else Control(
+            name, "bool", default, text
+        )  # fmt: skip
+    return Control(name, "choice", default, text, choices=words)
+
+
+ORDERS: dict[str, tuple[Any, str, str]] = {
+    "cyclic": (False, "in order", "The rows one after the other, then again from the first."),
+    "shuffled": (True, "reshuffled", "All rows in each epoch, in a new random order."),
+    "random": ("random", "at random", "Each trial draws a row at random, with replacement."),
+}
+FEATURES: dict[str, tuple[str, str]] = {
+    "none": ("x1, x2", "The coordinates as they are: the boundary is a line."),
+    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, an ellipse perhaps."),
+    "units": ("association units", "Random units that are never trained, as in Rosenblatt's machine."),
+}
+UNITS = Control("units", "int", 40, "How many association units.", 1, 200, 1)
+SEED = Control("seed", "int", 0, "Of everything random while learning.", 0, 9999, 1)
+EPOCHS = Control("epochs", "int", 100, "Most passes over the rows.", 1, 5000, 1)
+
+
+def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Callable[[Array], Array]]:
+    """Return rows in the coordinates that are learned from, and the function that maps others likewise."""
+    if features == "none":
+        return X, lambda rows: rows
+    if features == "quadratic":
+        return quadratic(X), quadratic
+    from rosenblatt.estimators.association import AssociationUnits
+
+    layer = AssociationUnits(n_units=units, random_state=seed).fit(X)
+    return layer.transform(X), layer.transform
+
+
+def quadratic(X: Array) -> Array:
+    """Return the columns, and after them the products of any two of them, squares included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt.lab.catalogue import quadratic
+    >>> quadratic(np.array([[2.0, 3.0]])).tolist()
+    [[2.0, 3.0, 4.0, 6.0, 9.0]]
+    """
+    first, second = np.triu_indices(X.shape[1])
+    return np.hstack([X, X[:, first] * X[:, second]])
+
+
+def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[str, ...]:
+    """Return the names of the coordinates that are learned from."""
+    if features == "units":
+        return tuple(f"unit {j}" for j in range(1, units + 1))
+    if features == "none":
+        return columns
+    pairs = zip(*np.triu_indices(len(columns)), strict=True)
+    products = (f"{columns[i]}^2" if i == j else f"{columns[i]} {columns[j]}" for i, j in pairs)
+    return (*columns, *products)
+
+
+def catalogue() -> dict[str, Any]:
+    """Return everything that there is to choose from, as the page reads it."""
+    return {
+        "version": 1,
+        "data": [data.described() for data in DATA.values()],
+        "learners": [learner.described() for learner in learners().values()],
+        "orders": [{"name": key, "title": title, "sentence": text} for key, (_, title, text) in ORDERS.items()],
+        "features": [
+            {"name": key, "title": title, "sentence": text, "controls": [UNITS.described()] * (key == "units")}
+            for key, (title, text) in FEATURES.items()
+        ],
+        "run": [SEED.described(), EPOCHS.described()],
+        "chapters": chapters(),
+        "limits": {"points": MAX_POINTS},
+    }

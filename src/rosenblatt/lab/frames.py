@@ -1,0 +1,400 @@
+"""A run as arrays and bytes: everything that the page looks up, and nothing that it would have to learn."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import estimator_class
+from rosenblatt.lab.scene import Scene
+from rosenblatt.lab.theory import follows_theorem, known, rate
+from rosenblatt.learn.multiclass import code, decision, winners
+from rosenblatt.learn.record import Recording, record
+from rosenblatt.storage.container import pack_arrays, unpack_arrays
+
+Array = npt.NDArray[Any]
+
+MAX_BYTES = 8_000_000  # of a message; a longer run is cut, and says so
+RUN_SECONDS = 5.0
+GRID, COARSE_GRID = 64, 32
+MAX_FINE_COLUMNS = 300  # of the basis on the fine grid
+BOX_SHARE = 0.18  # of the width, left empty on each side
+MISTAKE, UPDATE, END_OF_EPOCH = 1, 2, 4
+WAYS = ("vote", "average")
+
+Subject = tuple[Any, Array, Array]  # an estimator, rows and labels
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A run, ready to be looked up.
+
+    Attributes
+    ----------
+    about : dict
+        Everything that is not an array.
+    arrays : dict
+    """
+
+    about: dict[str, Any]
+    arrays: dict[str, Array]
+
+    def to_bytes(self) -> bytes:
+        """Return the run in the layout of safetensors."""
+        return pack_arrays(json.dumps(self.about, allow_nan=False), self.arrays)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Frames:
+        """Return what `to_bytes` wrote."""
+        about, arrays = unpack_arrays(content)
+        return cls(json.loads(about), arrays)
+
+
+class Recorded(NamedTuple):
+    """A scene that was learned."""
+
+    X: Array  # the points
+    y: Array  # their labels
+    feature_map: Callable[[Array], Array]
+    recording: Recording | None  # None without trials
+    estimator: Any  # fitted
+
+
+def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
+    """Learn what a scene describes, or the subject in its place, and write down every trial."""
+    if subject is None:
+        X, y = scene.rows()
+        Z, feature_map = scene.mapped(X)
+        arguments = scene.arguments(Z, np.unique(y).size) | {"max_seconds": RUN_SECONDS}
+        if "keep" in scene.traits.declared:
+            arguments["keep"] = "last"  # the weights that the page ends with
+        estimator = estimator_class(scene.learner)(**arguments)
+    else:
+        estimator, Z, y = subject
+        X, feature_map = Z, _as_they_are
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it did not converge is on the record, which the page shows
+        if not scene.traits.trials:
+            return Recorded(X, y, feature_map, None, estimator.fit(Z, y))
+        recording = record(estimator, Z, y)
+    return Recorded(X, y, feature_map, recording, estimator)
+
+
+def _as_they_are(rows: Array) -> Array:
+    return rows
+
+
+def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subject | None = None) -> Frames:
+    """Record the run of a scene.
+
+    Parameters
+    ----------
+    scene : Scene
+    proofs : bool
+        Whether to look for margin and bound, too.
+    grid : int
+        Points on each side of the grid that surfaces are given on.
+    subject : (estimator, X, y), optional
+        What to record in place of what the scene describes: data and parameters that no scene holds.
+
+    Returns
+    -------
+    Frames
+
+    Raises
+    ------
+    InvalidInput
+        If the learner cannot learn from these points.
+    """
+    X, y, feature_map, recording, estimator = record_scene(scene, subject)
+    classes, label = np.unique(y, return_inverse=True)
+    Z = feature_map(X)
+    theory = known(scene, Z, y, proofs=proofs and not scene.traits.kernel)
+    sign = code(classes.size, getattr(estimator, "multiclass", "ovr"))
+    arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
+    arrays |= _trials(recording, sign.shape[1])
+    if scene.traits.kernel:
+        assert recording is not None
+        arrays |= _log(recording, estimator)
+    else:
+        arrays |= _weights(recording, estimator, theory.separator)
+        mode = dict(scene.params).get("multiclass", "ovr")
+        if classes.size > 2 and mode != "ovo-vote":
+            arrays["E"] = _by_class(arrays["W"], sign, mode)
+    arrays, left_out = _fitting(arrays)
+    box = _box(X)
+    if box is not None and (scene.traits.kernel or scene.features != "none"):
+        arrays["phi"], grid = _basis(scene, estimator, feature_map, box, grid)
+    about = {
+        "scene": scene.as_dict(),
+        "classes": [_name(label, classes) for label in classes.tolist()],
+        "numbers": classes.tolist() if scene.data == "points" and subject is None else list(range(classes.size)),
+        "names": list(scene.columns()),
+        "columns": list(scene.learned_columns()),
+        "signs": sign.astype(int).tolist(),
+        "rule": scene.traits.rule,
+        "eta": rate(scene),
+        "plain": follows_theorem(scene),
+        "box": box,
+        "grid": grid,
+        "R": theory.radius,
+        "gamma": theory.margin,
+        "bound": theory.bound,
+        "w_star": None if theory.separator is None else theory.separator.tolist(),
+        "proofs": proofs,
+        "names_of_rows": f"x1..x{len(y)}",
+        "linear": not scene.traits.kernel and scene.features == "none",
+        "trials_left_out": left_out,
+        "version": version("rosenblatt"),
+    }
+    return Frames(about | _ending(scene, recording, estimator, Z, y), arrays)
+
+
+def _name(label: Any, classes: Array) -> str:
+    signed = classes.dtype.kind == "i" and classes.min() < 0
+    return f"{label:+d}" if signed and label else str(label)
+
+
+def _ending(scene: Scene, recording: Recording | None, estimator: Any, Z: Array, y: Array) -> dict[str, Any]:
+    """Return how the run ended."""
+    run = estimator.run_
+    ends = [] if recording is None else (np.flatnonzero(np.diff(recording.epoch, append=-1)) + 1).tolist()
+    sentence = run.reason[:1].upper() + run.reason[1:]
+    cut = scene.limit(len(y)) if scene.traits.trials else scene.epochs
+    if cut < scene.epochs and run.epochs == cut:
+        sentence += f" The lab shows no more than {cut} epochs of so many points."
+    return {
+        "epochs_end": ends,
+        "reason": run.reason,
+        "stop": sentence,
+        "ending": run.stop.name.lower(),
+        "cycle": run.cycle,
+        "accuracy": float(np.mean(estimator.predict(Z) == y)),
+        "final": None if scene.traits.kernel else np.column_stack([estimator.coef_, estimator.intercept_]).tolist(),
+    }
+
+
+# ------------------------------------------------------------------------------------------------------------- arrays
+
+
+def _trials(recording: Recording | None, problems: int) -> dict[str, Array]:
+    if recording is None:
+        none = np.zeros(0, np.int32)
+        empty: dict[str, Array] = {
+            "score": np.zeros((0, problems)),
+            "loss": np.zeros(0),
+            "mistake": np.zeros(0, np.uint8),
+        }
+        return {"row": none, "at": none} | empty
+    ends = np.diff(recording.epoch, append=-1) != 0
+    bits = MISTAKE * (recording.mistakes > 0) + UPDATE * (recording.updates > 0) + END_OF_EPOCH * ends
+    return {
+        "row": recording.row.astype(np.int32),
+        "at": recording.at.astype(np.int32),
+        "score": recording.score.astype(np.float64),
+        "loss": recording.loss.astype(np.float64),
+        "mistake": bits.astype(np.uint8),
+    }
+
+
+def _weights(recording: Recording | None, estimator: Any, separator: Array | None) -> dict[str, Array]:
+    """Return the distinct weights with the bias last, the averages where they predict, and the proof's quantities."""
+    if recording is None:
+        W = np.column_stack([estimator.coef_, estimator.intercept_])[None]
+    else:
+        W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
+    found = {"W": W.astype(np.float64), "norm2": (W**2).sum(axis=(1, 2))}
+    if recording is not None and W.shape[1] == 1 and _averages(estimator):
+        found["mean"] = averages(W, recording.at)
+    if separator is not None:
+        found["dot"] = W[:, 0] @ separator
+    return found
+
+
+def _averages(estimator: Any) -> bool:
+    """Return whether the estimator predicts by an average of its weights, or can."""
+    method = estimator._method()
+    return bool(getattr(method, "averaged", False)) or type(method).__name__ == "Voted"
+
+
+def averages(W: Array, at: Array) -> Array:
+    """Return the mean of the weights over the trials up to the one that led to each state, that one included.
+
+    After n more trials in state s, which began with trial t, the mean is (t mean[s] + n W[s]) / (t + n).
+    """
+    survived = np.bincount(at, minlength=len(W)).astype(np.float64)
+    first = np.full(len(W), 0)
+    first[at[::-1]] = np.arange(at.size, 0, -1)
+    weighted = survived[:, None, None] * W
+    before = np.cumsum(weighted, axis=0) - weighted
+    mean = np.array(W, dtype=np.float64)
+    begun = first > 1
+    mean[begun] = ((before + W) / np.maximum(first, 1)[:, None, None])[begun]
+    return mean
+
+
+def _by_class(W: Array, sign: Array, mode: str) -> Array:
+    """Return the effective weights of each class: the highest score wins."""
+    return W if mode != "ovo" else np.einsum("cp,spj->scj", sign.astype(np.float64), W)
+
+
+def _log(recording: Recording, estimator: Any) -> dict[str, Array]:
+    """Return the updates of the dual: which vector, which problem, the step, and after which trial."""
+    change = np.diff(recording.W, axis=0)
+    state, problem, slot = np.nonzero(change)
+    first = np.full(len(recording.W), 0)
+    first[recording.at[::-1]] = np.arange(recording.at.size, 0, -1)
+    return {
+        "slot": slot.astype(np.int32),
+        "problem": problem.astype(np.int32),
+        "step": change[state, problem, slot].astype(np.float64),
+        "when": first[state + 1].astype(np.int32),
+        "slot_row": np.asarray(estimator.support_).astype(np.int32),
+    }
+
+
+def _fitting(arrays: dict[str, Array]) -> tuple[dict[str, Array], int]:
+    """Return the arrays of as many trials as a message holds, and how many were left out."""
+    trials = arrays["row"].size
+    size = sum(array.nbytes for array in arrays.values())
+    if size <= MAX_BYTES or not trials:
+        return arrays, 0
+    kept = max(1, int(trials * (MAX_BYTES / size)))
+    states = int(arrays["at"][kept - 1]) + 1
+    cut = {name: array[:kept] for name, array in arrays.items() if name in ("row", "at", "score", "loss", "mistake")}
+    cut |= {name: arrays[name][:states] for name in ("W", "mean", "E", "norm2", "dot") if name in arrays}
+    return arrays | cut, trials - kept
+
+
+# --------------------------------------------------------------------------------------------------------- the plane
+
+
+def _box(X: Array) -> list[float] | None:
+    """Return the square that the plane shows: x from, to, y from, to."""
+    if X.shape[1] != 2:
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    half = max(float((high - low).max()) / 2, 0.5) * (1 + 2 * BOX_SHARE)
+    middle = (low + high) / 2
+    return [float(middle[0] - half), float(middle[0] + half), float(middle[1] - half), float(middle[1] + half)]
+
+
+def grid_points(box: list[float], size: int) -> Array:
+    """Return a grid of points: x fastest, y from its least."""
+    across, up = np.linspace(box[0], box[1], size), np.linspace(box[2], box[3], size)
+    return np.column_stack([part.ravel() for part in np.meshgrid(across, up)])
+
+
+def _basis(scene: Scene, estimator: Any, feature_map: Any, box: list[float], grid: int) -> tuple[Array, int]:
+    """Return the functions whose sums are the scores, on a grid, and the size of the grid."""
+    columns = estimator.support_.size if scene.traits.kernel else len(scene.learned_columns()) + 1
+    size = grid if columns <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
+    points = grid_points(box, size)
+    if scene.traits.kernel:
+        phi = estimator._similarity(None).columns(estimator.support_vectors_, points)
+    else:
+        phi = np.column_stack([feature_map(points), np.ones(len(points))]).T
+    return np.ascontiguousarray(phi, dtype=np.float32), size
+
+
+def surface(scene: Scene, t: int, way: str) -> Frames:
+    """Return what all weights up to a trial decide together, on a grid: by vote, or by their average.
+
+    Parameters
+    ----------
+    scene : Scene
+        Of points in the plane.
+    t : int
+        The trial; beyond the last: the last.
+    way : {"vote", "average"}
+    """
+    if way not in WAYS:
+        raise InvalidInput(f"way={way!r:.60} is not known: choose one of {', '.join(WAYS)}.")
+    X, y, feature_map, recording, estimator = record_scene(scene)
+    box = _box(X)
+    if box is None or recording is None:
+        raise InvalidInput("A surface needs points in the plane, and a learner with trials.")
+    t = min(max(int(t), 0), recording.row.size)
+    points = grid_points(box, GRID)
+    if scene.traits.kernel:
+        basis = estimator._similarity(None).columns(estimator.support_vectors_, points)
+        W = recording.W
+    else:
+        basis = np.column_stack([feature_map(points), np.ones(len(points))]).T
+        W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
+    survived = _survived(recording, estimator, y, t)
+    if way == "average":
+        scores = np.einsum("sp,spj->pj", survived, W) @ basis
+    else:
+        scores = np.zeros((W.shape[1], len(points)))
+        for s in np.flatnonzero(survived.any(axis=1)):
+            scores += survived[s][:, None] * np.sign(W[s] @ basis)
+    scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]
+    decided = decision(scores.T, np.unique(y).size, getattr(estimator, "multiclass", "ovr"))
+    label = winners(decided)
+    top = decided[:, 0] if decided.shape[1] == 1 else _lead(decided)
+    about = {"t": t, "way": way, "box": box, "grid": GRID}
+    return Frames(about, {"label": label.astype(np.uint8), "score": top.astype(np.float32)})
+
+
+def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
+    """Return how many of the first t trials of each problem ended with each of the weights.
+
+    A pair of classes has no trial with a row of a third one, and a problem that has ended has no more trials.
+    """
+    classes, label = np.unique(y, return_inverse=True)
+    sign = code(classes.size, getattr(estimator, "multiclass", "ovr"))
+    takes_part = sign[label[recording.row]] != 0
+    if recording.row.size and recording.row[0] < 0:  # a batch is a trial of every problem
+        takes_part[:] = True
+    expansion = getattr(estimator, "_expansion", None)
+    total = estimator._stream.state.t[: sign.shape[1]] if expansion is None else expansion.trials
+    counted = takes_part & (np.cumsum(takes_part, axis=0) <= np.maximum(total, 1))
+    survived = np.zeros((len(recording.W), sign.shape[1]))
+    np.add.at(survived, recording.at[:t], counted[:t].astype(np.float64))
+    return survived
+
+
+def _lead(scores: Array) -> Array:
+    """Return how far the best class is ahead of the second."""
+    ordered = np.sort(scores, axis=1)
+    return np.asarray(ordered[:, -1] - ordered[:, -2])
+
+
+# -------------------------------------------------------------------------------------------------------------- table
+
+
+def trace_table(scene: Scene) -> str:
+    """Return the trials as CSV: number, epoch, row from 1, class, scores, loss, mistake, update, weights after it."""
+    _, y, _, recording, _ = record_scene(scene)
+    if recording is None:
+        raise InvalidInput(f"{scene.learner} does not learn trial by trial: there is no trace.")
+    problems = recording.b.shape[1]
+    suffix = [""] if problems == 1 else [f" {p + 1}" for p in range(problems)]
+    columns = scene.learned_columns() if not scene.traits.kernel else [f"a{j + 1}" for j in range(recording.W.shape[2])]
+    weights = [f"{name}{end}" for end in suffix for name in (*(f"w {one}" for one in columns), "b")]
+    scores = [f"score{end}" for end in suffix]
+    lines = [",".join(["trial", "epoch", "row", "class", *scores, "loss", "mistake", "update", *weights])]
+    W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
+    for k in range(recording.row.size):
+        row = int(recording.row[k])
+        values = [k + 1, recording.epoch[k], row + 1 if row >= 0 else "all", y[row] if row >= 0 else "all"]
+        numbers = [*recording.score[k], recording.loss[k]]
+        flags = [int(recording.mistakes[k] > 0), int(recording.updates[k] > 0)]
+        after = W[recording.at[k]].ravel()
+        lines.append(",".join([*map(str, values), *map(_number, numbers), *map(str, flags), *map(_number, after)]))
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: Any) -> str:
+    number = float(value)
+    return "" if math.isnan(number) else repr(number)

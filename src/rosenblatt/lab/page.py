@@ -1,0 +1,291 @@
+"""The page's modules joined to one, for notebooks, and a run with them in one HTML file, which needs no server.
+
+Joining is concatenation, dependencies first. That is sound because the modules keep to one style, which is checked:
+named imports of siblings without renaming, exports before declarations, and no name twice at the top level.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import replace
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.labels import as_labels
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners
+from rosenblatt.lab.code import python_of
+from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
+from rosenblatt.lab.scene import Scene
+from rosenblatt.lab.theory import drawn_certificate
+
+Array = npt.NDArray[Any]
+
+STATIC = Path(__file__).parent / "static"
+ENTRY = "lab.js"  # mount(root, ask, options); page.js, the entry of the served page, is not joined
+# Rows above which a proof is left out: it would have to be searched for while a file is written.
+MOST_PROVED_ROWS = 500
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"^(?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
+_BLOCK_COMMENT = re.compile(r"^[ \t]*/\*\*?(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
+_LINE_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
+
+
+class Pieces(NamedTuple):
+    """A playable run, to be placed in an HTML document."""
+
+    style: str  # for one <style>
+    script: str  # for one <script type="module">
+    body: str  # HTML
+    hashes: tuple[str, str]  # of script and style, as a Content-Security-Policy names them
+
+
+# ------------------------------------------------------------------------------------------------------------ joining
+
+
+def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
+    """Return a module and those that it imports as one text.
+
+    Parameters
+    ----------
+    entry : str
+    folder : Path
+
+    Raises
+    ------
+    InvalidInput
+        If a module does not keep to the style that joining needs.
+    """
+    texts: dict[str, str] = {}
+    _visit(entry, folder, texts, ())
+    owners: dict[str, str] = {}
+    for module, text in texts.items():
+        for name in _TOP_LEVEL.findall(text):
+            if name in owners:
+                raise InvalidInput(f"{module} and {owners[name]} both have {name!r} at their top level. Rename one.")
+            owners[name] = module
+    return "\n".join(texts.values())
+
+
+def _visit(module: str, folder: Path, texts: dict[str, str], above: tuple[str, ...]) -> None:
+    if module in texts:
+        return
+    if module in above:
+        raise InvalidInput(f"The modules {' -> '.join((*above, module))} import one another in a circle.")
+    text = (folder / module).read_text(encoding="utf-8")
+    for names, other in _IMPORT.findall(text):
+        if " as " in names:
+            raise InvalidInput(f"{module} renames what it imports from {other}: joined, there would be no such name.")
+        _visit(other, folder, texts, (*above, module))
+    plain = _EXPORT.sub("", _IMPORT.sub("", text))
+    if found := re.search(r"^\s*(?:import|export)\b.*|^await .*", plain, re.MULTILINE):
+        raise InvalidInput(f"{module} has {found[0].strip()[:60]!r}, which cannot be joined with other modules.")
+    texts[module] = _LINE_COMMENT.sub("", _BLOCK_COMMENT.sub("", plain))
+
+
+@cache
+def module_text() -> str:
+    """Return the joined modules."""
+    return joined()
+
+
+@cache
+def style_text() -> str:
+    """Return the page's style."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css")))
+
+
+# -------------------------------------------------------------------------------------------------------- one file
+
+_GLUE = """
+const labText = (id) => document.getElementById(id).textContent;
+const labUnpacked = async () => {
+  const packed = Uint8Array.from(atob(labText("run")), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).arrayBuffer();
+};
+(async () => {
+  const options = JSON.parse(labText("scene"));
+  const bytes = await labUnpacked();
+  const ask = async (kind) => {
+    if (kind === "run") return bytes.slice(0);
+    if (kind in options.answers) return options.answers[kind];
+    throw new Error("This page was saved without its engine: only what it shows can be seen.");
+  };
+  await mount(document.getElementById("lab"), ask, { ...options, bytes });
+  document.documentElement.dataset.ready = "1";
+})();
+"""
+
+
+def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int = 0) -> Pieces:
+    """Return a playable run, to be placed in a document of one's own. There can be one in a document.
+
+    Parameters
+    ----------
+    what : Scene or estimator
+        A scene of the lab; or an estimator of the family, of which a copy is recorded on X and y.
+    X : array-like of shape (n_samples, n_features), optional
+    y : array-like of shape (n_samples,), optional
+    names : sequence of str, optional
+        Of the features.
+    t : int
+        The trial to begin with.
+
+    Returns
+    -------
+    Pieces
+
+    Raises
+    ------
+    InvalidInput
+        If there are more points than the lab shows, or the estimator has nothing to show.
+    """
+    subject, scene = (None, what) if isinstance(what, Scene) else scene_of(what, X, y)
+    scene = replace(scene, race=())
+    run = frames(scene, grid=COARSE_GRID, subject=subject)
+    if names is not None and len(names) == len(run.about["names"]):
+        run.about["names"] = [str(name) for name in names]
+    answers: dict[str, Any] = {}
+    if subject is None:
+        answers["code"] = python_of(scene, run.arrays["row"].size)
+    if len(run.arrays["y"]) <= MOST_PROVED_ROWS and not scene.traits.kernel:
+        answers["certificate"] = drawn_certificate(scene, subject)
+    options = {
+        "catalogue": small_catalogue(scene),
+        "scene": scene.as_dict(),
+        "t": int(t),
+        "editable": False,
+        "address": False,
+        "answers": answers,
+        "certificate": answers.get("certificate"),
+    }
+    squeezed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = base64.b64encode(squeezed.compress(run.to_bytes()) + squeezed.flush()).decode()
+    body = (
+        '<div id="lab"></div>'
+        f'<script type="application/json" id="scene">{_inside_script(options)}</script>'
+        f'<script type="application/octet-stream" id="run">{packed}</script>'
+    )
+    script, style = module_text() + _GLUE, style_text()
+    return Pieces(style, script, body, (policy_hash(script), policy_hash(style)))
+
+
+def one_file(what: Any, X: Any = None, y: Any = None, *, title: str = "A run", names: Any = None, t: int = 0) -> str:
+    """Return an HTML file that plays a run: it needs no server and no network, and allows no other script.
+
+    Parameters
+    ----------
+    what, X, y, names, t
+        As for `pieces`.
+    title : str
+    """
+    parts = pieces(what, X, y, names=names, t=t)
+    policy = f"default-src 'none'; script-src {parts.hashes[0]}; style-src {parts.hashes[1]}; img-src data: blob:"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{parts.style}</style></head><body>{parts.body}"
+        f'<script type="module">{parts.script}</script></body></html>'
+    )
+
+
+def policy_hash(text: str) -> str:
+    """Return the hash of an inline script or style, as a Content-Security-Policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _inside_script(value: Any) -> str:
+    """Return JSON that ends no script element, whatever texts are in it."""
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def small_catalogue(scene: Scene) -> dict[str, Any]:
+    """Return the catalogue without what a scene does not use."""
+    whole = catalogue()
+    data = [DATA[scene.data].described()] if scene.data in DATA else []
+    return whole | {"data": data, "learners": [scene.traits.described()], "chapters": []}
+
+
+def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
+    """Return a copy of an estimator with its data, and a scene that says as much of them as a scene can."""
+    name = type(estimator).__name__
+    if name not in learner_names():
+        raise InvalidInput(f"{name} is no learner of the lab. It has {', '.join(learner_names())}.")
+    rows = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if rows.ndim != 2 or not 2 <= len(rows) <= MAX_POINTS:
+        raise InvalidInput(f"X has shape {rows.shape}. The lab shows tables of 2 to {MAX_POINTS} rows.")
+    classes, label = as_labels(y, len(rows))
+    given = estimator.get_params()
+    shown = {control.name: control for control in learners()[name].params}
+    params = tuple((key, given[key]) for key, control in shown.items() if given[key] != control.default)
+    if not all(value is None or isinstance(value, bool | int | float | str) for _, value in params):
+        raise InvalidInput(f"{name} has a parameter that is a function or an array, which the lab cannot show.")
+    scene = Scene(
+        data="points",
+        points=tuple((*row, int(k)) for row, k in zip(rows.tolist(), label.tolist(), strict=True)),
+        learner=name,
+        params=params,
+        order=next((key for key, entry in ORDERS.items() if entry[0] is given.get("shuffle", False)), "random"),
+        epochs=int(given.get("max_iter", 1)),
+    )
+    changes = {"max_iter": scene.limit(len(rows))} if "max_iter" in given else {}
+    copy = type(estimator)(**(given | changes | {key: None for key in ("callback",) if key in given}))
+    return (copy, rows, classes[label]), scene
+
+
+def widget_module() -> str:
+    """Return the joined modules with what a notebook needs: questions go to the kernel, changes both ways."""
+    return module_text() + _WIDGET
+
+
+_WIDGET = """
+const labAsk = (model) => {
+  const waiting = new Map();
+  let number = 0;
+  model.on("msg:custom", (message, buffers) => {
+    const entry = waiting.get(message.id);
+    if (!entry) return;
+    waiting.delete(message.id);
+    if (message.sentence) return entry.reject(new Error(message.sentence));
+    if (!message.bytes) return entry.resolve(message.answer);
+    const view = buffers[0];
+    const bytes = view.buffer ? view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) : view;
+    entry.resolve(bytes);
+  });
+  return (kind, body = {}) => new Promise((resolve, reject) => {
+    waiting.set(++number, { resolve, reject });
+    model.send({ id: number, kind, body });
+  });
+};
+export default {
+  async render({ model, el }) {
+    const root = el.appendChild(document.createElement("div"));
+    root.className = "rosenblatt-lab";
+    const options = { ...model.get("_options"), scene: model.get("scene"), t: model.get("trial") };
+    const lab = await mount(root, labAsk(model), options);
+    lab?.watch?.(({ scene, t }) => {
+      if (scene) model.set("scene", scene);
+      if (t !== undefined) model.set("trial", t);
+      model.save_changes();
+    });
+    const lead = () => lab?.show?.({ scene: model.get("scene"), t: model.get("trial") });
+    model.on("change:scene", lead);
+    model.on("change:trial", lead);
+    root.dataset.ready = "1";
+    return () => { model.off("change:scene", lead); model.off("change:trial", lead); };
+  },
+};
+"""

@@ -1,0 +1,371 @@
+"""A scene: everything that decides what the lab shows, checked. Nothing else comes into the lab from outside."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import (
+    DATA,
+    EPOCHS,
+    FEATURES,
+    MAX_POINTS,
+    ORDERS,
+    SEED,
+    UNITS,
+    Control,
+    Learner,
+    estimator_class,
+    learner_names,
+    learners,
+    mapped,
+    mapped_names,
+    number_from,
+    one_of,
+    points_of,
+    written,
+)
+from rosenblatt.words import did_you_mean, shown
+
+Array = npt.NDArray[Any]
+
+MAX_TRIALS = 20_000
+MAX_COLUMNS = 50
+MAX_CLASSES = 4
+MAX_RACERS = 3
+LARGEST = 1e6  # coordinate or weight: beyond, a picture shows nothing
+LETTERS = "abcd"  # of the classes, in an address
+# Values that are smaller let the estimators choose another constant for the bias than the one of the theorems.
+SMALL_VALUES = 0.5
+PARAMETER = "param."
+_DATA_KEYS = ("n", "margin", "noise", "data_seed")
+_POINT = re.compile(r"([-+0-9.eE]+(?:,[-+0-9.eE]+)*)([a-d])")
+
+Params = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Racer:
+    """Another learner on the same points: what differs from the scene."""
+
+    learner: str
+    params: Params = ()
+    order: str = "cyclic"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the page writes it."""
+        return {"learner": self.learner, "params": dict(self.params), "order": self.order}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is shown: points, a learner and how it proceeds.
+
+    Build one with `from_dict` or `from_query`, which check every value.
+
+    Attributes
+    ----------
+    data : str
+        A set of the catalogue, or "points" for those in `points`.
+    controls : tuple of (name, value)
+        Of the set, where they differ from the defaults.
+    points : tuple of tuples
+        Rows with the number of the class last.
+    learner : str
+    params : tuple of (name, value)
+        Of the learner, where they differ from the defaults.
+    features : str
+        The map in front of a linear learner.
+    units : int
+        How many association units, if that is the map.
+    order : str
+    seed, epochs : int
+    start : tuple of float or None
+        Weights and, last, the bias to start from.
+    race : tuple of Racer
+    """
+
+    data: str = "or"
+    controls: Params = ()
+    points: tuple[tuple[float, ...], ...] = ()
+    learner: str = "Perceptron"
+    params: Params = ()
+    features: str = "none"
+    units: int = UNITS.default
+    order: str = "cyclic"
+    seed: int = SEED.default
+    epochs: int = EPOCHS.default
+    start: tuple[float, ...] | None = None
+    race: tuple[Racer, ...] = field(default=())
+
+    # ------------------------------------------------------------------------------------------------- in and out
+
+    @classmethod
+    def from_dict(cls, given: Any) -> Scene:
+        """Return the scene that a page or a user describes; keys that are not known are left alone.
+
+        Raises
+        ------
+        InvalidInput
+            For the first value that is not possible.
+        """
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"A scene is an object with keys such as data and learner, not {shown(given)}.")
+        data = one_of("data", given.get("data", "or"), (*DATA, "points"))
+        own = data == "points"
+        race = given.get("race") or ()
+        if not isinstance(race, list | tuple) or len(race) > MAX_RACERS:
+            raise InvalidInput(f"race={shown(race)} is not a list of at most {MAX_RACERS} learners.")
+        learner, params = _learner(given)
+        return cls(
+            data=data,
+            controls=() if own else _chosen({c.name: c for c in DATA[data].controls}, given),
+            points=_points(given.get("points")) if own else (),
+            learner=learner,
+            params=params,
+            features=_features(given.get("features", "none"), learner),
+            units=UNITS.checked(given.get("units", UNITS.default)),
+            order=one_of("order", given.get("order", "cyclic"), ORDERS),
+            seed=SEED.checked(given.get("seed", SEED.default)),
+            epochs=EPOCHS.checked(given.get("epochs", EPOCHS.default)),
+            start=_start(given.get("start"), learner),
+            race=tuple(_racer(one) for one in race),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scene as the page reads it; `from_dict` of it is the same scene."""
+        plain: dict[str, Any] = {"data": self.data, **dict(self.controls)}
+        if self.data == "points":
+            plain["points"] = [list(point) for point in self.points]
+        plain |= {"learner": self.learner, "params": dict(self.params), "features": self.features}
+        if self.units != UNITS.default:
+            plain["units"] = self.units
+        plain |= {"order": self.order, "seed": self.seed, "epochs": self.epochs}
+        plain["start"] = None if self.start is None else list(self.start)
+        if self.race:
+            plain["race"] = [racer.as_dict() for racer in self.race]
+        return plain
+
+    @classmethod
+    def from_query(cls, text: str) -> Scene:
+        """Return the scene of an address: key=value pairs after its #; those for the view alone are left alone."""
+        if not isinstance(text, str) or len(text) > 1_000_000:
+            raise InvalidInput("The address is no text, or too long. Save the points in a file instead.")
+        try:
+            pairs = dict(parse_qsl(text.lstrip("#?"), keep_blank_values=True, max_num_fields=100, errors="replace"))
+        except ValueError:
+            raise InvalidInput("The address has more than 100 parts, which no scene has.") from None
+        given: dict[str, Any] = {key: pairs[key] for key in ("data", "learner", "features", "order") if key in pairs}
+        data = DATA.get(given.get("data", "or"))
+        readers = {c.name: c for c in (*(data.controls if data else ()), UNITS, SEED, EPOCHS)}
+        given |= {name: control.read(pairs[name]) for name, control in readers.items() if name in pairs}
+        learner = one_of("learner", given.get("learner", "Perceptron"), learner_names())
+        params = {key.removeprefix(PARAMETER): text for key, text in pairs.items() if key.startswith(PARAMETER)}
+        given["params"] = _read_params(learner, params)
+        if "p" in pairs:
+            given["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
+        if "start" in pairs:
+            given["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
+        if pairs.get("race"):
+            given["race"] = [_read_racer(part) for part in pairs["race"].split(";")]
+        return cls.from_dict(given)
+
+    def to_query(self) -> str:
+        """Return the scene as the key=value pairs of an address; `from_query` of it is the same scene."""
+        pairs = [("data", self.data), *((name, written(value)) for name, value in self.controls)]
+        if self.points:
+            parts = (",".join(map(written, point[:-1])) + LETTERS[int(point[-1])] for point in self.points)
+            pairs.append(("p", ";".join(parts)))
+        pairs += [("learner", self.learner), *((PARAMETER + name, written(value)) for name, value in self.params)]
+        for name in ("features", "units", "order", "seed", "epochs"):
+            value = getattr(self, name)
+            if value != _DEFAULTS[name] or name == "order":
+                pairs.append((name, written(value)))
+        if self.start is not None:
+            pairs.append(("start", ",".join(map(written, self.start))))
+        if self.race:
+            pairs.append(("race", ";".join(_written_racer(racer) for racer in self.race)))
+        return urlencode(pairs, safe=",;:")
+
+    def entrants(self) -> tuple[Scene, ...]:
+        """Return the scene itself and one for each other learner of the race."""
+        alone = replace(self, race=())
+        others = (
+            replace(alone, learner=racer.learner, params=racer.params, order=racer.order, start=None)
+            for racer in self.race
+        )
+        return (alone, *others)
+
+    # ---------------------------------------------------------------------------------------------- what it stands for
+
+    def rows(self) -> tuple[Array, Array]:
+        """Return the points and their labels; raise InvalidInput unless there are two classes."""
+        if self.data != "points":
+            return points_of(self.data, **dict(self.controls))
+        table = np.array(self.points, dtype=np.float64)
+        if len({point[-1] for point in self.points}) < 2:
+            raise InvalidInput("There are points of fewer than two classes. Draw at least one point of another class.")
+        return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(np.int64)
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the features of the points."""
+        if self.data != "points":
+            return DATA[self.data].columns
+        return tuple(f"x{j}" for j in range(1, len(self.points[0])))
+
+    def learned_columns(self) -> tuple[str, ...]:
+        """Return the names of the features that the weights belong to."""
+        return mapped_names(self.columns(), self.features, self.units)
+
+    def mapped(self, X: Array) -> tuple[Array, Any]:
+        """Return the rows in the coordinates that are learned from, and the function that maps others likewise."""
+        return mapped(X, self.features, self.units, self.seed)
+
+    def arguments(self, Z: Array, n_classes: int) -> dict[str, Any]:
+        """Return the parameters of the estimator that differ from its defaults.
+
+        Parameters
+        ----------
+        Z : array of shape (n_samples, n_features)
+            The rows that are learned from.
+        n_classes : int
+        """
+        kind, declared = estimator_class(self.learner), self.traits.declared
+        if n_classes > 2 and dict(self.params).get("multiclass", "ovr") not in self.traits.modes:
+            raise InvalidInput(
+                f"{self.learner} cannot learn all classes at once. Choose multiclass={', '.join(self.traits.modes)}."
+            )
+        if self.start is not None and (n_classes > 2 or len(self.start) != Z.shape[1] + 1):
+            raise InvalidInput(
+                f"A start of {len(self.start)} numbers does not fit {Z.shape[1]} weights and a bias of two classes."
+            )
+        chosen = dict(self.params)
+        if "shuffle" in declared:
+            chosen |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
+        if "intercept_scaling" in declared and 0 < np.mean(Z[Z != 0] ** 2) < SMALL_VALUES**2:
+            chosen["intercept_scaling"] = 1.0
+        if self.start is not None:
+            chosen["init"] = (list(self.start[:-1]), self.start[-1])
+        return {name: value for name, value in chosen.items() if value != kind.declared[name].default}
+
+    def limit(self, n: int) -> int:
+        """Return the most epochs of n rows: those that are asked for, as far as a page can show their trials."""
+        return min(self.epochs, max(1, MAX_TRIALS // n))
+
+    @property
+    def traits(self) -> Learner:
+        """The learner's entry in the catalogue."""
+        return learners()[self.learner]
+
+
+_DEFAULTS = {one.name: one.default for one in fields(Scene)}
+
+
+# ------------------------------------------------------------------------------------------------------------- checks
+
+
+def _chosen(known: Mapping[str, Control], given: Mapping[str, Any]) -> Params:
+    """Return the values that differ from the defaults, each checked."""
+    pairs = ((name, control.checked(given[name])) for name, control in known.items() if given.get(name) is not None)
+    return tuple((name, value) for name, value in pairs if value != known[name].default)
+
+
+def _learner(given: Mapping[str, Any]) -> tuple[str, Params]:
+    name = one_of("learner", given.get("learner", "Perceptron"), learner_names())
+    params = given.get("params") or {}
+    if not isinstance(params, Mapping):
+        raise InvalidInput(f"params={shown(params)} is not an object from names to values.")
+    known = {control.name: control for control in learners()[name].params}
+    _check_names(name, params, known)
+    checked = {key: control.checked(params[key]) for key, control in known.items() if key in params}
+    return name, tuple((key, value) for key, value in checked.items() if value != known[key].default)
+
+
+def _check_names(learner: str, params: Mapping[str, Any], known: Mapping[str, Control]) -> None:
+    for name in params:
+        if name not in known:
+            hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+            raise InvalidInput(f"{learner} has no parameter {shown(name)} in the lab.{hint}")
+
+
+def _read_params(learner: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    known = {control.name: control for control in learners()[learner].params}
+    _check_names(learner, texts, known)
+    return {name: known[name].read(text) for name, text in texts.items()}
+
+
+def _racer(given: Any) -> Racer:
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{shown(given)} is no learner of a race. Pass an object with learner, params and order.")
+    learner, params = _learner(given)
+    return Racer(learner, params, one_of("order", given.get("order", "cyclic"), ORDERS))
+
+
+def _read_racer(text: str) -> dict[str, Any]:
+    """Return the learner of a race: its name, its order, and parameters, parted by colons."""
+    learner, *rest = text.split(":")
+    learner = one_of("learner", learner, learner_names())
+    order = rest.pop(0) if rest and "=" not in rest[0] else "cyclic"
+    pairs = dict(part.partition("=")[::2] for part in rest)
+    return {"learner": learner, "order": order, "params": _read_params(learner, pairs)}
+
+
+def _written_racer(racer: Racer) -> str:
+    return ":".join([racer.learner, racer.order, *(f"{name}={written(value)}" for name, value in racer.params)])
+
+
+def _features(value: Any, learner: str) -> str:
+    chosen = one_of("features", value, FEATURES)
+    if chosen != "none" and learners()[learner].kernel:
+        raise InvalidInput(f"features={chosen!r} are for linear learners; {learner} has a kernel. Choose 'none'.")
+    return chosen
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return real and abs(value) <= LARGEST and math.isfinite(value)
+
+
+def _start(value: Any, learner: str) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not 2 <= len(value) <= 1000 or not all(map(_is_number, value)):
+        raise InvalidInput(f"start={shown(value)} is not a list of weights and a bias, of at most {LARGEST:g} each.")
+    if "init" not in learners()[learner].declared:
+        raise InvalidInput(f"{learner} has a start of its own. Drop the start, or choose another learner.")
+    start = tuple(float(part) + 0.0 for part in value)
+    return start if any(start) else None  # from zero, as without
+
+
+def _points(value: Any) -> tuple[tuple[float, ...], ...]:
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_POINTS:
+        raise InvalidInput(f"points={shown(value)} is not a list of 1 to {MAX_POINTS} points.")
+    return tuple(_point(point, value[0]) for point in value)
+
+
+def _point(value: Any, first: Any) -> tuple[float, ...]:
+    sound = isinstance(value, list | tuple) and 2 <= len(value) <= MAX_COLUMNS + 1 and all(map(_is_number, value))
+    if not sound:
+        raise InvalidInput(f"{shown(value)} is no point: pass its coordinates, at most {LARGEST:g}, and its class.")
+    if len(value) != len(first):
+        raise InvalidInput(f"{shown(value)} has another number of coordinates than the first point, {shown(first)}.")
+    if value[-1] not in range(MAX_CLASSES):
+        raise InvalidInput(f"{shown(value)} has the class {shown(value[-1])}: classes are 0 to {MAX_CLASSES - 1}.")
+    return (*(float(part) + 0.0 for part in value[:-1]), int(value[-1]))
+
+
+def _read_point(text: str) -> list[float]:
+    found = _POINT.fullmatch(text)
+    if found is None:
+        raise InvalidInput(
+            f"{shown(text)} in the address is no point. Write it as 0.25,1.5a, with a class from a to d."
+        )
+    return [*(number_from(part, "p") for part in found[1].split(",")), LETTERS.index(found[2])]

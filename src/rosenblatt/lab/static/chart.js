@@ -1,0 +1,178 @@
+// @ts-check
+/** Curves with a cursor: mistakes against the bound, the squeeze of the proof, the loss, the margins. */
+import { assign, draw, make, short } from "./elements.js";
+import { isStraight, scoreOf } from "./frames.js";
+import { linear, pathOf, ticks } from "./geometry.js";
+
+/** @typedef {import("./types").Run} Run */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Point} Point */
+/** @typedef {import("./types").Curve} Curve */
+
+const WIDTH = 320;
+const HEIGHT_OF_CHART = 118;
+const FROM = 36;
+const MOST_POINTS = 700;
+
+/**
+ * Make an empty chart.
+ * @param {Element} host
+ * @param {string} title
+ * @param {string} [kind]
+ */
+function createChart(host, title, kind = "") {
+  const caption = make("figcaption");
+  const figure = host.appendChild(make("figure", { class: kind }, caption));
+  const attributes = { viewBox: `0 0 ${WIDTH} ${HEIGHT_OF_CHART}`, role: "img", "aria-label": title, class: "chart" };
+  const svg = draw("svg", attributes, figure);
+  const axes = draw("g", {}, svg);
+  const body = draw("g", {}, svg);
+  const cursor = draw("path", { class: "cursor" }, svg);
+  let x = linear([0, 1], [FROM, WIDTH - 8]);
+  let y = linear([0, 1], [HEIGHT_OF_CHART - 18, 8]);
+
+  /** @param {Point} acrossDomain @param {Point} upDomain */
+  function drawAxes(acrossDomain, upDomain) {
+    x = linear(acrossDomain, [FROM, WIDTH - 8]);
+    y = linear(upDomain, [HEIGHT_OF_CHART - 18, 8]);
+    axes.replaceChildren();
+    for (const v of ticks(upDomain, 3)) {
+      draw("path", { d: `M${FROM} ${y(v)}H${WIDTH - 8}`, class: v ? "grid" : "zero" }, axes);
+      draw("text", { x: FROM - 4, y: y(v) + 3.5, class: "tick end" }, axes, short(v));
+    }
+    for (const v of ticks(acrossDomain, 5)) {
+      draw("text", { x: Math.min(x(v), WIDTH - 12), y: HEIGHT_OF_CHART - 4, class: "tick mid" }, axes, short(v));
+    }
+  }
+
+  return {
+    figure,
+    /** @param {Curve[]} curves @param {Point} domain @param {number} top @param {string} note */
+    load(curves, domain, top, note = "") {
+      const low = Math.min(0, ...curves.flatMap((c) => c.points.map((p) => p[1])));
+      drawAxes([domain[0], domain[1] || 1], [low, top || 1]);
+      body.replaceChildren();
+      for (const c of curves) draw("path", { d: pathOf(c.points, x, y), class: `curve ${c.kind}` }, body);
+      const keys = curves.filter((c) => c.name).map((c) => make("span", { class: `key ${c.kind}` }, c.name));
+      caption.replaceChildren(make("b", {}, title), ...keys, ...(note ? [make("em", {}, note)] : []));
+      svg.setAttribute("aria-label", [title, ...curves.map((c) => c.name), note].filter(Boolean).join(", "));
+    },
+    /** @param {number} at */
+    point: (at) => assign(cursor, { d: `M${x(at).toFixed(1)} 8V${HEIGHT_OF_CHART - 18}` }),
+    /** @param {number} at */
+    invert: (at) => x.invert(at),
+  };
+}
+
+/**
+ * Values at 0, 1, ... as points, thinned out where they are many.
+ * @param {ArrayLike<number>} values
+ * @returns {Point[]}
+ */
+function thinned(values) {
+  const every = Math.max(1, Math.ceil(values.length / MOST_POINTS));
+  /** @type {Point[]} */
+  const points = [];
+  for (let t = 0; t < values.length; t += every) points.push([t, values[t]]);
+  if ((values.length - 1) % every) points.push([values.length - 1, values[values.length - 1]]);
+  return points;
+}
+
+/**
+ * Make all the charts.
+ * @param {Element} host
+ * @returns {{load: (run: Run, rivals?: Run[]) => void, show: (frame: Frame) => void}}
+ */
+export function chartsView(host) {
+  const mistakes = createChart(host, "Mistakes");
+  const squeeze = createChart(host, "The squeeze", "squeeze");
+  const loss = createChart(host, "Loss so far", "loss");
+  const margins = createChart(host, "Margins now", "margins");
+  /** @type {Run | null} */
+  let run = null;
+
+  /** @param {Run} next @param {Run[]} rivals */
+  function loadMistakes(next, rivals) {
+    const all = [next, ...rivals];
+    const most = Math.max(1, ...all.map((r) => r.mistakes[r.trials]));
+    const last = Math.max(1, ...all.map((r) => r.trials));
+    const bound = next.about.bound;
+    const near = bound !== null && bound !== undefined && bound <= 4 * most;
+    const curves = all.map((r, i) => ({
+      name: rivals.length ? `${i + 1}` : "made",
+      kind: rivals.length ? `racer r${i}` : "made",
+      points: thinned(r.mistakes),
+    }));
+    if (near)
+      curves.push({
+        name: `bound ${short(bound)}`,
+        kind: "bound",
+        points: [
+          [0, bound],
+          [last, bound],
+        ],
+      });
+    const far = bound !== null && bound !== undefined ? `bound ${short(bound)}` : next.phi || next.E ? "" : "no bound";
+    mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far);
+  }
+
+  /** @param {Run} next */
+  function loadSqueeze(next) {
+    const { R, gamma } = next.about;
+    const possible = isStraight(next) && next.norm2 && R && next.about.rule === "perceptron";
+    squeeze.figure.hidden = !possible;
+    if (!possible || !next.norm2 || !R) return;
+    const most = next.mistakes[next.trials];
+    /** @type {number[]} */
+    const states = []; // after each mistake
+    for (let t = 0; t < next.trials; t++) if (next.mistake[t] & 1) states.push(next.at[t]);
+    const after = [0, ...states];
+    const eta = next.about.eta || 1;
+    const { norm2, dot } = next;
+    const curves = [
+      { name: "R\u221aM", kind: "upper", points: thinned(after.map((_, m) => eta * R * Math.sqrt(m))) },
+      { name: "\u2016w\u2016", kind: "norm", points: thinned(after.map((s) => Math.sqrt(norm2[s]))) },
+    ];
+    if (dot && gamma) {
+      curves.push({ name: "\u27e8w,w*\u27e9", kind: "dot", points: thinned(after.map((s) => dot[s])) });
+      curves.push({ name: "M\u03b3", kind: "lower", points: thinned(after.map((_, m) => eta * m * gamma)) });
+    }
+    const top = Math.max(1e-9, ...curves.flatMap((c) => c.points.map((p) => p[1])));
+    squeeze.load(curves, [0, Math.max(1, most)], top * 1.05);
+  }
+
+  /** @param {Frame} frame */
+  function loadMargins(frame) {
+    if (!run || margins.figure.hidden || !margins.figure.offsetParent) return;
+    const length = Math.hypot(frame.w[0], frame.w[1]) || 1;
+    const now = run;
+    const signed = Array.from(now.y, (c, i) => ((now.about.signs[c]?.[0] ?? 0) * scoreOf(now, frame, i)) / length);
+    signed.sort((p, q) => p - q);
+    const top = Math.max(1e-9, ...signed);
+    const wrong = signed.filter((v) => v <= 0).length;
+    margins.load(
+      [{ name: "y f(x) / \u2016w\u2016, sorted", kind: "made", points: thinned(signed) }],
+      [0, signed.length - 1],
+      top * 1.05,
+    );
+    margins.point(wrong - 0.5);
+  }
+
+  return {
+    load(next, rivals = []) {
+      run = next;
+      loadMistakes(next, rivals);
+      loadSqueeze(next);
+      const most = Math.max(1e-9, next.total[next.trials]);
+      loss.figure.hidden = !next.trials;
+      loss.load([{ name: "", kind: "made", points: thinned(next.total) }], [0, Math.max(1, next.trials)], most * 1.05);
+      margins.figure.hidden = !isStraight(next);
+    },
+    show(frame) {
+      mistakes.point(frame.t);
+      squeeze.point(frame.mistakes);
+      loss.point(frame.t);
+      loadMargins(frame);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// @ts-check
+/** Dialogs: the keys, and data to paste or to open. */
+import { button, make } from "./elements.js";
+
+const KEYS = [
+  ["space", "play, pause"],
+  ["r", "play backwards"],
+  ["\u2190 \u2192", "one trial back, on"],
+  ["shift \u2190 \u2192", "the update before, the next"],
+  ["[ ]", "the epoch before, the next"],
+  ["Home, End", "to the start, to the end"],
+  ["+ \u2212", "faster, slower"],
+  ["click", "add a point of the class that is chosen"],
+  ["1 2 3 4", "choose the class to draw"],
+  ["drag", "move a point, the boundary, its arrow, or w itself"],
+  ["shift click, f", "flip a point to the next class"],
+  ["alt click, Delete", "remove a point"],
+  ["Page Up, Page Down", "from point to point; arrows move it, Enter adds one"],
+  ["z, shift z", "undo, redo"],
+  ["v", "sphere, slice, plane without a bias"],
+  ["c", "prove it: separable or not"],
+  ["t", "the tour"],
+  ["s", "share: a link to this state"],
+  ["e", "export"],
+  ["d", "dark or light"],
+  ["p", "projector: large, without bars"],
+  ["?", "this list"],
+];
+
+/**
+ * Make a dialog.
+ * @param {string} title
+ * @param {...(Node | string)} children
+ */
+function createDialog(title, ...children) {
+  const close = button("Close", "Close (Escape)", () => box.close());
+  const box = make(
+    "dialog",
+    { "aria-label": title },
+    make("h2", {}, title),
+    ...children,
+    make("p", { class: "turn" }, close),
+  );
+  return box;
+}
+
+/** Make the list of keys. */
+export function helpDialog() {
+  const lines = KEYS.map(([key, what]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)));
+  return createDialog("Keys", make("dl", { class: "keys" }, ...lines));
+}
+
+/**
+ * Make the dialog for data of one's own.
+ * @param {(text: string) => Promise<string>} take  from the text of a table to a sentence about it
+ */
+export function dataDialog(take) {
+  const area = make("textarea", {
+    rows: 10,
+    cols: 48,
+    spellcheck: "false",
+    "aria-label": "A table",
+    placeholder: "x1,x2,class\n0,0,no\n1,0,yes",
+  });
+  const said = make("p", { role: "status", class: "soft" });
+  const file = make("input", {
+    type: "file",
+    accept: ".csv,.tsv,.txt,text/csv,text/plain",
+    "aria-label": "Open a file",
+  });
+  const use = button(
+    "Use these points",
+    "Use these points",
+    async () => {
+      try {
+        said.textContent = await take(area.value);
+        box.close();
+      } catch (error) {
+        said.textContent = error instanceof Error ? error.message : String(error);
+      }
+    },
+    { class: "primary" },
+  );
+  file.addEventListener("change", async () => {
+    area.value = (await file.files?.[0]?.text()) ?? "";
+  });
+  const hint = make("p", {}, "Paste a table, or open a CSV file: two columns of numbers, and the class last.");
+  const box = createDialog("Your data", hint, area, make("p", {}, file), make("p", { class: "turn" }, use), said);
+  return {
+    box,
+    /** @param {string} [text] */
+    open(text = "") {
+      if (text) area.value = text;
+      said.textContent = "";
+      box.showModal();
+      area.focus();
+    },
+  };
+}

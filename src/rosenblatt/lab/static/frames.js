@@ -1,0 +1,207 @@
+// @ts-check
+/** A run as the engine recorded it. Nothing is learned here: trials are looked up, surfaces are summed up. */
+
+/** @typedef {import("./types").Run} Run */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Surface} Surface */
+
+const MISTAKE = 1;
+const UPDATE = 2;
+const END = 4;
+const DROPPED = 8;
+
+const ARRAYS = { F64: Float64Array, F32: Float32Array, I32: Int32Array, U8: Uint8Array };
+
+/**
+ * Read arrays in the safetensors layout: a length, a header as JSON, little-endian numbers; without a copy.
+ * @param {ArrayBuffer} bytes
+ * @returns {{about: any, arrays: Record<string, any>}}
+ */
+export function readArrays(bytes) {
+  const length = Number(new DataView(bytes).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length)));
+  /** @type {Record<string, any>} */
+  const arrays = {};
+  for (const [name, entry] of Object.entries(header)) {
+    if (name === "__metadata__") continue;
+    const Type = ARRAYS[/** @type {keyof typeof ARRAYS} */ (entry.dtype)];
+    const [start, end] = entry.data_offsets;
+    const from = 8 + length + start;
+    const aligned = from % Type.BYTES_PER_ELEMENT === 0;
+    const count = (end - start) / Type.BYTES_PER_ELEMENT;
+    arrays[name] = aligned ? new Type(bytes, from, count) : new Type(bytes.slice(from, from + end - start));
+    arrays[name].shape = entry.shape;
+  }
+  return { about: JSON.parse(header.__metadata__?.about ?? "{}"), arrays };
+}
+
+/**
+ * Return a run from the engine's bytes.
+ * @param {ArrayBuffer} bytes
+ * @returns {Run}
+ */
+export function readRun(bytes) {
+  const { about, arrays } = readArrays(bytes);
+  const n = arrays.y.length;
+  const trials = arrays.row.length;
+  const [states = 1, k = 1, width = 3] = arrays.W?.shape ?? [];
+  const mistakes = new Int32Array(trials + 1);
+  const total = new Float64Array(trials + 1);
+  for (let t = 0; t < trials; t++) {
+    mistakes[t + 1] = mistakes[t] + (arrays.mistake[t] & MISTAKE);
+    total[t + 1] = total[t] + (Number.isFinite(arrays.loss?.[t]) ? arrays.loss[t] : 0);
+  }
+  const W = arrays.W ?? new Float64Array(width);
+  const run = { ...arrays, W, about, bytes, n, trials, d: arrays.X.length / n, k, width, states, mistakes, total };
+  const made = /** @type {Run} */ (/** @type {unknown} */ (run));
+  made.surface = !made.phi ? null : made.slot ? dualSurface(made) : mappedSurface(made);
+  return made;
+}
+
+/**
+ * Return the weights of a problem in a state.
+ * @param {Run} run
+ * @param {number} state
+ * @param {number} [problem]
+ */
+export function weightsOf(run, state, problem = 0) {
+  const from = (state * run.k + problem) * run.width;
+  return run.W.subarray(from, from + run.width);
+}
+
+/**
+ * f on the grid of a kernel at any trial: kept up to date both ways by the steps between two looks.
+ * @param {Run} run
+ * @returns {(t: number) => Surface}
+ */
+function dualSurface(run) {
+  const phi = /** @type {Float32Array} */ (run.phi);
+  const slot = /** @type {Int32Array} */ (run.slot);
+  const step = /** @type {Float64Array} */ (run.step);
+  const when = /** @type {Int32Array} */ (run.when);
+  const rows = /** @type {Int32Array} */ (run.slot_row);
+  const cells = run.about.grid ** 2;
+  const f = new Float64Array(cells);
+  const alpha = new Float64Array(run.n);
+  let known = 0;
+  /** @param {number} m @param {number} way */
+  const add = (m, way) => {
+    const from = slot[m] * cells;
+    const size = way * step[m];
+    if (rows[slot[m]] >= 0) alpha[rows[slot[m]]] += size;
+    for (let i = 0; i < cells; i++) f[i] += size * phi[from + i];
+  };
+  return (t) => {
+    // `when` counts trials from 0: a step of trial number t is made at when = t - 1
+    while (known < when.length && when[known] < t) add(known++, 1);
+    while (known > 0 && when[known - 1] >= t) add(--known, -1);
+    return { f, alpha };
+  };
+}
+
+/**
+ * f on the grid of a feature map: the weights times the map's coordinates, the last of them constant.
+ * @param {Run} run
+ * @returns {(t: number) => Surface}
+ */
+function mappedSurface(run) {
+  const phi = /** @type {Float32Array} */ (run.phi);
+  const cells = run.about.grid ** 2;
+  const f = new Float64Array(cells);
+  let known = -1;
+  return (t) => {
+    const state = t ? run.at[t - 1] : 0;
+    if (state !== known) {
+      f.fill(0);
+      weightsOf(run, state).forEach((w, j) => {
+        if (w && (j + 1) * cells <= phi.length) for (let i = 0; i < cells; i++) f[i] += w * phi[j * cells + i];
+        else if (w) for (let i = 0; i < cells; i++) f[i] += w;
+      });
+      known = state;
+    }
+    return { f, alpha: null };
+  };
+}
+
+/**
+ * Return the epoch that a trial belongs to, from 1; 0 before the first trial.
+ * @param {Run} run
+ * @param {number} t
+ */
+export function epochOf(run, t) {
+  if (!t) return 0;
+  const ends = run.about.epochs_end;
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle] < t) low = middle + 1;
+    else high = middle;
+  }
+  return low + 1;
+}
+
+/**
+ * Return everything there is to know of trial t: 0 is before the first.
+ * @param {Run} run
+ * @param {number} t
+ * @returns {Frame}
+ */
+export function frameAt(run, t) {
+  const state = t ? run.at[t - 1] : 0;
+  const before = t > 1 ? run.at[t - 2] : 0;
+  const row = t ? run.row[t - 1] : -1;
+  const bits = t ? run.mistake[t - 1] : 0;
+  const label = row < 0 ? -1 : run.y[row];
+  const { mean, E } = run;
+  const classes = run.about.classes.length;
+  const columns = t ? run.score.length / run.trials : 0;
+  const scores = run.score.subarray((t - 1) * columns, t * columns);
+  const meanFrom = state * run.k * run.width;
+  const each = E && Array.from({ length: classes }, (_, c) => E.subarray((state * classes + c) * 3).subarray(0, 3));
+  const { f, alpha } = run.surface ? run.surface(t) : { f: null, alpha: null };
+  return {
+    t,
+    row,
+    state,
+    before,
+    label,
+    f,
+    alpha,
+    scores,
+    epoch: epochOf(run, t),
+    x: row < 0 ? null : run.X.subarray(row * run.d, (row + 1) * run.d),
+    sign: row < 0 ? 0 : (run.about.signs[label]?.[0] ?? 0),
+    score: scores[0] ?? 0,
+    loss: t ? run.loss[t - 1] : 0,
+    mistake: (bits & MISTAKE) !== 0,
+    update: (bits & UPDATE) !== 0,
+    ends: (bits & END) !== 0,
+    dropped: (bits & DROPPED) !== 0,
+    changed: t > 0 && state !== before,
+    w: weightsOf(run, state),
+    old: weightsOf(run, before),
+    mean: mean ? mean.subarray(meanFrom, meanFrom + run.width) : null,
+    each: each ?? null,
+    mistakes: run.mistakes[t],
+  };
+}
+
+/**
+ * Whether one straight line in the plane is all there is to draw: two classes, no kernel, no features.
+ * @param {Run} run
+ */
+export function isStraight(run) {
+  return !run.phi && !run.E && run.k === 1 && run.width === 3;
+}
+
+/**
+ * Return f of a row under the weights of a frame; NaN where the page does not know it.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @param {number} row
+ */
+export function scoreOf(run, frame, row) {
+  if (!isStraight(run)) return Number.NaN;
+  return frame.w[0] * run.X[2 * row] + frame.w[1] * run.X[2 * row + 1] + frame.w[2];
+}

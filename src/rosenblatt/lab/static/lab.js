@@ -1,0 +1,635 @@
+// @ts-check
+/** The lab: puts the views into an element, asks the engine for runs, and goes through their trials. */
+import { defaultScene, fromAddress, lookOf, toAddress } from "./address.js";
+import { chartsView } from "./chart.js";
+import { sceneControls } from "./controls.js";
+import { dataDialog, helpDialog } from "./dialogs.js";
+import { createEditor, pointsOf } from "./editor.js";
+import { button, make } from "./elements.js";
+import { exportEntries } from "./exports.js";
+import { frameAt, isStraight, readRun, weightsOf } from "./frames.js";
+import { bindKeys } from "./keys.js";
+import { buildFrame, hideParts } from "./layout.js";
+import { plain, tell, tellEnd, typeset } from "./narrate.js";
+import { patternView } from "./pattern.js";
+import { createPlayer, nextEpoch, nextUpdate, SPEEDS } from "./player.js";
+import { proofText } from "./proof.js";
+import { raceMenu, racePanel, racerName, standing } from "./race.js";
+import { sharePanel } from "./share.js";
+import { createStore } from "./store.js";
+import { trialsLog, weightsTable } from "./table.js";
+import { timeline } from "./timeline.js";
+import { tourPanel } from "./tour.js";
+import { SPACES, weightView } from "./weights.js";
+
+/** @typedef {import("./types").Run} Run */
+/** @typedef {import("./types").Scene} Scene */
+/** @typedef {import("./types").Look} Look */
+/** @typedef {import("./types").Ask} Ask */
+/** @typedef {import("./types").Catalogue} Catalogue */
+/** @typedef {import("./types").Certificate} Certificate */
+/** @typedef {import("./types").Options} Options */
+
+const REST_MS = 200; // after which the address, the code and the proof follow
+const PATIENCE_MS = 600; // after which the page says what it waits for
+const EASING_SPEED = 8; // trials per second, above which nothing eases
+const LONGEST_LINK = 30_000; // characters: more points than that belong into a file
+
+/** @returns {Catalogue} */
+const emptyCatalogue = () => ({ version: 1, data: [], learners: [], orders: [], features: [], chapters: [] });
+
+/**
+ * Put a lab into an element.
+ * @param {HTMLElement} root
+ * @param {Ask} ask  how to reach the engine
+ * @param {Options} [options]
+ */
+export async function mount(root, ask, options = {}) {
+  const editable = options.editable !== false;
+  const catalogue = options.catalogue ?? (editable ? await ask("catalogue") : emptyCatalogue());
+  const lab = createLab(root, ask, options, catalogue, editable);
+  await lab.begin();
+  return lab.handle;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Ask} ask
+ * @param {Options} options
+ * @param {Catalogue} catalogue
+ * @param {boolean} editable
+ */
+function createLab(root, ask, options, catalogue, editable) {
+  const given = options.address ? fromAddress(location.hash, catalogue) : null;
+  const first = given?.scene ?? { ...defaultScene(), ...options.scene };
+  /** @type {Look} */
+  let look = given?.look ?? lookOf(options.scene ?? {});
+  /** @type {Run[]} */
+  let runs = []; // the own one and its rivals
+  /** @type {Certificate | null} */
+  let certificate = options.certificate ?? null;
+  let proving = false;
+  let predicting = false;
+  let drawnClass = 1;
+  let refit = true;
+  let rest = 0;
+  /** @type {Scene | null} */
+  let wanted = null;
+  let busy = false;
+
+  // ------------------------------------------------------------------------------------------------- the screen
+
+  const acts = {
+    prove: () => prove(!proving),
+    tour: () => openTour(),
+    help: () => help.showModal(),
+    theme: switchTheme,
+    chooseClass: (/** @type {string} */ k) => chooseClass(Number(k)),
+    chooseSpace,
+    undo: () => store.undo(),
+    redo: () => store.redo(),
+    flip: () => editor.flip(pattern.selected()),
+    remove: () => editor.remove(pattern.selected()),
+    clear: () => store.change({ data: "points", points: [] }),
+    paste: () => table.open(),
+    tab: (/** @type {string} */ name) => openedTab(name),
+  };
+  const frame = buildFrame(root, acts, editable);
+  const store = createStore(first, sceneChanged);
+  const now = {
+    points: () => (store.scene.data === "points" ? (store.scene.points ?? []) : runs[0] ? pointsOf(runs[0]) : []),
+    classes: () => Math.max(2, new Set(now.points().map((p) => p[2])).size, drawnClass + 1),
+    drawn: () => drawnClass,
+    weights: () =>
+      Array.from(
+        runs[0] ? weightsOf(runs[0], look.t ? runs[0].at[Math.min(look.t, runs[0].trials) - 1] : 0) : [0, 0, 0],
+      ),
+    hover,
+    can,
+  };
+  const editor = createEditor(store, now);
+  const pattern = patternView(frame.pattern.host, editable ? editor : null);
+  const weights = weightView(frame.weights.host, editable ? editor : null, (title, choice) => {
+    frame.weights.heading.textContent = title;
+    frame.spaces.box.classList.toggle("gone", !choice);
+  });
+  const charts = chartsView(frame.tabs.panel("Curves"));
+  const numbers = weightsTable(frame.tabs.panel("Curves"));
+  const log = trialsLog(frame.tabs.panel("Trials"), (t) => go(t));
+  const rivals = racePanel(frame.rivals);
+  const time = timeline({
+    start: () => walk(0),
+    rewind: () => (player.way < 0 ? player.pause() : player.play(-1)),
+    back: () => walk(look.t - 1),
+    toggle: () => player.toggle(),
+    on: stepOn,
+    update: () => walk(jump(look.t, 1)),
+    epoch: () => walk(nextEpoch(runs[0], look.t, 1)),
+    go: (t) => go(t),
+    speed: setSpeed,
+  });
+  root.append(time.footer);
+  const player = createPlayer({
+    at: () => look.t,
+    last,
+    go: (t) => go(t, player.speed <= EASING_SPEED),
+    jump,
+    changed: playing,
+  });
+  const controls = sceneControls(catalogue, (change, group) => store.change(change, group));
+  const help = helpDialog();
+  const table = dataDialog(takeTable);
+  root.append(help, table.box);
+  const code = make("pre", { tabindex: 0, class: "code" });
+  const choice = raceMenu(frame.race.panel, catalogue, (race) => store.change({ race }));
+  const share = sharePanel(
+    frame.share.panel,
+    (hide) => `${location.origin}${location.pathname}#${address({ ...look, hide })}`,
+  );
+  const tour = editable
+    ? tourPanel(frame.tabs.panel("Tour"), catalogue.chapters, {
+        open: openChapter,
+        step: (step) => walk(step.t),
+        predict: setPredicting,
+        leave: leaveTour,
+      })
+    : null;
+
+  // ------------------------------------------------------------------------------------------------- time
+
+  /** The last trial of the longest run. */
+  function last() {
+    return Math.max(0, ...runs.map((run) => run.trials));
+  }
+
+  /** @param {number} t @param {number} way */
+  function jump(t, way) {
+    return nextUpdate(runs[0], Math.min(t, runs[0].trials), way);
+  }
+
+  /** Go somewhere by hand: playing ends. @param {number} t */
+  function walk(t) {
+    player.pause();
+    go(t, t === look.t + 1);
+  }
+
+  function stepOn() {
+    if (predicting && look.t < runs[0].trials) return;
+    walk(look.t + 1);
+  }
+
+  /** @param {number} trials */
+  function setSpeed(trials) {
+    player.speed = trials;
+    look.speed = player.speed;
+    time.speed(player.speed);
+    atRest();
+  }
+
+  /** @param {number} way */
+  function playing(way) {
+    time.playing(way);
+    if (!way) announce();
+  }
+
+  /**
+   * Show a trial.
+   * @param {number} t
+   * @param {boolean} [ease]
+   */
+  function go(t, ease = false) {
+    const run = runs[0];
+    if (!run) return;
+    look.t = Math.max(0, Math.min(last(), t));
+    const shown = frameAt(run, Math.min(look.t, run.trials));
+    pattern.show(shown, ease);
+    weights.show(shown, ease);
+    charts.show(shown);
+    numbers.show(shown);
+    log.show(shown);
+    rivals.show(look.t, ease);
+    time.show(shown, look.t);
+    frame.pattern.caption.textContent = runs.length > 1 ? standing(run, look.t) : pattern.text(shown);
+    frame.weights.caption.textContent = weights.text(shown);
+    frame.told.replaceChildren(...typeset(tell(run, shown)));
+    frame.told.classList.toggle("wrong", shown.mistake);
+    frame.end.textContent = tellEnd(run, shown);
+    if (predicting) offerPrediction();
+    if (!player.way) announce();
+    atRest();
+  }
+
+  /** Let a screen reader say the sentence: not while playing. */
+  function announce() {
+    const run = runs[0];
+    if (!run) return;
+    const shown = frameAt(run, Math.min(look.t, run.trials));
+    frame.live.textContent = plain(`${tell(run, shown)} ${tellEnd(run, shown)}`);
+  }
+
+  /** Write the address, and what else may wait until nothing moves. */
+  function atRest() {
+    clearTimeout(rest);
+    rest = window.setTimeout(() => {
+      if (options.address) {
+        const text = address(look);
+        if (text.length < LONGEST_LINK) history.replaceState(null, "", `#${text}`);
+      }
+      options.changed?.(store.scene, look);
+      if (frame.tabs.current() === "Python") showCode();
+      share.refresh();
+    }, REST_MS);
+  }
+
+  /** @param {Look} seen */
+  function address(seen) {
+    return toAddress(store.scene, seen, catalogue);
+  }
+
+  // ------------------------------------------------------------------------------------------------- runs
+
+  /** @param {Scene} scene @param {string} group */
+  function sceneChanged(scene, group) {
+    if (group !== "drag" && group !== "start") refit = true;
+    if (group === "start") look.t = 0;
+    if (!group || group === "travel") player.pause();
+    controls.show(scene, group === "travel" || group === "replace");
+    hideParts(root, look.hide);
+    choice.show(scene);
+    if (scene.data === "points") pattern.place(scene.points ?? []);
+    certificate = null;
+    pattern.prove(null);
+    request(scene);
+  }
+
+  /** Ask for runs: one request is under way, and of those that came meanwhile the newest waits. @param {Scene} scene */
+  async function request(scene) {
+    wanted = scene;
+    if (busy) return;
+    busy = true;
+    const patience = setTimeout(sayWhatIsAwaited, PATIENCE_MS);
+    while (wanted) {
+      const asked = wanted;
+      wanted = null;
+      try {
+        const bytes = await Promise.all(entrants(asked).map((one) => ask("run", one)));
+        take(bytes.map(readRun), asked);
+      } catch (error) {
+        if (!wanted) complain(error);
+      }
+      const newer = /** @type {Scene | null} */ (wanted);
+      if (newer?.data === "points") pattern.place(newer.points ?? []);
+    }
+    clearTimeout(patience);
+    busy = false;
+    if (proving) prove(true);
+  }
+
+  /** The scene itself, and one for each rival. @param {Scene} scene */
+  function entrants(scene) {
+    const alone = { ...scene, race: [] };
+    return [alone, ...scene.race.map((racer) => ({ ...alone, ...racer, start: null }))];
+  }
+
+  /** @param {Run[]} next @param {Scene} scene */
+  function take(next, scene) {
+    runs = next;
+    const run = next[0];
+    const names = scene.race.map((racer) => racerName(racer, catalogue));
+    const racing = next.length > 1;
+    root.classList.remove("failed");
+    root.classList.toggle("racing", racing);
+    frame.rivals.hidden = !racing;
+    frame.weights.section.hidden = racing;
+    pattern.load(run, refit);
+    if (!racing) weights.load(run, refit);
+    charts.load(run, next.slice(1));
+    numbers.load(run);
+    log.load(run);
+    rivals.load(next.slice(1), names, refit);
+    time.load(run, last());
+    refit = false;
+    go(look.t);
+    root.dataset.ready = "true";
+  }
+
+  /** @param {unknown} error */
+  function complain(error) {
+    player.pause();
+    const told = error instanceof Error ? error.message : String(error);
+    frame.told.replaceChildren(told);
+    frame.end.textContent = "";
+    frame.live.textContent = told;
+    root.classList.add("failed");
+    root.dataset.ready = "failed";
+  }
+
+  async function sayWhatIsAwaited() {
+    while (busy) {
+      const status = await Promise.resolve(ask("status")).catch(() => null);
+      if (busy && status?.compiling) {
+        frame.told.replaceChildren(`Compiling ${status.compiling} for the first time. You can draw points meanwhile.`);
+      }
+      await new Promise((done) => setTimeout(done, PATIENCE_MS));
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------- acts
+
+  function can() {
+    const run = runs[0];
+    const learner = catalogue.learners.find((one) => one.name === store.scene.learner);
+    const plane = store.scene.data === "points" || !run || run.d === 2;
+    return { points: editable && plane, start: Boolean(run && isStraight(run) && learner?.start !== false) };
+  }
+
+  /** @param {number} row */
+  function hover(row) {
+    pattern.hover(row);
+    weights.hover(row);
+    time.hover(row);
+    log.hover(row);
+  }
+
+  /** @param {number} k */
+  function chooseClass(k) {
+    drawnClass = k;
+    frame.drawn.press(String(k));
+  }
+
+  /** @param {string} name */
+  function chooseSpace(name) {
+    look.view = name;
+    weights.choose(name);
+    frame.spaces.press(name);
+    go(look.t);
+  }
+
+  /** @param {boolean} on */
+  async function prove(on) {
+    proving = on;
+    frame.prove.setAttribute("aria-pressed", String(on));
+    if (!on) return pattern.prove(null);
+    frame.tabs.open("Proof");
+    const panel = frame.tabs.panel("Proof");
+    const scene = store.scene;
+    if (!certificate) {
+      panel.replaceChildren(...proofText(null, "Proving \u2026"));
+      try {
+        const found = await ask("certificate", { ...scene, race: [] });
+        if (scene !== store.scene || !proving) return;
+        certificate = found;
+      } catch (error) {
+        panel.replaceChildren(...proofText(null, error instanceof Error ? error.message : String(error)));
+        return;
+      }
+    }
+    panel.replaceChildren(...proofText(certificate, ""));
+    pattern.prove(certificate);
+  }
+
+  /** @param {string} name */
+  function openedTab(name) {
+    if (name === "Python") showCode();
+    if (name === "Proof" && !proving)
+      frame.tabs.panel("Proof").replaceChildren(...proofText(certificate, "Press \u201cProve it\u201d, or c."));
+    if (name !== "Tour") root.classList.remove("touring");
+    if (runs.length) go(look.t);
+  }
+
+  async function showCode() {
+    const panel = frame.tabs.panel("Python");
+    if (!code.parentNode) {
+      const copy = button("Copy", "Copy the code", () => navigator.clipboard?.writeText(code.textContent ?? ""));
+      panel.append(make("p", { class: "soft" }, "This gives the weights on the screen, bit for bit."), code, copy);
+    }
+    try {
+      code.textContent = await pythonCode();
+    } catch (error) {
+      code.textContent = `# ${error instanceof Error ? error.message : error}`;
+    }
+  }
+
+  /** @returns {Promise<string>} */
+  function pythonCode() {
+    return ask("code", { ...store.scene, race: [], t: Math.min(look.t, runs[0]?.trials ?? 0) });
+  }
+
+  /** @param {string} text */
+  async function takeTable(text) {
+    const found = await ask("table", { text, label: null });
+    store.change({ data: "points", points: found.points, start: null });
+    return found.sentence ?? "";
+  }
+
+  // ------------------------------------------------------------------------------------------------- the tour
+
+  /** @param {import("./types").Chapter} chapter */
+  function openChapter(chapter) {
+    player.pause();
+    look = {
+      ...look,
+      t: chapter.t ?? 0,
+      view: chapter.view ?? "sphere",
+      chapter: chapter.number,
+      hide: chapter.hide ?? [],
+    };
+    root.classList.add("touring");
+    frame.tabs.open("Tour");
+    chooseSpaceQuietly(look.view);
+    const scene = { ...defaultScene(), ...chapter.scene };
+    if (options.address) history.pushState(null, "", `#${toAddress(scene, look, catalogue)}`);
+    store.replace(scene);
+  }
+
+  function leaveTour() {
+    look = { ...look, chapter: 0, hide: [] };
+    root.classList.remove("touring");
+    setPredicting(false);
+    hideParts(root, look.hide);
+    atRest();
+  }
+
+  function openTour() {
+    frame.tabs.open("Tour");
+    if (!look.chapter) tour?.open(0);
+  }
+
+  /** @param {boolean} on */
+  function setPredicting(on) {
+    predicting = on;
+    frame.predict.hidden = !on;
+    pattern.expect(-1);
+    if (on) offerPrediction();
+  }
+
+  /** Ask what the next trial will be, before it is shown. */
+  function offerPrediction() {
+    const run = runs[0];
+    const row = run && look.t < run.trials ? run.row[look.t] : -1;
+    pattern.expect(row);
+    frame.predict.hidden = row < 0;
+    if (row < 0) return;
+    const asked = look.t;
+    const answer = (/** @type {boolean} */ mistake) => () => {
+      const right = ((run.mistake[asked] & 1) !== 0) === mistake;
+      walk(asked + 1);
+      frame.end.textContent = right ? "You were right." : "You were wrong: look at the sentence.";
+      frame.live.textContent = `${frame.end.textContent} ${frame.live.textContent}`;
+    };
+    frame.predict.replaceChildren(
+      make("span", {}, `x${row + 1} comes next. Will it be`),
+      button("on its side", "on its side", answer(false)),
+      button("a mistake", "a mistake", answer(true)),
+    );
+  }
+
+  // ------------------------------------------------------------------------------------------------- looks
+
+  function switchTheme() {
+    const dark = getComputedStyle(root).colorScheme.includes("dark");
+    look.theme = dark ? "light" : "dark";
+    dress();
+    go(look.t);
+  }
+
+  function dress() {
+    if (look.theme) root.dataset.theme = look.theme;
+    else delete root.dataset.theme;
+    root.classList.toggle("projector", look.projector);
+  }
+
+  function switchProjector() {
+    look.projector = !look.projector;
+    dress();
+    go(look.t);
+  }
+
+  /** @param {string} name */
+  function chooseSpaceQuietly(name) {
+    weights.choose(name);
+    frame.spaces.press(name);
+  }
+
+  /** @param {number} way */
+  function changeSpeed(way) {
+    const at = SPEEDS.findIndex((speed) => speed >= player.speed);
+    setSpeed(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at + way))]);
+  }
+
+  function wire() {
+    frame.boxes.replaceWith(controls.boxes);
+    frame.settings.panel.append(controls.form);
+    frame.exports.panel.append(
+      ...exportEntries({
+        pictures: () => (runs.length > 1 ? [pattern.svg, ...rivals.pictures()] : [pattern.svg, weights.svg]),
+        ground: () => getComputedStyle(frame.pattern.section).backgroundColor,
+        bytes: () => runs[0].bytes,
+        state: () => ({ ...store.scene, t: look.t, view: look.view }),
+        trace: () => ask("trace", { ...store.scene, race: [] }),
+        code: pythonCode,
+        failed: complain,
+      }),
+    );
+    // A click by mouse leaves the focus where it was, so that space plays.
+    for (const bar of root.querySelectorAll(".bar, .tools, .tabs")) {
+      bar.addEventListener("mousedown", (event) => {
+        if (/** @type {Element} */ (event.target).closest("button")) event.preventDefault();
+      });
+    }
+    bindKeys(options.address ? document : root, {
+      " ": () => player.toggle(),
+      r: () => (player.way < 0 ? player.pause() : player.play(-1)),
+      ArrowRight: stepOn,
+      ArrowLeft: () => walk(look.t - 1),
+      "shift+ArrowRight": () => walk(jump(look.t, 1)),
+      "shift+ArrowLeft": () => walk(jump(look.t, -1)),
+      Home: () => walk(0),
+      End: () => walk(last()),
+      "[": () => walk(nextEpoch(runs[0], look.t, -1)),
+      "]": () => walk(nextEpoch(runs[0], look.t, 1)),
+      "+": () => changeSpeed(1),
+      "=": () => changeSpeed(1),
+      "-": () => changeSpeed(-1),
+      1: () => chooseClass(0),
+      2: () => chooseClass(1),
+      3: () => chooseClass(2),
+      4: () => chooseClass(3),
+      z: () => store.undo(),
+      "shift+z": () => store.redo(),
+      "ctrl+z": () => store.undo(),
+      "ctrl+shift+z": () => store.redo(),
+      v: () => chooseSpace(SPACES[(SPACES.findIndex((s) => s.name === look.view) + 1) % SPACES.length].name),
+      c: () => prove(!proving),
+      t: openTour,
+      d: switchTheme,
+      p: switchProjector,
+      "?": () => help.showModal(),
+      s: () => frame.share.box.toggleAttribute("open"),
+      e: () => frame.exports.box.toggleAttribute("open"),
+    });
+    if (options.address) {
+      window.addEventListener("hashchange", fromLocation);
+      window.addEventListener("popstate", fromLocation);
+      document.addEventListener("paste", (event) => {
+        const text = event.clipboardData?.getData("text/plain") ?? "";
+        const aimed = /** @type {Element} */ (event.target).closest?.("input, textarea");
+        if (!aimed && text.includes("\n")) table.open(text);
+      });
+    }
+  }
+
+  /** Follow the address, when somebody edits it or goes back. */
+  function fromLocation() {
+    if (location.hash.slice(1) === address(look)) return;
+    const next = fromAddress(location.hash, catalogue);
+    look = next.look;
+    settle();
+    store.replace(next.scene);
+  }
+
+  /** Show the look that an address asked for. */
+  function settle() {
+    dress();
+    player.speed = look.speed;
+    time.speed(player.speed);
+    chooseSpaceQuietly(look.view);
+    if (look.chapter) {
+      root.classList.add("touring");
+      frame.tabs.open("Tour");
+      tour?.resume(look.chapter);
+    }
+  }
+
+  async function begin() {
+    wire();
+    chooseClass(1);
+    controls.show(first);
+    choice.show(first);
+    frame.tabs.open("Curves");
+    settle();
+    hideParts(root, look.hide);
+    if (options.bytes) take([readRun(options.bytes)], first);
+    else await request(first);
+    if (certificate) pattern.prove(certificate);
+    if (!look.t) time.pulse();
+  }
+
+  const handle = {
+    go,
+    play: () => player.play(),
+    pause: () => player.pause(),
+    /** @param {Partial<Scene>} change */
+    set: (change) => store.change(change),
+    get scene() {
+      return store.scene;
+    },
+    get run() {
+      return runs[0];
+    },
+    get t() {
+      return look.t;
+    },
+  };
+  return { begin, handle };
+}

@@ -1,0 +1,219 @@
+// @ts-check
+/** The frame of the screen: two squares are the stage, one sentence is the voice, one line is time. */
+import { PARTS } from "./address.js";
+import { menu } from "./controls.js";
+import { button, draw, make } from "./elements.js";
+import { SHAPES } from "./plane.js";
+import { SPACES } from "./weights.js";
+
+const CLASSES = 4;
+const TABS = ["Curves", "Trials", "Python", "Proof", "Tour"];
+
+/**
+ * Make buttons of which one is pressed.
+ * @param {string} label
+ * @param {{name: string, face: Node | string, title: string}[]} options
+ * @param {(name: string) => void} choose
+ */
+function switches(label, options, choose) {
+  const buttons = options.map(({ name, face, title }) =>
+    make(
+      "button",
+      { type: "button", title, "aria-label": typeof face === "string" ? null : title, onclick: () => choose(name) },
+      face,
+    ),
+  );
+  return {
+    box: make("div", { class: "switches", role: "group", "aria-label": label }, ...buttons),
+    /** @param {string} chosen */
+    press(chosen) {
+      for (const [i, one] of buttons.entries()) one.setAttribute("aria-pressed", String(options[i].name === chosen));
+    },
+  };
+}
+
+/** @param {number} k */
+function classMark(k) {
+  const svg = draw("svg", { viewBox: "-9 -9 18 18", class: "mark", "aria-hidden": "true" });
+  draw("path", { d: SHAPES[k], class: `point k${k}` }, svg);
+  return svg;
+}
+
+/**
+ * Make tabs.
+ * @param {string[]} names
+ * @param {(name: string) => void} opened
+ */
+function createTabs(names, opened) {
+  const stem = `tab-${Math.random().toString(36).slice(2, 8)}`;
+  /** @type {Record<string, {tab: HTMLButtonElement, panel: HTMLElement}>} */
+  const parts = {};
+  for (const name of names) {
+    const ids = { tab: `${stem}-${name}`, panel: `${stem}-${name}-panel` };
+    const tab = make(
+      "button",
+      { type: "button", role: "tab", id: ids.tab, "aria-controls": ids.panel, onclick: () => open(name) },
+      name,
+    );
+    const panel = make("div", {
+      role: "tabpanel",
+      id: ids.panel,
+      "aria-labelledby": ids.tab,
+      class: `tab ${name.toLowerCase()}`,
+    });
+    parts[name] = { tab, panel };
+  }
+  const list = make(
+    "div",
+    { role: "tablist", class: "tabs", "aria-label": "Details" },
+    ...names.map((name) => parts[name].tab),
+  );
+  list.addEventListener("keydown", (event) => {
+    const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!way) return;
+    const next = names[(names.indexOf(current) + way + names.length) % names.length];
+    open(next);
+    parts[next].tab.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  let current = names[0];
+  /** @param {string} name */
+  function open(name) {
+    current = name;
+    for (const [key, { tab, panel }] of Object.entries(parts)) {
+      tab.setAttribute("aria-selected", String(key === name));
+      tab.tabIndex = key === name ? 0 : -1;
+      panel.hidden = key !== name;
+    }
+    opened(name);
+  }
+  return {
+    list,
+    panels: names.map((name) => parts[name].panel),
+    panel: (/** @type {string} */ name) => parts[name].panel,
+    open,
+    current: () => current,
+  };
+}
+
+/**
+ * Build the frame.
+ * @param {HTMLElement} root
+ * @param {Record<string, (...values: any[]) => void>} acts  what the buttons do
+ * @param {boolean} editable
+ */
+export function buildFrame(root, acts, editable) {
+  const boxes = make("div", { class: "boxes" });
+  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" });
+  const race = menu("Race", "Several learners on one line of time", { "data-part": "race" });
+  const share = menu("Share", "A link to this state (s)", { class: "menu right" });
+  const exports = menu("Export", "Pictures, tables, Python (e)", { class: "menu right", "data-part": "export" });
+  const prove = button("Prove it", "Is it separable? (c)", acts.prove, {
+    "data-part": "prove",
+    "aria-pressed": "false",
+  });
+  const asking = editable ? [boxes, settings.box, race.box] : [];
+  const header = make(
+    "header",
+    { class: "bar" },
+    make("h1", {}, "rosenblatt ", make("b", {}, "lab")),
+    ...asking,
+    make("span", { class: "spring" }),
+    ...(editable ? [button("Tour", "Five chapters (t)", acts.tour, { "data-part": "tour" })] : []),
+    prove,
+    ...(editable ? [share.box] : []),
+    exports.box,
+    button("?", "Keys (?)", acts.help, { "aria-label": "Keys" }),
+    button("theme", "Dark or light (d)", acts.theme),
+  );
+
+  const marks = Array.from({ length: CLASSES }, (_, k) => ({
+    name: String(k),
+    face: classMark(k),
+    title: `Draw class ${k + 1} (${k + 1})`,
+  }));
+  const drawn = switches("Class to draw", marks, acts.chooseClass);
+  const tools = make(
+    "div",
+    { class: "tools", "data-part": "edit" },
+    drawn.box,
+    button("undo", "Undo (z)", acts.undo),
+    button("redo", "Redo (shift z)", acts.redo),
+    button("flip", "Flip the chosen point (f)", acts.flip),
+    button("delete", "Remove the chosen point (Delete)", acts.remove),
+    button("clear", "Remove all points", acts.clear),
+    button("paste\u2026", "Paste a table or open a file", acts.paste),
+  );
+  const pattern = panel("Pattern space", "pattern", editable ? [tools] : []);
+  const spaces = switches(
+    "Weight space as",
+    SPACES.map((s) => ({ name: s.name, face: s.title, title: s.sentence ?? "" })),
+    acts.chooseSpace,
+  );
+  const weights = panel("Weight space", "weights", [spaces.box]);
+  const rivals = make("section", { class: "panel rivals", "aria-label": "The other racers", hidden: true });
+
+  const told = make("p", { class: "told", "aria-hidden": "true" });
+  const end = make("p", { class: "end" });
+  const live = make("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  const predict = make("div", { class: "predict", hidden: true });
+  const say = make("section", { class: "panel say", "aria-label": "What happened" }, told, end, predict, live);
+
+  const tabs = createTabs(editable ? TABS : TABS.slice(0, 2).concat("Proof"), acts.tab);
+  const side = make("aside", { class: "panel side", "aria-label": "Details" }, tabs.list, ...tabs.panels);
+  const main = make("main", {}, pattern.section, weights.section, rivals, say, side);
+  root.classList.add("lab");
+  root.replaceChildren(header, main);
+  return {
+    header,
+    main,
+    boxes,
+    settings,
+    race,
+    share,
+    exports,
+    prove,
+    drawn,
+    spaces,
+    pattern,
+    weights,
+    rivals,
+    told,
+    end,
+    live,
+    predict,
+    tabs,
+  };
+}
+
+/**
+ * @param {string} title
+ * @param {string} kind
+ * @param {Node[]} tools
+ */
+function panel(title, kind, tools) {
+  const heading = make("h2", {}, title);
+  const caption = make("p", { class: "caption" });
+  const host = make("div", { class: "square" });
+  const section = make(
+    "section",
+    { class: `panel ${kind}`, "aria-label": title },
+    make("div", { class: "head" }, heading, ...tools),
+    host,
+    caption,
+  );
+  return { section, heading, host, caption };
+}
+
+/**
+ * Hide the parts of the screen that a link does not want.
+ * @param {HTMLElement} root
+ * @param {string[]} hide
+ */
+export function hideParts(root, hide) {
+  for (const part of PARTS) {
+    for (const node of root.querySelectorAll(`[data-part="${part}"]`))
+      node.classList.toggle("gone", hide.includes(part));
+  }
+}

@@ -1,0 +1,254 @@
+// @ts-check
+/**
+ * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are between
+ * backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
+ */
+import { counted, make, makeMath, short } from "./elements.js";
+import { weightsOf } from "./frames.js";
+
+/** @typedef {import("./types").Run} Run */
+/** @typedef {import("./types").Frame} Frame */
+/** @typedef {import("./types").Vector} Vector */
+
+const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+
+/** @param {number} n @param {string} word @param {string} [many] */
+const inWords = (n, word, many = `${word}s`) =>
+  n < NUMBERS.length ? `${NUMBERS[n]} ${n === 1 ? word : many}` : counted(n, word, many);
+
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** @param {Vector} values */
+const tuple = (values) => `(${Array.from(values, (v) => short(v)).join(", ")})`;
+
+/** @param {Vector} w */
+const withoutBias = (w) => Array.from(w).slice(0, -1);
+
+/** @param {Vector} values */
+const isZero = (values) => Array.from(values).every((v) => v === 0);
+
+/**
+ * " + 0.5 x_3": a step along a row, its factor left out if it is one.
+ * @param {number} factor
+ * @param {string} what
+ */
+function stepped(factor, what) {
+  const size = Math.abs(factor);
+  const number = short(size) === "1" ? "" : short(size);
+  return `${factor < 0 ? "\u2212" : "+"} ${number && what ? `${number} ${what}` : what || number || "1"}`;
+}
+
+/**
+ * The factor of the row in what was added to the weights; NaN if that is no multiple of the row.
+ * @param {Frame} frame
+ * @param {Vector} w
+ * @param {Vector} old
+ */
+function factorOf(frame, w, old) {
+  const x = frame.x;
+  if (!x || w.length !== x.length + 1) return Number.NaN;
+  const last = x.length;
+  const squared = Array.from(x).reduce((sum, v) => sum + v * v, 0);
+  const along = Array.from(x).reduce((sum, v, j) => sum + v * (w[j] - old[j]), 0);
+  const factor = w[last] !== old[last] ? w[last] - old[last] : squared ? along / squared : 0;
+  const size = Math.max(1e-300, ...Array.from(w, Math.abs), ...Array.from(old, Math.abs));
+  const fits = Array.from(x).every((v, j) => Math.abs(w[j] - old[j] - factor * v) <= 1e-9 * size);
+  return fits ? factor : Number.NaN;
+}
+
+/**
+ * "w <- w + x_3 = (1, 2) and b <- b + 1 = 0".
+ * @param {Frame} frame
+ * @param {Vector} w
+ * @param {Vector} old
+ * @param {string} index  of the problem, such as "_2"
+ */
+function correction(frame, w, old, index = "") {
+  const factor = factorOf(frame, w, old);
+  const bias = w[w.length - 1];
+  const [v, b] = [`w${index}`, `b${index}`];
+  if (w.length > 4) return `\`!${v}\` and \`!${b} = ${short(bias)}\` change`;
+  if (Number.isNaN(factor)) return `\`!${v} \u2190 ${tuple(withoutBias(w))}\` and \`!${b} \u2190 ${short(bias)}\``;
+  const first = `\`!${v} \u2190 ${v} ${stepped(factor, `x_${frame.row + 1}`)} = ${tuple(withoutBias(w))}\``;
+  if (bias === old[old.length - 1]) return first;
+  return `${first} and \`!${b} \u2190 ${b} ${stepped(factor, "")} = ${short(bias)}\``;
+}
+
+/** @param {Frame} frame */
+const corrected = (frame) => correction(frame, frame.w, frame.old);
+
+/**
+ * The name of a problem: of one class against the rest "_2", of a pair "_1,2".
+ * @param {Run} run
+ * @param {number} problem
+ */
+function problemIndex(run, problem) {
+  const signs = run.about.signs.map((row) => row[problem] ?? 0);
+  const plus = signs.flatMap((s, c) => (s > 0 ? [c + 1] : []));
+  const minus = signs.flatMap((s, c) => (s < 0 ? [c + 1] : []));
+  return `_${plus.length === 1 && minus.length === 1 ? `${minus[0]},${plus[0]}` : (plus[0] ?? problem + 1)}`;
+}
+
+/** @param {Run} run @param {Frame} frame */
+function ofClasses(run, frame) {
+  const name = `\`x_${frame.row + 1}\` of class ${frame.label + 1}`;
+  const changes = [];
+  for (let p = 0; p < run.k && run.W.length > run.width; p++) {
+    const [now, then] = [weightsOf(run, frame.state, p), weightsOf(run, frame.before, p)];
+    if (!Array.from(now).every((v, j) => v === then[j])) {
+      changes.push(correction(frame, now, then, problemIndex(run, p)));
+    }
+  }
+  const scores = `the scores are \`${tuple(frame.scores)}\``;
+  if (!frame.update) return `${name} is on its side: ${scores}, nothing changes.`;
+  const wrong = frame.mistake ? "is misclassified" : "is too close";
+  return `${name} ${wrong}: ${scores}${changes.length ? `, so ${changes.slice(0, 3).join("; ")}` : ""}.`;
+}
+
+/** @type {Record<string, (run: Run, frame: Frame) => string>} */
+const RULES = {
+  perceptron(_, frame) {
+    if (frame.changed && !frame.mistake) return `${tooClose(frame)}: ${corrected(frame)}.`;
+    if (!frame.mistake) return `${onItsSide(frame)}, nothing changes.`;
+    return `${misclassified(frame)}, so ${corrected(frame)}.`;
+  },
+  passive_aggressive(_, frame) {
+    const margin = `\`y f(x) = ${short(frame.sign * frame.score)}`;
+    const name = `\`x_${frame.row + 1}\``;
+    if (!frame.changed) return `${name} has its margin: ${margin} \u2265 1\`, so it is passive: nothing changes.`;
+    const where = frame.mistake ? "is misclassified" : "is on its side, but too close";
+    return `${name} ${where}: ${margin} < 1\`, loss ${short(frame.loss)}. It is aggressive: ${corrected(frame)}.`;
+  },
+  arow(_, frame) {
+    if (!frame.changed) return `${onItsSide(frame)}, with its margin: nothing changes.`;
+    const name = `\`x_${frame.row + 1}\``;
+    const margin = `\`y f(x) = ${short(frame.sign * frame.score)}\``;
+    return `${name}: ${margin}, loss ${short(frame.loss)}. Uncertain weights move most: ${corrected(frame)}.`;
+  },
+  adaline(run, frame) {
+    if (frame.row < 0) return batch(run, frame);
+    const wanted = `\`x_${frame.row + 1}\` should score \`y = ${short(frame.sign)}\``;
+    const error = short(frame.sign - frame.score);
+    if (!frame.changed) return `${wanted} and does: nothing changes.`;
+    return `${wanted} and scores \`f(x) = ${short(frame.score)}\`: the error is ${error}, so ${corrected(frame)}.`;
+  },
+  winnow(_, frame) {
+    if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
+    return `${misclassified(frame)}, so each weight is multiplied by a power of its feature: ${corrected(frame)}.`;
+  },
+  soft_margin(run, frame) {
+    if (frame.row < 0) return batch(run, frame);
+    const margin = `\`x_${frame.row + 1}\`: \`y f(x) = ${short(frame.sign * frame.score)}\``;
+    if (!frame.changed) return `${margin}, loss ${short(frame.loss)}: nothing changes.`;
+    const pull = frame.loss > 0 ? "its pull and the penalty give" : "the penalty alone gives";
+    return `${margin}, loss ${short(frame.loss)}: ${pull} ${corrected(frame)}.`;
+  },
+  kernel(_, frame) {
+    if (!frame.mistake) return `${onItsSide(frame)}, nothing changes.`;
+    const name = `\u03b1_${frame.row + 1}`;
+    const alpha = Math.abs(frame.alpha?.[frame.row] ?? 0);
+    const dropped = frame.dropped ? " The budget is full: a row is dropped." : "";
+    return `${misclassified(frame)}, so it counts once more: \`!${name} \u2190 ${name} + 1 = ${short(alpha)}\`.${dropped}`;
+  },
+};
+RULES.pocket = RULES.perceptron;
+
+/** @param {Frame} frame */
+function misclassified(frame) {
+  const margin = frame.sign * frame.score;
+  const tie = margin === 0 ? ", a tie" : "";
+  return `\`x_${frame.row + 1}\` is misclassified: \`y f(x) = ${short(margin)} \u2264 0\`${tie}`;
+}
+
+/** @param {Frame} frame */
+function tooClose(frame) {
+  return `\`x_${frame.row + 1}\` is on its side, but too close: \`y f(x) = ${short(frame.sign * frame.score)}\``;
+}
+
+/** @param {Frame} frame */
+function onItsSide(frame) {
+  return `\`x_${frame.row + 1}\` is on its side: \`y f(x) = ${short(frame.sign * frame.score)} > 0\``;
+}
+
+/** @param {Run} run @param {Frame} frame */
+function batch(run, frame) {
+  return `All ${run.n} points at once, loss ${short(frame.loss)}: ${corrected(frame)}.`;
+}
+
+/** @param {Run} run @param {Frame} frame */
+function opening(run, frame) {
+  const classes = run.about.classes.length;
+  const about = `${capital(inWords(run.n, "point"))}, ${inWords(classes, "class", "classes")}.`;
+  if (!run.trials) return `${about} ${capital(run.about.stop || run.about.reason)}`.replace(/([^.])$/, "$1.");
+  const dual = run.slot !== undefined;
+  if (!dual && !isZero(run.W.subarray(0, run.k * run.width))) {
+    return `${about} The weights start at \`w = ${tuple(withoutBias(frame.w))}\`, \`b = ${short(frame.w[frame.w.length - 1])}\`. Press space.`;
+  }
+  const zero = dual
+    ? "No row counts yet, so f is zero everywhere: every point"
+    : "The weights are zero, so every point";
+  return `${about} ${zero} is a tie, and a tie is a mistake. Press space.`;
+}
+
+/**
+ * Return the sentence of a frame.
+ * @param {Run} run
+ * @param {Frame} frame
+ * @returns {string}
+ */
+export function tell(run, frame) {
+  if (!frame.t) return opening(run, frame);
+  if (run.about.classes.length > 2 && frame.row >= 0) return ofClasses(run, frame);
+  if (frame.row < 0) return batch(run, frame);
+  return (RULES[run.about.rule] ?? RULES.perceptron)(run, frame);
+}
+
+/**
+ * Return what is to be said at the end of a run, or nothing.
+ * @param {Run} run
+ * @param {Frame} frame
+ */
+export function tellEnd(run, frame) {
+  if (!run.trials || frame.t < run.trials) return "";
+  const why = (run.about.stop || run.about.reason).replace(/\.?$/, ".");
+  const left = run.about.trials_left_out;
+  const more = left ? ` ${counted(left, "trial")} more are not shown: take fewer epochs or points to see all.` : "";
+  const loop = run.about.cycle ? " The weights are back where they had been: from here for ever." : "";
+  return `The end: ${why}${loop}${more}`;
+}
+
+/**
+ * Return a sentence as plain text.
+ * @param {string} sentence
+ */
+export function plain(sentence) {
+  return sentence.replace(/`!?/g, "").replace(/_/g, "");
+}
+
+/**
+ * Return a formula as MathML.
+ * @param {string} text
+ */
+function formula(text) {
+  const change = text.startsWith("!");
+  const pieces = text.slice(change ? 1 : 0).match(/[A-Za-z\u03b1-\u03c9](_[\d,]+)?|[\d.,]*\d|\S/gu) ?? [];
+  const nodes = pieces.map((piece) => {
+    const [letter, index] = piece.split("_");
+    if (index) return makeMath("msub", makeMath("mi", letter), makeMath("mn", index));
+    if (/^[A-Za-z\u03b1-\u03c9]$/u.test(piece)) return makeMath("mi", piece);
+    return makeMath(/\d/.test(piece) || piece === "\u221e" ? "mn" : "mo", piece);
+  });
+  const node = makeMath("math", ...nodes);
+  if (change) node.setAttribute("class", "change");
+  return node;
+}
+
+/**
+ * Return a sentence as nodes, its formulas as MathML.
+ * @param {string} sentence
+ * @returns {(Node | string)[]}
+ */
+export function typeset(sentence) {
+  return sentence.split("`").map((piece, i) => (i % 2 ? make("span", { class: "formula" }, formula(piece)) : piece));
+}

@@ -1,0 +1,115 @@
+// @ts-check
+/** A square piece of a plane, at the same scale in both directions, with ticks. */
+import { draw, short } from "./elements.js";
+import { linear, ticks } from "./geometry.js";
+
+/** @typedef {import("./types").Point} Point */
+/** @typedef {import("./types").Box} Box */
+
+export const SIDE = 460;
+
+/** The shapes of the classes, so that colour never stands alone. */
+export const SHAPES = [
+  "M-6 0A6 6 0 1 0 6 0A6 6 0 1 0 -6 0Z",
+  "M-5.4 -5.4H5.4V5.4H-5.4Z",
+  "M0 -7L6.6 5H-6.6Z",
+  "M0 -7.4L7.4 0L0 7.4L-7.4 0Z",
+];
+
+/**
+ * Write an arrow between two pixels: its shaft and its head.
+ * @param {Point} from
+ * @param {Point} to
+ * @param {number} [size]
+ */
+export function arrowPath(from, to, size = 11) {
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  if (length < 1) return "";
+  const [u, v] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+  const neck = [to[0] - u * size, to[1] - v * size];
+  const at = (/** @type {number} */ s) => `${(neck[0] - v * s).toFixed(1)} ${(neck[1] + u * s).toFixed(1)}`;
+  const tip = `${to[0].toFixed(1)} ${to[1].toFixed(1)}`;
+  return `M${from[0].toFixed(1)} ${from[1].toFixed(1)}L${at(0)}M${tip}L${at(size * 0.45)}L${at(-size * 0.45)}Z`;
+}
+
+/**
+ * Make a plane with layers to draw in, from the back to the front.
+ * @template {string} Layer
+ * @param {Element} host
+ * @param {string} label
+ * @param {Layer[]} layers
+ */
+export function createPlane(host, label, layers) {
+  const attributes = { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": label, class: "plane" };
+  const svg = draw("svg", attributes, host);
+  const axes = draw("g", { class: "axes", "aria-hidden": "true" }, svg);
+  const group = /** @type {Record<Layer, SVGGElement>} */ ({});
+  for (const name of layers) group[name] = draw("g", { class: `layer-${name}` }, svg);
+
+  const plane = {
+    svg,
+    group,
+    x: linear([0, 1], [0, SIDE]),
+    y: linear([0, 1], [SIDE, 0]),
+    box: /** @type {Box} */ ([
+      [0, 1],
+      [0, 1],
+    ]),
+
+    /**
+     * Show a box, widened to a square.
+     * @param {number} left @param {number} right @param {number} bottom @param {number} top
+     */
+    frame(left, right, bottom, top) {
+      const half = Math.max((right - left) / 2, (top - bottom) / 2, 1e-9);
+      const [cx, cy] = [(left + right) / 2, (bottom + top) / 2];
+      plane.box = [
+        [cx - half, cx + half],
+        [cy - half, cy + half],
+      ];
+      plane.x = linear(plane.box[0], [0, SIDE]);
+      plane.y = linear(plane.box[1], [SIDE, 0]);
+      axes.replaceChildren();
+      for (const v of ticks(plane.box[0])) {
+        const at = plane.x(v);
+        draw("path", { d: `M${at} 0V${SIDE}`, class: v ? "grid" : "zero" }, axes);
+        if (at < SIDE - 24) draw("text", { x: at + 3, y: SIDE - 5, class: "tick" }, axes, short(v));
+      }
+      for (const v of ticks(plane.box[1])) {
+        const at = plane.y(v);
+        draw("path", { d: `M0 ${at}H${SIDE}`, class: v ? "grid" : "zero" }, axes);
+        if (at > 14 && at < SIDE - 20) draw("text", { x: 4, y: at - 3, class: "tick" }, axes, short(v));
+      }
+    },
+
+    /** @returns {Point[]} */
+    corners() {
+      const [[left, right], [bottom, top]] = plane.box;
+      return [
+        [left, bottom],
+        [right, bottom],
+        [right, top],
+        [left, top],
+      ];
+    },
+
+    /**
+     * The point of the plane under a pointer.
+     * @param {MouseEvent} event
+     * @returns {Point}
+     */
+    under(event) {
+      const inverse = svg.getScreenCTM()?.inverse() ?? new DOMMatrix();
+      const pixel = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
+      return [plane.x.invert(pixel.x), plane.y.invert(pixel.y)];
+    },
+
+    /**
+     * The pixel of a point.
+     * @param {ArrayLike<number>} p
+     * @returns {Point}
+     */
+    pixel: (p) => [plane.x(p[0]), plane.y(p[1])],
+  };
+  return plane;
+}

@@ -1,0 +1,60 @@
+// @ts-check
+/** The scene, with undo and redo of every change, and those who want to know of it. */
+
+/** @typedef {import("./types").Scene} Scene */
+
+const MOST_STEPS_BACK = 200;
+
+/**
+ * Return a store of scenes. Changes with the same `group` that follow one another, as those of one drag, are undone
+ * together.
+ * @param {Scene} first
+ * @param {(scene: Scene, group: string) => void} changed
+ */
+export function createStore(first, changed) {
+  let scene = first;
+  let last = "";
+  /** @type {Scene[]} */
+  const past = [];
+  /** @type {Scene[]} */
+  const future = [];
+
+  /** @param {Scene[]} from @param {Scene[]} to */
+  const travel = (from, to) => {
+    const next = from.pop();
+    if (!next) return;
+    to.push(scene);
+    scene = next;
+    last = "";
+    changed(scene, "travel");
+  };
+
+  return {
+    get scene() {
+      return scene;
+    },
+    canUndo: () => past.length > 0,
+    canRedo: () => future.length > 0,
+    undo: () => travel(past, future),
+    redo: () => travel(future, past),
+    /** Let the next change be undone by itself. */
+    close: () => {
+      last = "";
+    },
+    /** @param {Partial<Scene>} change @param {string} [group] */
+    change(change, group = "") {
+      if (!group || group !== last) past.push(scene);
+      if (past.length > MOST_STEPS_BACK) past.shift();
+      future.length = 0;
+      last = group;
+      scene = { ...scene, ...change };
+      changed(scene, group);
+    },
+    /** @param {Scene} next  a scene that nobody edited, as from the address; it cannot be undone */
+    replace(next) {
+      scene = next;
+      past.length = future.length = 0;
+      changed(scene, "replace");
+    },
+  };
+}

@@ -1,0 +1,247 @@
+// The contract between the engine and the page, for the type checker only. It is never served.
+
+export type Point = [number, number];
+export type Vector = ArrayLike<number>;
+export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
+
+/** Something the page asks of the engine: fetch in the page, a message in the notebook, embedded bytes in a file. */
+export type Ask = (kind: string, body?: object) => Promise<any>;
+
+export interface Racer {
+  learner: string;
+  params: Record<string, any>;
+  order: string;
+}
+
+/** What is learned from what, by whom: all that the engine needs to make a run. */
+export interface Scene {
+  data: string;
+  n?: number;
+  margin?: number;
+  noise?: number;
+  data_seed?: number;
+  points?: number[][];
+  learner: string;
+  params: Record<string, any>;
+  features: string;
+  order: string;
+  seed: number;
+  epochs: number;
+  start: number[] | null;
+  race: Racer[];
+  [key: string]: any;
+}
+
+/** What only the page knows: never sent to the engine. */
+export interface Look {
+  t: number;
+  view: string;
+  chapter: number;
+  hide: string[];
+  theme: string;
+  speed: number;
+  projector: boolean;
+}
+
+export interface Control {
+  name: string;
+  kind: "float" | "int" | "bool" | "choice";
+  min?: number;
+  max?: number;
+  step?: number;
+  log?: boolean;
+  choices?: string[];
+  default: any;
+  sentence: string;
+}
+
+export interface Named {
+  name: string;
+  title: string;
+  sentence?: string;
+}
+
+export interface Learner extends Named {
+  lecture?: string;
+  kernel: boolean;
+  multiclass: boolean;
+  trials: boolean;
+  start?: boolean;
+  params: Control[];
+}
+
+export interface ChapterStep {
+  sentences: string[];
+  t: number;
+  predict?: boolean;
+}
+
+export interface Chapter {
+  number: number;
+  title: string;
+  lecture: string;
+  sentences: string[];
+  question: string;
+  answer: string;
+  scene: Partial<Scene>;
+  t: number;
+  hide: string[];
+  view?: string;
+  steps: ChapterStep[];
+}
+
+export interface Catalogue {
+  version: number;
+  data: (Named & { classes: number; controls: Control[]; columns?: string[] })[];
+  learners: Learner[];
+  orders: Named[];
+  features: (Named & { controls?: Control[] })[];
+  run?: Control[];
+  chapters: Chapter[];
+}
+
+export interface About {
+  scene: Partial<Scene>;
+  classes: string[];
+  names: string[];
+  signs: number[][];
+  rule: string;
+  eta: number | null;
+  epochs_end: number[];
+  reason: string;
+  stop: string;
+  cycle: number | null;
+  trials_left_out: number;
+  box: [number, number, number, number];
+  grid: number;
+  R: number | null;
+  gamma: number | null;
+  bound: number | null;
+  w_star: number[] | null;
+  accuracy: number | null;
+  linear: boolean;
+  version: string;
+}
+
+/** A run as the engine recorded it. */
+export interface Run {
+  about: About;
+  bytes: ArrayBuffer;
+  trials: number;
+  n: number;
+  d: number; // of the points
+  k: number; // problems
+  width: number; // numbers in the weights of one problem, the bias last
+  states: number;
+  mistakes: Int32Array; // before and up to each trial
+  X: Float64Array;
+  y: Int32Array;
+  row: Int32Array;
+  at: Int32Array;
+  score: Float64Array;
+  loss: Float64Array;
+  total: Float64Array; // loss up to each trial
+  mistake: Uint8Array;
+  W: Float64Array;
+  mean?: Float64Array;
+  E?: Float64Array;
+  norm2?: Float64Array;
+  dot?: Float64Array;
+  slot?: Int32Array;
+  step?: Float64Array;
+  when?: Int32Array;
+  slot_row?: Int32Array;
+  problem?: Int32Array;
+  phi?: Float32Array;
+  surface: ((t: number) => Surface) | null;
+}
+
+export interface Surface {
+  f: Float64Array;
+  alpha: Float64Array | null;
+}
+
+/** Everything there is to know of one trial. */
+export interface Frame {
+  t: number;
+  epoch: number;
+  row: number; // -1: none, or a batch
+  x: Vector | null;
+  label: number; // number of the class
+  sign: number; // of the first problem
+  scores: Vector; // f(x) before the update, for each problem
+  score: number;
+  loss: number;
+  mistake: boolean;
+  update: boolean;
+  ends: boolean; // an epoch
+  dropped: boolean;
+  changed: boolean;
+  state: number;
+  before: number;
+  w: Float64Array; // of the first problem
+  old: Float64Array;
+  mean: Float64Array | null;
+  each: Float64Array[] | null; // effective vectors of the classes
+  mistakes: number;
+  f: Float64Array | null;
+  alpha: Float64Array | null;
+}
+
+export interface Certificate {
+  verdict: string;
+  sentence: string;
+  lines: string[];
+  hyperplane: number[] | null;
+  band: number | null;
+  supports: number[];
+  common_point: Point | null;
+  common_exact: string[] | null;
+  weights: [number, string, number][];
+  hulls: Point[][];
+  json: any;
+}
+
+/** A linear scale with its inverse. */
+export interface Scale {
+  (value: number): number;
+  invert(pixel: number): number;
+  domain: Point;
+}
+
+export interface Curve {
+  name: string;
+  kind: string;
+  points: Point[];
+}
+
+/** A part of the screen: `load` builds what does not depend on the trial, `show` sets what does. */
+export interface View {
+  load(run: Run, refit?: boolean): void;
+  show(frame: Frame, ease?: boolean): void;
+  hover?(row: number): void;
+  text?(frame: Frame): string;
+  svg?: SVGSVGElement;
+}
+
+export interface Editor {
+  add(point: Point): number;
+  move(row: number, point: Point): void;
+  remove(row: number): void;
+  flip(row: number): void;
+  start(w: number[]): void;
+  weights(): number[];
+  done(): void;
+  hover(row: number): void;
+}
+
+/** How a lab is mounted. */
+export interface Options {
+  catalogue?: Catalogue;
+  scene?: Partial<Scene> & Partial<Look>;
+  bytes?: ArrayBuffer; // a run that is there already
+  certificate?: Certificate | null;
+  editable?: boolean; // whether an engine can be asked for other runs
+  address?: boolean; // whether the state is kept in the address
+  changed?: (scene: Scene, look: Look) => void; // told at rest
+}

@@ -1,0 +1,241 @@
+"""What the lines in the lab's charts are: radius, margin, bound and best separator; and certificates to be drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.bounds import from_start
+from rosenblatt.lab.scene import Scene
+from rosenblatt.proof.certificate import Certificate
+from rosenblatt.separability.certify import certify
+
+Array = npt.NDArray[Any]
+
+# Seconds for the margin of a run, which waits for it; and for a proof, which was asked for.
+MARGIN_SECONDS, PROOF_SECONDS = 1.0, 20.0
+# What the mistake bound assumes of the parameters of a perceptron.
+PLAIN = {"penalty": None, "schedule": "constant", "batch": False, "margin": 0.0, "fit_intercept": True}
+
+
+@dataclass(frozen=True)
+class Theory:
+    """What is known of the rows (x, 1) that a run learns from.
+
+    Attributes
+    ----------
+    radius : float
+        R, the largest length.
+    margin : float or None
+        gamma, the largest margin of a separator of unit norm; None where there is none, or none was found in time.
+    bound : int or None
+        Mistakes that no run from this start exceeds; None also for other rules than the perceptron's.
+    separator : array or None
+        w*, of unit norm, the bias last.
+    """
+
+    radius: float
+    margin: float | None = None
+    bound: int | None = None
+    separator: Array | None = None
+
+
+def follows_theorem(scene: Scene) -> bool:
+    """Return whether the scene's rule is the one that the mistake bound is about."""
+    params = dict(scene.params)
+    return scene.traits.rule in ("perceptron", "pocket") and all(
+        params.get(name, plain) == plain for name, plain in PLAIN.items()
+    )
+
+
+def rate(scene: Scene) -> float | None:
+    """Return the learning rate that a rule has, or None."""
+    if "eta0" not in scene.traits.declared:
+        return 1.0 if scene.traits.rule in ("perceptron", "pocket", "kernel") else None
+    default = next(control.default for control in scene.traits.params if control.name == "eta0")
+    return float(dict(scene.params).get("eta0", default))
+
+
+def known(scene: Scene, Z: Array, y: Array, *, proofs: bool = True) -> Theory:
+    """Return what is known of the rows.
+
+    Parameters
+    ----------
+    scene : Scene
+    Z : array of shape (n_samples, n_features)
+        The rows that are learned from.
+    y : array of shape (n_samples,)
+    proofs : bool
+        Whether to look for the margin, which takes a moment.
+    """
+    radius = math.sqrt(float((Z**2).sum(axis=1).max()) + 1.0)
+    if not proofs or np.unique(y).size != 2:
+        return Theory(radius)
+    certificate = certify(Z, y, time_limit=MARGIN_SECONDS)
+    best = certificate.augmented
+    if certificate.verdict != "separable" or best is None or not math.isfinite(best.lower) or best.lower <= 0:
+        return Theory(certificate.radius)
+    separator = np.array(best.w, np.float64)
+    separator /= np.linalg.norm(separator)
+    bound = certificate.mistake_bound
+    if scene.start is not None:
+        start = np.array(scene.start) / (rate(scene) or 1.0)
+        bound = math.floor(from_start(start, separator, certificate.radius, best.lower))
+    return Theory(certificate.radius, best.lower, bound if follows_theorem(scene) else None, separator)
+
+
+# ------------------------------------------------------------------------------------------------------- certificates
+
+
+def drawn_certificate(scene: Scene, subject: tuple[Any, Array, Array] | None = None) -> dict[str, Any]:
+    """Return the proof that the points of a scene are separable, or that they are not, as the page draws it.
+
+    Coordinates are read as the decimals that they were written as: 0.1 is a tenth. Rows are numbered from 1.
+
+    Parameters
+    ----------
+    scene : Scene
+    subject : (estimator, X, y), optional
+        Whose rows and labels to take instead.
+    """
+    if subject is None:
+        X, y = scene.rows()
+        Z = scene.mapped(X)[0]
+    else:
+        _, Z, y = subject
+    certificate = certify(Z, y, exact="decimal", time_limit=PROOF_SECONDS)
+    plane = Z.shape[1] == 2 and scene.features == "none"
+    drawn: dict[str, Any] = {
+        "verdict": certificate.verdict.replace("-", "_"),
+        "sentence": _sentence(certificate),
+        "lines": _numbered(certificate),
+        "hyperplane": None,
+        "band": None,
+        "supports": [],
+        "common_point": None,
+        "common_exact": None,
+        "weights": [],
+        "hulls": [],
+        "bound": certificate.mistake_bound,
+        "json": certificate.to_dict(),
+    }
+    if len(certificate.classes) == 2:
+        drawn |= _with_separator(certificate, Z, y) | _with_meeting(certificate, Z)
+        if plane:
+            drawn["hulls"] = [hull(Z[y == label]).tolist() for label in certificate.classes]
+    return drawn
+
+
+def _sentence(certificate: Certificate) -> str:
+    verdict = certificate.verdict
+    if verdict == "separable":
+        return "A hyperplane separates the classes, and here it is."
+    if verdict == "undecided":
+        return f"Undecided. {certificate.reason}"
+    weak = " It is quasi-separable: some hyperplane has no point on its wrong side, but some on it."
+    return "No hyperplane separates the classes: their hulls meet." + weak * (verdict == "quasi-separable")
+
+
+def _numbered(certificate: Certificate) -> list[str]:
+    """Return the proof in lines, with rows numbered from 1 as on the page."""
+    lines = []
+    names = {rival: _class(certificate, rival) for rival in range(len(certificate.classes))}
+    if len(certificate.classes) == 2 and certificate.support:
+        sides = [" + ".join(f"{share} x{i + 1}" for i, share in _shares(certificate, rival)) for rival in (0, 1)]
+        lines.append(f"{sides[0]} = {sides[1]}: a mean of points of either class, so no line can part them.")
+    elif certificate.support:
+        total = sum(certificate.multipliers)
+        terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+        cancelling = [f"{Fraction(m, total)} (x{i + 1} against {names[r]})" for i, r, m in terms]
+        lines.append("These differences cancel: " + ", ".join(cancelling[:8]) + ", ..." * (len(cancelling) > 8))
+    if certificate.vector is not None and len(certificate.classes) == 2:
+        *w, b = (f"{float(value):.6g}" for value in certificate.vector)
+        lines.append(f"w = ({', '.join(w)}), b = {b}.")
+    elif certificate.vector is not None:
+        lines.append("With a weight vector for each class, every point has the highest score for its own.")
+    if certificate.boundary:
+        lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:12]) + ".")
+    if certificate.margin is not None and math.isfinite(certificate.margin.upper):
+        low, high = (f"{value:.9g}" for value in (certificate.margin.lower, certificate.margin.upper))
+        lines.append(f"The largest distance that all points can keep from a hyperplane is {_between(low, high)}.")
+    if certificate.augmented is not None and math.isfinite(certificate.augmented.upper):
+        low, high = (f"{value:.9g}" for value in (certificate.augmented.lower, certificate.augmented.upper))
+        lines.append(f"gamma, the same for the rows (x, 1), is {_between(low, high)}; R = {certificate.radius:.6g}.")
+    if certificate.mistake_bound is not None:
+        lines.append(f"So a perceptron makes at most (R/gamma)^2 = {certificate.mistake_bound} mistakes, in any order.")
+    return lines
+
+
+def _between(low: str, high: str) -> str:
+    return low if low == high else f"between {low} and {high}"
+
+
+def _class(certificate: Certificate, number: int) -> str:
+    return f"class {certificate.classes[number]}"
+
+
+def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
+    """Return the rows of the class that stands against a rival, with their shares of the common point."""
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    own = [(i, m) for i, r, m in terms if r == rival]
+    total = sum(m for _, m in own)
+    return [(i, Fraction(m, total)) for i, m in own]
+
+
+def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, Any]:
+    """Return the widest hyperplane with the half width of its band and the rows at its rim; or a weak one."""
+    if certificate.vector is None:
+        return {}
+    widest = certificate.margin if certificate.verdict == "separable" else None
+    w = np.array([float(value) for value in (certificate.vector if widest is None else widest.w)])
+    length = float(np.linalg.norm(w[:-1]))
+    if certificate.verdict != "separable" or not length:
+        return {"hyperplane": w.tolist(), "supports": [i + 1 for i in certificate.boundary]}
+    positive = y == certificate.classes[1]
+    scores = Z @ w[:-1] + w[-1]
+    low, high = float(scores[~positive].max()), float(scores[positive].min())
+    # The middle of the empty band: the search for the largest margin ends a little beside it.
+    w[-1] -= (low + high) / 2
+    near = np.where(positive, scores - high, low - scores) <= 1e-6 * (high - low)
+    supports = (np.flatnonzero(near) + 1).tolist()
+    return {"hyperplane": w.tolist(), "band": (high - low) / (2 * length), "supports": supports}
+
+
+def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:
+    """Return the point that the hulls have in common, and the rows that it is a mean of."""
+    if not certificate.support:
+        return {}
+    sides = {rival: _shares(certificate, rival) for rival in (0, 1)}
+    exact = [sum(share * Fraction(repr(float(Z[i, j]))) for i, share in sides[0]) for j in range(Z.shape[1])]
+    weights = [[i + 1, str(share), 1 - rival] for rival in (0, 1) for i, share in sides[rival]]
+    return {
+        "common_point": [float(value) for value in exact],
+        "common_exact": [str(value) for value in exact],
+        "weights": weights,
+        "supports": sorted(entry[0] for entry in weights),
+    }
+
+
+def hull(points: Array) -> Array:
+    """Return the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
+    ordered = np.unique(points, axis=0)
+    if len(ordered) < 3:
+        return ordered
+    sides: list[list[Array]] = []
+    for path in (ordered, ordered[::-1]):
+        side: list[Array] = []
+        for point in path:
+            while len(side) > 1 and _turn(side[-2], side[-1], point) <= 0:
+                side.pop()
+            side.append(point)
+        sides.append(side[:-1])
+    return np.array(sides[0] + sides[1])
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    return float((b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]))

@@ -1,0 +1,160 @@
+"""The lab in a notebook: the kernel is the engine, and what is drawn on the page is an array in the next cell.
+
+Only this module imports anywidget.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.labels import as_labels
+from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
+from rosenblatt.lab.catalogue import catalogue
+from rosenblatt.lab.page import one_file, style_text, widget_module
+from rosenblatt.lab.questions import answer
+from rosenblatt.lab.scene import MAX_CLASSES, Scene
+
+try:
+    import anywidget
+    import traitlets
+except ImportError as error:
+    raise MissingExtra(
+        f'The lab in a notebook needs anywidget ({error}). Run: pip install "rosenblatt[notebook]"'
+    ) from None
+
+Array = npt.NDArray[Any]
+
+
+def _plain(value: Any, _: Any = None) -> Any:
+    return np.asarray(value).tolist()
+
+
+def _array(value: Any, _: Any = None) -> Array:
+    return np.asarray(value)
+
+
+class Lab(anywidget.AnyWidget):  # type: ignore[misc]
+    """The lab as a widget.
+
+    Attributes
+    ----------
+    points : array of shape (n_samples, n_features)
+        Assign others, and the page shows them; draw some, and they are here.
+    labels : array of shape (n_samples,)
+        Of the points, as they were given; of drawn ones the number of the class.
+    trial : int
+        Where the page is.
+    scene : dict
+        Everything that decides what is shown.
+    """
+
+    _esm = widget_module()
+    _css = style_text()
+
+    points = traitlets.Any().tag(sync=True, to_json=_plain, from_json=_array)
+    labels = traitlets.Any().tag(sync=True, to_json=_plain, from_json=_array)
+    trial = traitlets.Int(0, min=0).tag(sync=True)
+    scene = traitlets.Dict().tag(sync=True)
+    _options = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, scene: Scene, classes: Array | None = None, **traits: Any) -> None:
+        self._classes = classes
+        self._settling = False
+        X, y = scene.rows()
+        super().__init__(
+            scene=scene.as_dict(),
+            points=X,
+            labels=self._named(y, scene),
+            _options={"catalogue": catalogue(), "editable": True, "address": False},
+            **traits,
+        )
+        self.on_msg(self._answer)
+
+    def _named(self, y: Array, scene: Scene) -> Array:
+        """Return labels as they were given, where they were given."""
+        return y if self._classes is None or scene.data != "points" else self._classes[y]
+
+    # ------------------------------------------------------------------------------------------------------ both ways
+
+    @traitlets.validate("scene")  # type: ignore[untyped-decorator]
+    def _check_scene(self, proposal: Any) -> dict[str, Any]:
+        return Scene.from_dict(proposal["value"]).as_dict()
+
+    @traitlets.observe("scene")  # type: ignore[untyped-decorator]
+    def _follow_scene(self, change: Any) -> None:
+        if self._settling:
+            return
+        scene = Scene.from_dict(self.scene)
+        try:
+            X, y = scene.rows()
+        except InvalidInput:  # points of one class, while somebody draws
+            return
+        self._set(points=X, labels=self._named(y, scene))
+
+    @traitlets.observe("points", "labels")  # type: ignore[untyped-decorator]
+    def _follow_points(self, change: Any) -> None:
+        # Both are needed, and are set one after the other.
+        if self._settling or len(np.atleast_1d(self.points)) != len(np.atleast_1d(self.labels)):
+            return
+        classes, points = as_points(self.points, self.labels)
+        self._classes = classes
+        self._set(scene=Scene.from_dict({**self.scene, "data": "points", "points": points, "start": None}).as_dict())
+
+    def _set(self, **values: Any) -> None:
+        """Set traits that follow from another, without following them in turn."""
+        self._settling = True
+        try:
+            for name, value in values.items():
+                setattr(self, name, value)
+        finally:
+            self._settling = False
+
+    # ------------------------------------------------------------------------------------------------------ questions
+
+    def _answer(self, _: Any, message: Any, buffers: Any) -> None:
+        """Answer what the page asks; a failure is a sentence."""
+        number = message.get("id") if isinstance(message, dict) else None
+        try:
+            found = self._found(message["kind"], message.get("body") or {})
+        except (RosenblattError, KeyError, TypeError, AttributeError) as error:
+            self.send({"id": number, "sentence": str(error)})
+            return
+        if isinstance(found, bytes):
+            self.send({"id": number, "bytes": True}, [found])
+        else:
+            self.send({"id": number, "answer": found})
+
+    def _found(self, kind: str, body: dict[str, Any]) -> Any:
+        if kind == "catalogue":
+            return catalogue()
+        return {"compiling": None, "ready": True} if kind == "status" else answer(kind, body)
+
+    def _repr_html_(self) -> str:
+        """Return the run as a page in a frame: what is seen where no kernel runs."""
+        page = one_file(Scene.from_dict(self.scene), title="rosenblatt lab", t=self.trial)
+        return f'<iframe srcdoc="{escape(page)}" width="100%" height="720" style="border:0"></iframe>'
+
+
+def as_points(X: Any, y: Any) -> tuple[Array, list[list[float]]]:
+    """Return the classes, and points with the number of the class last; raise InvalidInput if there are too many."""
+    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if rows.ndim != 2:
+        raise InvalidInput(f"X has shape {rows.shape}. Pass a table with a row for each point.")
+    classes, label = as_labels(y, len(rows))
+    if classes.size > MAX_CLASSES:
+        raise InvalidInput(f"y has {classes.size} classes, and the lab shows at most {MAX_CLASSES}. Take some of them.")
+    return classes, [[*row, int(k)] for row, k in zip(rows.tolist(), label.tolist(), strict=True)]
+
+
+def make_lab(X: Any = None, y: Any = None, **scene: Any) -> Lab:
+    """Return the widget; see `rosenblatt.lab.explore`."""
+    if (X is None) != (y is None):
+        raise InvalidInput("Points need labels, and labels points: pass both X and y, or neither.")
+    if X is None:
+        return Lab(Scene.from_dict(scene))
+    classes, points = as_points(X, y)
+    return Lab(Scene.from_dict({**scene, "data": "points", "points": points}), classes)

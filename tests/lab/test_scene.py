@@ -1,0 +1,186 @@
+"""Scenes: whatever comes from outside is checked, and what is checked survives an address."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import learner_names
+from rosenblatt.lab.scene import MAX_TRIALS, Racer, Scene
+from scenes import random_scene
+
+coordinates = st.integers(-300, 300).map(lambda value: value / 100) | st.floats(-1e6, 1e6)
+points = st.lists(st.tuples(coordinates, coordinates, st.integers(0, 3)).map(list), min_size=1, max_size=12)
+names = st.sampled_from(learner_names())
+
+
+@st.composite
+def scenes(draw):
+    """Scenes by lot, of which some have points, a start and a race."""
+    one = random_scene(draw(names), draw(st.integers(0, 10**6))).as_dict()
+    if draw(st.booleans()):
+        one |= {"data": "points", "points": draw(points)}
+    if one["learner"] in ("Perceptron", "Adaline") and draw(st.booleans()):
+        one["start"] = draw(st.lists(coordinates, min_size=3, max_size=3))
+    others = [random_scene(draw(names), draw(st.integers(0, 10**6))) for _ in range(draw(st.integers(0, 3)))]
+    one["race"] = [{"learner": o.learner, "params": dict(o.params), "order": o.order} for o in others]
+    return Scene.from_dict(one)
+
+
+@settings(deadline=None, max_examples=150)
+@given(scenes())
+def test_a_scene_survives_an_address_and_json(one):
+    assert Scene.from_query(one.to_query()) == one
+    assert Scene.from_query("#" + one.to_query()) == one
+    assert Scene.from_dict(json.loads(json.dumps(one.as_dict()))) == one
+
+
+def or_sentence(make, given_value):
+    """Whether a scene is made, or refused in a sentence of bearable length."""
+    try:
+        return isinstance(make(given_value), Scene)
+    except InvalidInput as error:
+        return str(error).endswith((".", "?")) and len(str(error)) < 600
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.text(max_size=200) | st.text("datlerp=.&#;,:%0123ab-", max_size=120))
+def test_any_address_is_a_scene_or_gets_a_sentence(text):
+    assert or_sentence(Scene.from_query, text)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=10,
+)
+KEYS = ["data", "n", "margin", "points", "learner", "params", "features", "units", "order", "seed", "epochs", "start"]
+KEYS += ["race", "data_seed"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.dictionaries(st.sampled_from([*KEYS, "race", "data_seed"]), values), st.sampled_from(["or", "points", "clouds"])
+)
+def test_any_json_is_a_scene_or_gets_a_sentence(body, data):
+    assert or_sentence(Scene.from_dict, body)
+    assert or_sentence(Scene.from_dict, body | {"data": data})
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({"data": "nor"}, "Did you mean 'or'"),
+        ({"learner": "perceptron"}, "Did you mean 'Perceptron'"),
+        ({"params": {"eta": 1}}, "Did you mean 'eta0'"),
+        ({"params": {"eta0": 0}}, "from 0.01 to 10"),
+        ({"params": {"eta0": "1"}}, "from 0.01 to 10"),
+        ({"params": {"batch": 1}}, "true or false"),
+        ({"params": [1]}, "params="),
+        ({"data": "clouds", "n": 5.5}, "whole number from 4 to 2000"),
+        ({"data": "clouds", "n": 10**9}, "whole number from 4 to 2000"),
+        ({"data": "points"}, "points=None"),
+        ({"data": "points", "points": []}, "1 to 2000 points"),
+        ({"data": "points", "points": [[0, 0, 4]]}, "classes are 0 to 3"),
+        ({"data": "points", "points": [[0, 0, 0], [1, 1]]}, "another number of coordinates"),
+        ({"data": "points", "points": [[0, float("nan"), 0]]}, "no point"),
+        ({"data": "points", "points": [[0, 1e300, 0]]}, "no point"),
+        ({"data": "points", "points": [["0", "0", 0]]}, "no point"),
+        ({"data": "points", "points": [[0, 0, 0]] * 2001}, "1 to 2000 points"),
+        ({"start": [1]}, "start="),
+        ({"start": [1, 2, 3], "learner": "VotedPerceptron"}, "a start of its own"),
+        ({"features": "quadratic", "learner": "KernelPerceptron"}, "for linear learners"),
+        ({"epochs": 0}, "from 1 to 5000"),
+        ({"seed": -1}, "from 0 to 9999"),
+        ({"order": "sorted"}, "cyclic, shuffled, random"),
+        ({"race": [{"learner": "Perceptron"}] * 4}, "at most 3"),
+        ({"race": ["Perceptron"]}, "no learner of a race"),
+        ([], "A scene is an object"),
+    ],
+)
+def test_each_wrong_value_gets_a_sentence(body, says):
+    with pytest.raises(InvalidInput, match=says):
+        Scene.from_dict(body)
+
+
+def test_a_wrong_address_gets_a_sentence():
+    for text, says in [
+        ("data=points&p=1,2", "no point"),
+        ("data=points&p=1e999,2a", "not a number"),
+        ("param.C=1", "has no parameter"),
+        ("param.eta0=big", "not a number"),
+        ("start=1,x,2", "not a number"),
+        ("race=Nobody", "is not known"),
+        ("&".join(f"k{i}=1" for i in range(101)), "more than 100"),
+        ("p=" + "1" * 1_000_001, "too long"),
+    ]:
+        with pytest.raises(InvalidInput, match=says):
+            Scene.from_query(text)
+
+
+def test_keys_that_are_not_known_are_left_alone():
+    assert Scene.from_query("t=9&view=sphere&hide=order&theme=dark&what=ever") == Scene()
+    assert Scene.from_dict({"what": [1], "n": 3}) == Scene()
+
+
+def test_defaults_are_not_written():
+    assert Scene().to_query() == "data=or&learner=Perceptron&order=cyclic"
+    same = {"params": {"eta0": 1.0}, "data": "clouds", "n": 60, "start": [0, 0, 0]}
+    assert Scene.from_dict(same) == Scene(data="clouds")
+
+
+def test_drawn_points_are_rows_with_a_class():
+    one = Scene.from_query("data=points&p=0.25,1.5a;-1,0.5b")
+    X, y = one.rows()
+    assert X.tolist() == [[0.25, 1.5], [-1.0, 0.5]]
+    assert y.tolist() == [0, 1]
+    with pytest.raises(InvalidInput, match="fewer than two classes"):
+        Scene.from_query("data=points&p=0,0a;1,1a").rows()
+
+
+def test_arguments_are_those_that_differ_from_the_defaults():
+    X = np.ones((4, 2))
+    assert Scene.from_query("epochs=1000&order=shuffled").arguments(X, 2) == {}
+    assert Scene().arguments(X, 2) == {"shuffle": False, "max_iter": 100}
+    started = Scene.from_dict({"start": [1, 2, 3], "seed": 4}).arguments(X, 2)
+    assert started == {"shuffle": False, "max_iter": 100, "random_state": 4, "init": ([1.0, 2.0], 3.0)}
+    assert Scene(learner="MaximumMargin").arguments(X, 2) == {}
+
+
+def test_small_values_keep_the_constant_of_the_theorems():
+    assert Scene().arguments(0.1 * np.ones((4, 2)), 2)["intercept_scaling"] == 1.0
+
+
+def test_impossible_combinations_get_a_sentence():
+    with pytest.raises(InvalidInput, match="does not fit 2 weights"):
+        Scene.from_dict({"start": [1, 2]}).arguments(np.ones((4, 2)), 2)
+    with pytest.raises(InvalidInput, match="multiclass"):
+        Scene.from_dict({"learner": "Adaline", "params": {"multiclass": "joint"}})
+
+
+def test_epochs_are_limited_by_what_a_page_can_show():
+    assert Scene(epochs=5000).limit(4) == MAX_TRIALS // 4
+    assert Scene(epochs=7).limit(4) == 7
+    assert Scene(epochs=7).limit(10**6) == 1
+
+
+def test_entrants_of_a_race_are_scenes_on_the_same_points():
+    one = Scene.from_query("data=clouds&n=20&start=1,2,3&race=PassiveAggressive:shuffled:C=2;AROW")
+    alone, second, third = one.entrants()
+    assert alone.race == ()
+    assert alone.start == (1.0, 2.0, 3.0)
+    assert (second.learner, second.params, second.order, second.start) == (
+        "PassiveAggressive", (("C", 2.0),), "shuffled", None,
+    )  # fmt: skip
+    assert third.data == "clouds"
+    assert one.race[1] == Racer("AROW")
+
+
+def test_names_of_columns():
+    assert Scene(data="spam").columns()[1] == "viagra"
+    assert Scene.from_query("features=quadratic").learned_columns() == ("x1", "x2", "x1^2", "x1 x2", "x2^2")
+    assert len(Scene.from_query("features=units&units=7").learned_columns()) == 7
+    assert Scene.from_query("data=points&p=1,2,3a;1,2,4b").columns() == ("x1", "x2", "x3")
