@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint docs bench fuzz clean
+.PHONY: demo test nojit lint docs gallery bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -33,6 +33,10 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src tests benchmarks
+
+# The pictures of docs/how-to/gallery.md, drawn again by its examples.
+gallery: $(VENV)/.test
+	$(BIN)/python -m tools.gallery
 
 # Every example in the README and the pages of docs/ is run.
 docs: $(VENV)/.test
