@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint docs notebooks bench fuzz clean
+.PHONY: demo test nojit lint docs gallery notebooks bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -43,6 +43,10 @@ docs: $(VENV)/.docs
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
+
+# The pictures of docs/how-to/gallery.md, drawn again by its examples.
+gallery: $(VENV)/.test
+	$(BIN)/python -m tools.gallery
 
 # Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rosenblatt import Perceptron, trace, train
+from rosenblatt.errors import InvalidArgument
 from rosenblatt.plots import plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import new_figure
 
@@ -78,3 +79,11 @@ def test_pyplot_is_never_imported():
 
 def test_a_figure_has_the_size_asked_for():
     assert new_figure(3, 2).get_size_inches().tolist() == [3, 2]
+
+
+def test_a_talk_has_larger_type_against_the_same_picture():
+    paper, talk = new_figure(), new_figure(style="talk")
+    assert np.allclose(paper.get_size_inches() * paper.dpi, talk.get_size_inches() * talk.dpi)
+    assert talk.dpi == 1.6 * paper.dpi
+    with pytest.raises(InvalidArgument, match="Did you mean 'talk'"):
+        new_figure(style="talks")

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rosenblatt import Perceptron, trace, train
+from rosenblatt import Perceptron, record, trace, train
+from rosenblatt.datasets import SPAM_WORDS, noisy, separable, spam
 from rosenblatt.errors import InvalidInput
-from rosenblatt.plots import plot_errors, plot_mistakes
+from rosenblatt.plots import plot_errors, plot_learning_curve, plot_mistakes, plot_weights
 
 OR = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([-1, 1, 1, 1])
 XOR = OR[0], np.array([-1, 1, 1, -1])
@@ -107,3 +108,42 @@ def test_a_shared_bound_is_drawn_once():
 def test_what_cannot_be_drawn_is_refused_with_its_fault(call, fault):
     with pytest.raises(InvalidInput, match=fault):
         call()
+
+
+def test_training_error_is_drawn_beside_the_validation_error():
+    X, y = noisy(120, 6, flip=0.1)
+    training = []
+
+    def measure(epoch):
+        training.append(np.mean(y[:80] * (X[:80] @ epoch.coef[0] + epoch.intercept[0]) <= 0))
+
+    run = train(X[:80], y[:80], validation=(X[80:], y[80:]), keep="best", callback=measure)
+    ax = plot_errors(run, training=training)
+    assert legend(ax) == ["training error", "validation error"]
+    assert ax.lines[0].get_ydata().tolist() == training
+    with pytest.raises(InvalidInput, match="one error for each epoch"):
+        plot_errors(run, training=training[1:])
+
+
+def test_the_learning_curve_fits_copies_on_the_first_rows():
+    X, y = noisy(100, 4, flip=0.1)
+    model = Perceptron(random_state=0)
+    ax = plot_learning_curve(model, X[:60], y[:60], X[60:], y[60:], [20, 60])
+    assert not hasattr(model, "coef_")
+    errors = [1 - Perceptron(random_state=0).fit(X[:n], y[:n]).score(X[60:], y[60:]) for n in (20, 60)]
+    assert ax.lines[1].get_ydata().tolist() == pytest.approx(errors)
+    with pytest.raises(InvalidInput, match="from 1 to 60"):
+        plot_learning_curve(model, X[:60], y[:60], X[60:], y[60:], [61])
+
+
+def test_weights_over_time_end_with_those_of_the_fit():
+    recording = record(Perceptron(shuffle=False), *spam())
+    ax = plot_weights(recording, feature_names=SPAM_WORDS)
+    ends = {line.get_label(): line.get_ydata()[-1] for line in ax.lines}
+    assert [ends[word] for word in SPAM_WORDS] == recording.estimator.coef_[0].tolist()
+
+
+def test_short_and_long_runs_are_compared_on_a_logarithmic_scale():
+    runs = [train(*separable(50, 5, margin), order="cyclic") for margin in (0.5, 0.01)]
+    assert runs[1].trials > 10 * runs[0].trials
+    assert plot_mistakes(*runs).get_xscale() == "log"

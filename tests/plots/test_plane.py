@@ -7,7 +7,8 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from sklearn.linear_model import LogisticRegression
 
-from rosenblatt import Perceptron, trace
+from rosenblatt import KernelPerceptron, Perceptron, trace
+from rosenblatt.datasets import two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.plots import plot_boundary, plot_trace
 from rosenblatt.plots.axes import COLOURS, INK
@@ -136,3 +137,84 @@ def test_trace_fades_in():
 def test_what_cannot_be_drawn_is_refused_with_its_fault(call, fault):
     with pytest.raises(InvalidInput, match=fault):
         call()
+
+
+def ten_classes(n=100):
+    y = np.arange(n) % 10
+    angle = y * 2 * np.pi / 10
+    noise = 0.3 * np.random.default_rng(0).normal(size=(n, 2))
+    return 4 * np.column_stack([np.cos(angle), np.sin(angle)]) + noise, y
+
+
+def test_ten_classes_differ_by_colour_and_by_shape():
+    X, y = ten_classes()
+    ax = plot_boundary(Perceptron().fit(X, y), X, y)
+    looks = [(to_hex(c.get_facecolors()[0]), c.get_paths()[0].vertices.tobytes()) for c in scattered(ax)]
+    assert len({colour for colour, _ in looks}) == len({shape for _, shape in looks}) == 10
+
+
+@pytest.mark.parametrize("style", ["paper", "talk"])
+def test_long_names_of_classes_do_not_squeeze_the_axes(style):
+    X, y = ten_classes()
+    model = Perceptron().fit(X, y)
+    heights = []
+    for names in (None, [f"the class of all things that are like number {k}, and more" for k in range(10)]):
+        ax = plot_boundary(model, X, y, class_names=names, style=style)
+        ax.figure.draw_without_rendering()
+        heights.append(ax.get_window_extent().height / ax.figure.bbox.height)
+    assert heights[1] > 0.8 * heights[0]
+    shown = legend(ax)
+    assert len(set(shown)) == 10
+    assert ax.get_legend().get_window_extent().x1 <= ax.figure.bbox.x1
+
+
+def test_hyperplanes_of_the_problems_are_drawn_where_the_weights_say():
+    X, y = three_classes()
+    model = Perceptron(multiclass="ovr").fit(X, y)
+    ax = plot_boundary(model, X, y, hyperplanes=True)
+    for k, line in enumerate(line for line in ax.lines if hasattr(line, "get_xy1")):
+        ends = np.array([line.get_xy1(), line.get_xy2()])
+        assert ends @ model.coef_[k] + model.intercept_[k] == pytest.approx([0, 0])
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_the_hatched_region_is_where_the_problems_contradict_one_another(multiclass):
+    random = np.random.default_rng(8)
+    y = np.arange(90) % 3
+    X = np.array([[2, 5], [1, 1], [5, 2]])[y] + 0.6 * random.normal(size=(90, 2))
+    model = Perceptron(multiclass=multiclass).fit(X, y)
+    ax = plot_boundary(model, X, y, undecided=True)
+    (hatched,) = [c for c in ax.collections if getattr(c, "hatches", None) == ["////"]]
+    grid = random.uniform([0, 0], [6, 6], (2000, 2))
+    inside = np.any([path.contains_points(grid) for path in hatched.get_paths()], axis=0)
+    above = grid @ model.coef_.T + model.intercept_ > 0
+    if multiclass == "ovr":
+        torn = above.sum(axis=1) != 1
+    else:
+        (a, b, c) = above.T  # 0 against 1, 0 against 2, 1 against 2
+        torn = ~((a & b) | (~a & c) | (~b & ~c))
+    assert np.mean(inside == torn) > 0.98
+    assert 0 < torn.mean() < 0.9
+
+
+def test_names_of_features_and_classes_may_be_anything():
+    ax = plot_boundary(Perceptron().fit(*OR), *OR, feature_names=["cost in $", "a_b"], class_names=["$5", "x^2"])
+    ax.figure.draw_without_rendering()
+    assert legend(ax) == [r"\$5", "x^2"]
+
+
+def test_a_boundary_that_is_no_line_passes_where_the_prediction_changes():
+    X, y = two_moons(80, noise=0.1)
+    model = KernelPerceptron(kernel="rbf", gamma=2.0).fit(X, y)
+    ax = plot_boundary(model, X, y)
+    border = np.vstack(
+        [p.vertices for c in ax.collections if getattr(c, "filled", None) is False for p in c.get_paths()]
+    )
+    scale = np.abs(model.decision_function(X)).max()
+    assert np.abs(model.decision_function(border)).max() < 0.02 * scale
+    assert not any(hasattr(line, "get_xy1") for line in ax.lines)
+
+
+def test_single_hyperplanes_of_two_classes_are_refused():
+    with pytest.raises(InvalidInput, match="no hyperplane for each problem"):
+        plot_boundary(Perceptron().fit(*OR), *OR, hyperplanes=True)

@@ -1,12 +1,14 @@
 """What every picture is made of: figures, axes, colours, points, lines and words.
 
-pyplot and its global state are never touched, so that servers and threads may draw. The colours are those of Okabe and
-Ito, which colour-blind readers can tell apart; classes differ by marker as well.
+pyplot and its global state are never touched, so that servers and threads may draw. The colours are those of the lab,
+which colour-blind readers can tell apart; classes differ by marker as well.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,28 +16,41 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidArgument, InvalidInput, MissingExtra
-from rosenblatt.learn.record import Trial
-from rosenblatt.words import shown
+from rosenblatt.learn.record import Recording, Trial
+from rosenblatt.markup import palette
+from rosenblatt.markup.charts import shortened
+from rosenblatt.words import did_you_mean, shown
 
 Array = npt.NDArray[Any]
 Axes = Any  # matplotlib.axes.Axes, which need not be installed
+Style = Literal["paper", "talk"]
 
-# Okabe and Ito (2008), Color universal design; neighbours chosen far apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-INK, GREY, SKY = "#222222", "#767676", "#56B4E9"
+COLOURS = tuple(colour.upper() for colour in palette.CLASSES)
+MARKERS = ("o", "s", "^", "D", "v", "P", "p", "*", "h", "X")
+# Areas that look alike, in square points.
+AREAS = (26, 26, 30, 24, 30, 36, 34, 62, 34, 34)
+INK, GREY, SKY = palette.INK, palette.SOFT, palette.SKY
 DASHES = (0, (4, 3))
 # Points or epochs up to which a curve shows each by a dot.
 MAX_EPOCHS_WITH_DOTS = 40
+# How much larger type, lines and marks are in a style, against the size of the figure.
+STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
+# Characters of a name, and rows of a legend.
+MAX_NAME, MAX_LEGEND_ROWS = 60, 4
+# Width of a character and of a mark in a legend, in points of print.
+POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
 
 
-def new_figure(width: float = 5.0, height: float = 4.2) -> Any:
+def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") -> Any:
     """Return an empty matplotlib figure that belongs to no global state.
 
     Parameters
     ----------
     width, height : float
         In inches.
+    style : {"paper", "talk"}
+        For a page, or for a projector: a talk has type, lines and marks that are 1.6 times as large against the
+        figure. It measures so many inches less, at a higher resolution, and is shown in the same size.
 
     Returns
     -------
@@ -51,20 +66,34 @@ def new_figure(width: float = 5.0, height: float = 4.2) -> Any:
     except ImportError:
         fault = "matplotlib is not installed, and pictures need it."
         raise MissingExtra(f'{fault} Run: pip install "rosenblatt[plots]"') from None
-    return Figure(figsize=(width, height), dpi=144, layout="constrained")
+    if style not in STYLES:
+        raise InvalidArgument(f"style={shown(style)} is not known. Choose paper or talk.{did_you_mean(style, STYLES)}")
+    factor = STYLES[style]
+    return Figure(figsize=(width / factor, height / factor), dpi=144 * factor, layout="constrained")
 
 
-def quiet_axes(ax: Axes | None) -> Axes:
+def quiet_axes(ax: Axes | None, style: Style = "paper") -> Axes:
     """Return axes without decoration: those passed, or those of a new figure."""
-    ax = new_figure().subplots() if ax is None else ax
+    ax = new_figure(style=style).subplots() if ax is None else ax
     if not hasattr(ax, "spines"):
         raise InvalidArgument(f"ax is {shown(ax)}, not axes of matplotlib. Pass such axes, or None for new ones.")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(GREY)
-    ax.tick_params(colors=GREY, labelcolor=INK, labelsize=8)
+    ax.spines[["left", "bottom"]].set_color(palette.AXES)
+    ax.tick_params(colors=palette.AXES, labelcolor=INK, labelsize=8)
     ax.xaxis.label.set(size=9, color=INK)
     ax.yaxis.label.set(size=9, color=INK)
     return ax
+
+
+def quiet_pair(axes: Any, style: Style, *, width: float = 8.6, height: float = 4.2, stacked: bool = False) -> Any:
+    """Return two axes without decoration, side by side or one above the other: those passed, or new ones."""
+    if axes is None:
+        figure = new_figure(width, height, style)
+        axes = figure.subplots(2, 1, sharex=True) if stacked else figure.subplots(1, 2)
+    found = list(np.ravel(np.asarray(axes, dtype=object)))
+    if len(found) != 2:
+        raise InvalidArgument(f"axes has {len(found)} axes; this picture has two halves. Pass two, or None.")
+    return [quiet_axes(ax) for ax in found]
 
 
 def check_kind(value: Any, kind: type, name: str, remedy: str) -> None:
@@ -75,6 +104,8 @@ def check_kind(value: Any, kind: type, name: str, remedy: str) -> None:
 
 def as_trials(trials: Any) -> list[Trial]:
     """Return trials as a list, or raise an error if they are something else."""
+    if isinstance(trials, Recording):
+        return list(trials.trials())
     found = list(trials) if hasattr(trials, "__iter__") else [trials]
     for trial in found:
         check_kind(trial, Trial, "A trial", "what rosenblatt.trace yields")
@@ -82,9 +113,36 @@ def as_trials(trials: Any) -> list[Trial]:
 
 
 def add_legend(ax: Axes) -> None:
-    """Explain the marks above the axes, where nothing is hidden."""
+    """Explain the marks above the axes, where nothing is hidden, in as many columns as there is room for."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
     look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.4, "columnspacing": 1.2}
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0.2, **look)
+    share = ax.get_position().width / 0.775  # of the figure's width, as those axes have it that have it all
+    room = 72 * ax.figure.get_size_inches()[0] * min(share, 1.0) * 0.92
+    longest = max(map(len, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
+    least = -(-len(labels) // MAX_LEGEND_ROWS)
+    columns = int(max(least, min(room // longest, 5 if len(labels) > 8 else 4, len(labels)), 1))
+    most = max(6, int((room / columns - POINTS_PER_MARK) / POINTS_PER_CHARACTER))
+    texts = [label if _is_formula(label) else _cut(label, most) for label in labels]
+    if len(set(texts)) < len(set(labels)):  # begin with what differs
+        same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
+        texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
+    ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
+
+
+def _is_formula(label: str) -> bool:
+    return "$" in label.replace(r"\$", "")
+
+
+def _cut(label: str, most: int) -> str:
+    """Return a name that is cut in its middle: names of classes often differ at the end."""
+    text = label.replace(r"\$", "$")
+    if len(text) > most and text.startswith("..."):
+        text = text[:most]
+    elif len(text) > most:
+        text = f"{text[: (most - 2) // 2]}...{text[len(text) - (most - 3) // 2 :]}"
+    return text.replace("$", r"\$")
 
 
 def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) -> None:
@@ -103,6 +161,17 @@ def plane_points(X: Any, y: Any) -> tuple[Array, Array, Array]:
     return points, *as_labels(y, points.shape[0])
 
 
+def named(names: Sequence[str] | None, found: Any, count: int, what: str) -> list[str]:
+    """Return a name for each feature or class: those given, those found, or x1, x2, ..."""
+    chosen = found if names is None else names
+    if chosen is None:
+        return [f"$x_{{{j}}}$" for j in range(1, count + 1)]
+    if isinstance(chosen, str) or len(chosen) != count:
+        raise InvalidArgument(f"There are {count} {what}, and the names are {shown(chosen)}. Pass one for each.")
+    # A dollar sign would begin a formula.
+    return [shortened(name, MAX_NAME).replace("$", r"\$") for name in chosen]
+
+
 def frame_points(ax: Axes, points: Array) -> None:
     """Show the points with a border, at the same scale in both directions, so that right angles look right."""
     low, high = points.min(axis=0), points.max(axis=0)
@@ -113,13 +182,14 @@ def frame_points(ax: Axes, points: Array) -> None:
     ax.set_aspect("equal", adjustable="box")
 
 
-def draw_classes(ax: Axes, points: Array, classes: Array, label: Array) -> None:
+def draw_classes(ax: Axes, points: Array, classes: Array, label: Array, names: Sequence[str] | None = None) -> None:
     """Draw each point in the colour and with the marker of its class."""
-    for k, name in enumerate(classes.tolist()):
+    plain = [f"class {name:g}" if isinstance(name, float) else f"class {name}" for name in classes.tolist()]
+    for k, text in enumerate(named(names, plain, len(plain), "classes")):
         own = points[label == k]
-        text = f"class {name:g}" if isinstance(name, float) else f"class {name}"
         look = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "label": text}
-        ax.scatter(own[:, 0], own[:, 1], s=26, edgecolors="white", linewidths=0.6, zorder=4, **look)
+        area = AREAS[k % len(AREAS)]
+        ax.scatter(own[:, 0], own[:, 1], s=area, edgecolors="white", linewidths=0.6, zorder=4, **look)
 
 
 def draw_rings(ax: Axes, points: Array, colour: str) -> None:

@@ -1,8 +1,9 @@
-"""Curves of runs: errors by epoch, and mistakes against their bound."""
+"""Curves of runs: errors by epochs and by rows, weights by trials, mistakes against their bound."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,23 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_real
 from rosenblatt.errors import InvalidInput
+from rosenblatt.evaluation import accuracy
 from rosenblatt.learn.plan import Run
-from rosenblatt.learn.record import Trial
+from rosenblatt.learn.record import Recording, Trial
+from rosenblatt.markup.palette import AXES, UPDATE
 from rosenblatt.plots.axes import (
     COLOURS,
     DASHES,
     GREY,
+    INK,
     MAX_EPOCHS_WITH_DOTS,
     Axes,
+    Style,
     add_legend,
     add_text,
     as_trials,
     check_kind,
+    named,
     quiet_axes,
 )
 from rosenblatt.words import shown
@@ -29,42 +35,168 @@ from rosenblatt.words import shown
 Array = npt.NDArray[Any]
 
 
-def plot_errors(run: Run, ax: Axes | None = None) -> Axes:
-    """Draw the learning curve: mistakes in each epoch, and the error at its end where that was measured.
+def plot_errors(
+    run: Run, ax: Axes | None = None, *, training: Sequence[float] | None = None, style: Style = "paper"
+) -> Axes:
+    """Draw the errors of a run by epochs: mistakes in each, and the error at its end where that was measured.
 
-    Both are shares of the rows. The stopping point and the epoch whose weights were kept are marked.
+    All are shares of the rows. The stopping point and the epoch whose weights were kept are marked.
 
     Parameters
     ----------
     run : Run
         For example ``model.run_``.
     ax : matplotlib.axes.Axes or None
+    training : sequence of float, optional
+        The error on the training rows at the end of each epoch, where the run measured that on validation rows: it
+        is drawn beside it, instead of the mistakes. A callback can compute it.
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
     matplotlib.axes.Axes
     """
     check_kind(run, Run, "run", "model.run_, or what rosenblatt.train returns")
-    ax = quiet_axes(ax)
-    curve = np.asarray(run.mistakes) / -(-run.trials // run.epochs)
-    _curve(ax, np.arange(1, run.epochs + 1), curve, COLOURS[4], "mistakes during the epoch")
-    kept, height = run.kept, float(curve[run.kept - 1])
+    ax = quiet_axes(ax, style)
+    first, name = np.asarray(run.mistakes) / -(-run.trials // run.epochs), "mistakes during the epoch"
+    if training is not None:
+        first, name = _training(training, run), "training error"
+    _curve(ax, np.arange(1, run.epochs + 1), first, COLOURS[0] if training is not None else COLOURS[6], name)
+    curve, kept, height = first, run.kept, float(first[run.kept - 1])
     measured = [(epoch, error) for epoch, error in enumerate(run.errors, 1) if error is not None]
     if measured:
         epochs, curve = (np.array(column) for column in zip(*measured, strict=True))
-        _curve(ax, epochs, curve, COLOURS[0], "error at its end")
+        name, colour = ("error at its end", COLOURS[0]) if training is None else ("validation error", COLOURS[1])
+        _curve(ax, epochs, curve, colour, name)
         height = dict(measured).get(kept, height)
     ax.axvline(run.epochs, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
-    ax.plot(kept, height, "o", color=COLOURS[1], markersize=6, clip_on=False, zorder=5)
-    side, up = (-1 if kept > run.epochs / 2 else 1), (1 if height < curve.max() / 2 else -1)
+    ax.plot(kept, height, "o", color=UPDATE, markersize=6, clip_on=False, zorder=5)
+    side, up = (-1 if kept > run.epochs / 2 else 1), (1 if height < max(curve.max(), first.max()) / 2 else -1)
     text = f"kept: epoch {kept}" if kept != run.epochs else f"stopped and kept: epoch {kept}"
     add_text(ax, (kept, height), text, (8 * side, 11 * up), ha="right" if side < 0 else "left")
     if kept != run.epochs:
-        at = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top", "bbox": None, "color": GREY}
-        add_text(ax, (run.epochs, 0.98), f"stopped: epoch {run.epochs}", (7, 0), **at)
+        high = max(float(first[-1]), float(curve[-1])) > max(curve.max(), first.max()) / 2
+        at = {"xycoords": ("data", "axes fraction"), "rotation": 90, "bbox": None, "color": GREY}
+        at["va"] = "bottom" if high else "top"
+        add_text(ax, (run.epochs, 0.02 if high else 0.98), f"stopped: epoch {run.epochs}", (7, 0), **at)
     ax.set(xlabel="epoch", ylabel="share of the rows", ylim=(0, None), xlim=(0.5, 1.04 * run.epochs + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    add_legend(ax)
+    return ax
+
+
+def _training(errors: Sequence[float], run: Run) -> Array:
+    found = np.asarray(errors, np.float64)
+    if found.shape != (run.epochs,):
+        raise InvalidInput(
+            f"training has shape {found.shape}, and the run has {run.epochs} epochs. Pass one error for each epoch."
+        )
+    return found
+
+
+def plot_learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    sizes: Sequence[int] | None = None,
+    ax: Axes | None = None,
+    *,
+    style: Style = "paper",
+) -> Axes:
+    """Draw the error on training rows and on others against the number of rows to learn from.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Copies of it are fitted on the first rows; it is left alone.
+    X, X_test : arrays or sparse matrices of shape (n_samples, n_features)
+        In random order.
+    y, y_test : array-like of shape (n_samples,)
+    sizes : sequence of int, optional
+        How many rows to learn from; by default eight sizes, each a constant times the one before.
+    ax : matplotlib.axes.Axes or None
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    n, truth = len(y), np.asarray(y)
+    first = int(np.unique(truth, return_index=True)[1].max()) + 1  # rows until every class has appeared
+    wanted = np.unique(np.geomspace(min(max(first, 10), n), n, 8).astype(int)) if sizes is None else np.asarray(sizes)
+    if wanted.dtype.kind not in "iu" or wanted.min(initial=1) < 1 or wanted.max(initial=0) > n or not wanted.size:
+        raise InvalidInput(f"sizes={shown(sizes)} are not numbers of rows from 1 to {n}. Pass such whole numbers.")
+    errors = []
+    for size in wanted.tolist():
+        fitted = deepcopy(estimator).fit(X[:size], truth[:size])
+        errors.append(
+            [1 - accuracy(truth[:size], fitted.predict(X[:size])), 1 - accuracy(y_test, fitted.predict(X_test))]
+        )
+    ax = quiet_axes(ax, style)
+    for k, (name, curve) in enumerate(zip(("training rows", "new rows"), np.array(errors).T, strict=True)):
+        ax.plot(
+            wanted, curve, "o-", color=COLOURS[k], linewidth=1.6, markersize=4, label=f"error on {name}", clip_on=False
+        )
+    ax.set(xscale="log", xlabel="rows to learn from", ylabel="share of the rows", ylim=(0, None))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    add_legend(ax)
+    return ax
+
+
+def plot_weights(
+    trials: Recording | Iterable[Trial],
+    ax: Axes | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    top: int = 8,
+    style: Style = "paper",
+) -> Axes:
+    """Draw the weights over time, trial by trial.
+
+    Parameters
+    ----------
+    trials : Recording, or iterable of Trial
+        Of one problem: two classes.
+    ax : matplotlib.axes.Axes or None
+    feature_names : sequence of str, optional
+        By default those that the recorded estimator knows.
+    top : int
+        How many features to draw: those whose weights became largest. The others are drawn in grey, without names.
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    followed = as_trials(trials)
+    if not followed or np.ndim(followed[0].w) != 1:
+        raise InvalidInput("Weights over time are of one problem, and of one trial at least. Trace two classes.")
+    t = np.array([trial.t for trial in followed])
+    values = np.array([[*trial.w, trial.b] for trial in followed])
+    n_features = values.shape[1] - 1
+    known = getattr(getattr(trials, "estimator", None), "feature_names_in_", None)
+    plain = [f"$w_{{{j}}}$" for j in range(1, n_features + 1)] if known is None and feature_names is None else known
+    names = named(feature_names, plain, n_features, "features")
+    ax = quiet_axes(ax, style)
+    order = np.argsort(-np.abs(values[:, :-1]).max(axis=0), kind="stable")
+    for place, j in enumerate(order.tolist()):
+        look: dict[str, Any] = {"color": AXES, "linewidth": 0.6, "alpha": 0.6, "zorder": 1.5}
+        if place < top:
+            dashes = "-" if place < len(COLOURS) else DASHES
+            look = {"color": COLOURS[place % len(COLOURS)], "linewidth": 1.6, "label": names[j], "linestyle": dashes}
+        ax.plot(t, values[:, j], drawstyle="steps-post", **look)
+    if values[:, -1].any():
+        ax.plot(t, values[:, -1], color=INK, linewidth=1.4, linestyle=DASHES, drawstyle="steps-post", label="bias $b$")
+    ax.axhline(0, color=GREY, linewidth=0.8, zorder=1)
+    ax.set(xlabel="trial", ylabel="weight", xlim=(t[0], max(t[-1], t[0] + 1)))
+    ax.xaxis.get_major_locator().set_params(integer=True)
     add_legend(ax)
     return ax
 
@@ -74,6 +206,7 @@ def plot_mistakes(
     bound: float | Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
     ax: Axes | None = None,
+    style: Style = "paper",
 ) -> Axes:
     """Draw the mistakes that runs add up, against the most that the theorem allows.
 
@@ -86,6 +219,8 @@ def plot_mistakes(
     labels : sequence of str or None
         What to call each record.
     ax : matplotlib.axes.Axes or None
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
@@ -99,19 +234,26 @@ def plot_mistakes(
     curves = [_cumulative(record) for record in records]
     shared = np.ndim(bound) == 0  # type: ignore[arg-type]
     bounds, names = _for_each(len(curves), bound, labels)
-    ax = quiet_axes(ax)
+    ax = quiet_axes(ax, style)
     for k, (presented, total) in enumerate(curves):
         colour = COLOURS[k % len(COLOURS)]
         ax.plot(presented, total, color=colour, linewidth=1.6, drawstyle="steps-post", label=names[k])
         ax.plot(presented[-1], total[-1], "o", color=colour, markersize=4, clip_on=False)
+    _scale(ax, [int(total[-1]) for _, total in curves], [float(height) for height in bounds if height is not None])
+    ax.set(xlabel="rows presented", ylabel="mistakes so far")
+    ends = [float(presented[-1]) for presented, _ in curves]
+    if max(ends) > 10 * min(ends):  # the short ones would be a speck at the left
+        ax.set(xscale="log", xlim=(min(float(presented[1]) for presented, _ in curves) / 2, 1.3 * max(ends)))
+    else:
+        ax.set(xlim=(0, None))
     for k, height in enumerate(bounds[:1] if shared else bounds):
         if height is not None:
             look = {"color": GREY if shared else COLOURS[k % len(COLOURS)]}
             ax.axhline(height, linewidth=1.0, linestyle=DASHES, zorder=1, **look)
-            at = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom", "bbox": None}
-            add_text(ax, (1, height), f"at most {height:,.0f}", (0, 2), **at, **look)
-    _scale(ax, [int(total[-1]) for _, total in curves], [float(height) for height in bounds if height is not None])
-    ax.set(xlabel="rows presented", ylabel="mistakes so far", xlim=(0, None))
+            # On a logarithmic scale the curves end at the right, where on a plain one there is room above them.
+            left = ax.get_xscale() == "log"
+            at = {"xycoords": ("axes fraction", "data"), "ha": "left" if left else "right", "va": "bottom"}
+            add_text(ax, (0.02 if left else 1, height), f"at most {height:,.0f}", (0, 3), **at, **look)
     add_legend(ax)
     return ax
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.decisions import decision
+from rosenblatt.learn.multiclass import by_pairs, code
 from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import (
     COLOURS,
+    DASHES,
     GREY,
     INK,
     SKY,
     Axes,
+    Style,
     add_legend,
     add_text,
     as_trials,
@@ -24,9 +26,11 @@ from rosenblatt.plots.axes import (
     draw_line,
     draw_rings,
     frame_points,
+    named,
     plane_points,
     quiet_axes,
 )
+from rosenblatt.plots.models import Classifier, as_classifier
 
 Array = npt.NDArray[Any]
 
@@ -34,19 +38,42 @@ Array = npt.NDArray[Any]
 GRID_POINTS_PER_SIDE = 301
 
 
-def plot_boundary(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw what a linear classifier makes of the plane.
+def plot_boundary(
+    model: Any,
+    X: Any,
+    y: Any,
+    ax: Axes | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    hyperplanes: bool = False,
+    undecided: bool = False,
+    style: Style = "paper",
+) -> Axes:
+    """Draw what a classifier makes of the plane.
 
-    Two classes: the hyperplane w.x + b = 0, its normal w, and the distance of the row closest to it. More classes:
-    the region of each, as the model's own rule of decision (`multiclass`) gives it.
+    Two classes and a linear model: the hyperplane w.x + b = 0, its normal w, and the distance of the row closest to
+    it. Otherwise the region of each class, as the model itself predicts.
 
     Parameters
     ----------
-    model : fitted linear classifier
-        Anything with coef_, intercept_ and classes_, of two features.
-    X : array-like or sparse matrix of shape (n_samples, 2)
+    model : fitted classifier
+        Anything of two features with `predict`: members of the family, kernels, pipelines, others' classifiers, and
+        what `train` returns.
+    X : array-like, data frame or sparse matrix of shape (n_samples, 2)
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
+    feature_names : sequence of str, optional
+        By default those that the model or X knows.
+    class_names : sequence of str, optional
+        One for each class of the model, in sorted order, and then for those that are only in y.
+    hyperplanes : bool
+        Whether to draw the hyperplane of each problem too, where there are more than two classes.
+    undecided : bool
+        Whether to hatch where the problems contradict one another: with one-vs-all, where no class or several claim
+        a point; with one-vs-one, where no class beats all others. The model decides there too, by its scores.
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
@@ -55,31 +82,44 @@ def plot_boundary(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InvalidInput
-        If the data or the model is not two-dimensional, or the weights are zero.
+        If the data or the model is not two-dimensional, the weights are zero, or single hyperplanes are asked for
+        where there are none.
     """
-    coef, intercept, known = _linear(model)
     points, classes, label = plane_points(X, y)
-    if known.size == 2 and not coef[0].any():
+    seen = as_classifier(model, X, y)
+    known = seen.classes
+    if known.size == 2 and seen.weights is not None and not seen.weights[0][0].any():
         raise InvalidInput("The weight vector is zero: it has no hyperplane to draw. Train on more rows.")
     # Classes that the model does not know come last, in colours of their own.
-    named = np.concatenate([known, classes[~np.isin(classes, known)]])
-    place = np.array([np.flatnonzero(named == name)[0] for name in classes])
-    ax = quiet_axes(ax)
+    every = np.concatenate([known, classes[~np.isin(classes, known)]])
+    place = np.array([np.flatnonzero(every == name)[0] for name in classes])
+    ax = quiet_axes(ax, style)
     frame_points(ax, points)
-    _regions(ax, coef, intercept, known.size, getattr(model, "multiclass", "ovr"))
-    if known.size == 2:
-        w, b = coef[0], float(intercept[0])
+    x, y_, grid = grid_over(ax)
+    draw_regions(ax, x, y_, seen.scores(grid))
+    if seen.weights is not None and known.size == 2 and seen.is_linear(grid):
+        w, b = seen.weights[0][0], float(seen.weights[1][0])
         draw_line(ax, w, b, color=INK, linewidth=1.6, zorder=3)
-        _normal(ax, w, b, points)
+        draw_normal(ax, w, b, points)
         _closest(ax, w, b, points)
-    draw_classes(ax, points, named, place[label])
-    names = getattr(model, "feature_names_in_", ("$x_1$", "$x_2$"))
+    if hyperplanes or undecided:
+        _problems(ax, seen, (x, y_, grid), hyperplanes=hyperplanes, undecided=undecided)
+    draw_classes(ax, points, every, place[label], class_names)
+    names = named(feature_names, seen.names, 2, "features")
     ax.set(xlabel=names[0], ylabel=names[1])
     add_legend(ax)
     return ax
 
 
-def plot_trace(trials: Iterable[Trial], X: Any, y: Any, ax: Axes | None = None) -> Axes:
+def plot_trace(
+    trials: Iterable[Trial],
+    X: Any,
+    y: Any,
+    ax: Axes | None = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    style: Style = "paper",
+) -> Axes:
     """Draw a run on 2-D data update by update: the hyperplane after each, fading in, the last one strong.
 
     A ring marks the rows that caused an update.
@@ -87,10 +127,13 @@ def plot_trace(trials: Iterable[Trial], X: Any, y: Any, ax: Axes | None = None) 
     Parameters
     ----------
     trials : iterable of Trial
-        From `rosenblatt.trace`, on the same rows.
+        From `rosenblatt.trace`, or a recording, on the same rows.
     X : array-like or sparse matrix of shape (n_samples, 2)
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
+    class_names : sequence of str, optional
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
@@ -106,51 +149,77 @@ def plot_trace(trials: Iterable[Trial], X: Any, y: Any, ax: Axes | None = None) 
     drawn = [trial for trial in updates if np.any(trial.w)]
     if not drawn:
         raise InvalidInput("No update among the trials gives a hyperplane: there is nothing to draw. Trace more rows.")
-    ax = quiet_axes(ax)
+    if np.ndim(drawn[-1].w) != 1:
+        raise InvalidInput("The trials are of several problems; this picture is of one hyperplane. Trace two classes.")
+    ax = quiet_axes(ax, style)
     frame_points(ax, points)
     for k, trial in enumerate(drawn[:-1], start=1):
         age = k / len(drawn)
         draw_line(ax, trial.w, trial.b, color=SKY, linewidth=0.7 + 0.6 * age, alpha=0.2 + 0.7 * age**2, zorder=1)
     last = drawn[-1]
     draw_line(ax, last.w, last.b, color=INK, linewidth=1.8, zorder=2, label=f"after update {last.mistakes}, the last")
-    _normal(ax, last.w, last.b, points)
+    draw_normal(ax, last.w, last.b, points)
     draw_rings(ax, points[np.unique([trial.row for trial in updates])], GREY)
-    draw_classes(ax, points, classes, label)
-    ax.set(xlabel="$x_1$", ylabel="$x_2$")
+    draw_classes(ax, points, classes, label, class_names)
+    names = named(None, getattr(X, "columns", None), 2, "features")
+    ax.set(xlabel=names[0], ylabel=names[1])
     add_legend(ax)
     return ax
 
 
-def _linear(model: Any) -> tuple[Array, Array, Array]:
-    """Return the weights, biases and classes of a fitted linear model."""
-    missing = [name for name in ("coef_", "intercept_", "classes_") if not hasattr(model, name)]
-    if missing:
-        raise InvalidInput(
-            f"{type(model).__name__} has no {missing[0]}: it is not fitted, or not linear. Fit it first."
-        )
-    coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
-    if coef.shape[1] != 2:
-        raise InvalidInput(f"The model has {coef.shape[1]} features; a picture of the plane needs 2. Fit it on two.")
-    return coef, np.broadcast_to(np.asarray(model.intercept_, np.float64), coef.shape[0]), np.asarray(model.classes_)
-
-
-def _regions(ax: Axes, coef: Array, intercept: Array, n_classes: int, multiclass: str) -> None:
-    """Tint the plane by the class that is elected, with thin borders in between."""
+def grid_over(ax: Axes) -> tuple[Array, Array, Array]:
+    """Return the points of a grid over the axes: across, upwards, and one by one."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     x, y = np.meshgrid(np.linspace(left, right, GRID_POINTS_PER_SIDE), np.linspace(low, high, GRID_POINTS_PER_SIDE))
-    grid = np.column_stack([x.ravel(), y.ravel()])
-    scores = decision(grid @ coef.T + intercept, n_classes, multiclass)
-    if n_classes == 2:
-        scores = np.hstack([-scores, scores])
+    return x, y, np.column_stack([x.ravel(), y.ravel()])
+
+
+def draw_regions(ax: Axes, x: Array, y: Array, scores: Array) -> None:
+    """Tint the plane by the class that is elected, with thin borders in between."""
+    n_classes = scores.shape[1]
     for k in range(n_classes):
         lead = (scores[:, k] - np.delete(scores, k, axis=1).max(axis=1)).reshape(x.shape)
         if lead.max() > 0:
             ax.contourf(x, y, lead, levels=[0, lead.max()], colors=[COLOURS[k % len(COLOURS)]], alpha=0.13, zorder=0)
-            if n_classes > 2 and lead.min() < 0:
+            if (n_classes > 2 or k == 1) and lead.min() < 0:
                 ax.contour(x, y, lead, levels=[0], colors=[INK], linewidths=1.0, zorder=1)
 
 
-def _normal(ax: Axes, w: Array, b: float, points: Array) -> None:
+def _problems(
+    ax: Axes, seen: Classifier, grid: tuple[Array, Array, Array], *, hyperplanes: bool, undecided: bool
+) -> None:
+    """Draw the hyperplane of each problem, and hatch where they contradict one another."""
+    if seen.weights is None or seen.classes.size < 3 or seen.multiclass == "joint":
+        raise InvalidInput(
+            "The model has no hyperplane for each problem: it is not linear, has two classes, or learned all at once. "
+            "Pass a linear one-vs-all or one-vs-one model of several classes, or hyperplanes=False, undecided=False."
+        )
+    coef, intercept = seen.weights
+    pairs = by_pairs(seen.multiclass)
+    if undecided:
+        x, y, points = grid
+        wins = (points @ coef.T + intercept > 0).astype(float)
+        if pairs:
+            signs = code(seen.classes.size, "ovo").astype(float)
+            wins = (2 * wins - 1) @ signs.T
+            torn = wins.max(axis=1) < seen.classes.size - 1
+        else:
+            torn = wins.sum(axis=1) != 1
+        mask = torn.reshape(x.shape).astype(float)
+        if mask.any():
+            shaded = ax.contourf(
+                x, y, mask, levels=[0.5, 1.5], colors=["white"], alpha=0.55, hatches=["////"], zorder=0.5
+            )
+            shaded.set(edgecolor="#9aa0a6", linewidth=0)
+            text = "no class beats all others" if pairs else "no class, or several"
+            ax.fill([], [], facecolor="white", edgecolor="#9aa0a6", hatch="////", linewidth=0, label=text)
+    for k in range(len(coef) if hyperplanes else 0):
+        if coef[k].any():
+            look = {"color": GREY if pairs else COLOURS[k % len(COLOURS)], "linestyle": DASHES}
+            draw_line(ax, coef[k], float(intercept[k]), linewidth=1.0 if pairs else 1.4, zorder=2, **look)
+
+
+def draw_normal(ax: Axes, w: Array, b: float, points: Array) -> None:
     """Draw the normal where the hyperplane has most room around it."""
     limits = np.array([ax.get_xlim(), ax.get_ylim()])
     middle, size = limits.mean(axis=1), float(np.diff(limits).min())
@@ -188,4 +257,8 @@ def _closest(ax: Axes, w: Array, b: float, points: Array) -> None:
     foot = point - signed[nearest] * unit
     ax.plot([point[0], foot[0]], [point[1], foot[1]], color=INK, linewidth=1.2, linestyle=(0, (2, 1.5)), zorder=3)
     draw_rings(ax, points[[nearest]], INK)
-    add_text(ax, point, f"{abs(signed[nearest]):.3g}", (20 if signed[nearest] >= 0 else -20) * unit)
+    # Beside the middle of the segment, on the side where the picture has more room.
+    along = np.array([-unit[1], unit[0]])
+    centre = np.array([ax.get_xlim(), ax.get_ylim()]).mean(axis=1)
+    side = 16.0 if (centre - point) @ along >= 0 else -16.0
+    add_text(ax, (point + foot) / 2, f"{abs(signed[nearest]):.3g}", side * along)

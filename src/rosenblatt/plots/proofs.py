@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rosenblatt.plots.axes import (
     MAX_EPOCHS_WITH_DOTS,
     SKY,
     Axes,
+    Style,
     add_legend,
     add_text,
     check_kind,
@@ -23,6 +25,7 @@ from rosenblatt.plots.axes import (
     draw_line,
     draw_rings,
     frame_points,
+    named,
     plane_points,
     quiet_axes,
 )
@@ -34,7 +37,15 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+def plot_certificate(
+    certificate: Certificate,
+    X: Any,
+    y: Any,
+    ax: Axes | None = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    style: Style = "paper",
+) -> Axes:
     """Draw the proof that a certificate on two classes in the plane holds.
 
     Separable: the separator, or the widest one if the certificate knows it, with the empty band and the rows at its
@@ -49,6 +60,9 @@ def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None =
         The data that it was issued for; `rosenblatt.proof.verify.verify` says whether it was.
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
+    class_names : sequence of str, optional
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
@@ -66,7 +80,7 @@ def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None =
             f"The certificate is on data of shape {certificate.shape} with {len(certificate.classes)} classes, and X "
             f"has shape {points.shape} with {classes.size}. Pass its data, of two features and two classes."
         )
-    ax = quiet_axes(ax)
+    ax = quiet_axes(ax, style)
     frame_points(ax, points)
     if certificate.verdict == "separable" and classes.size == 2:
         best = certificate.vector if certificate.margin is None else certificate.margin.w
@@ -86,13 +100,14 @@ def plot_certificate(certificate: Certificate, X: Any, y: Any, ax: Axes | None =
             if vector[:2].any():
                 draw_line(ax, vector[:2], vector[2], color=INK, linewidth=1.6, zorder=3)
             draw_rings(ax, points[list(certificate.boundary)], INK)
-    draw_classes(ax, points, classes, label)
-    ax.set(xlabel="$x_1$", ylabel="$x_2$")
+    draw_classes(ax, points, classes, label, class_names)
+    names = named(None, getattr(X, "columns", None), 2, "features")
+    ax.set(xlabel=names[0], ylabel=names[1])
     add_legend(ax)
     return ax
 
 
-def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
+def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper") -> Axes:
     """Draw Novikoff's proof on a run: two quantities that must stay between two curves, and where these cross.
 
     Each mistake adds at least the margin to <w, w*>, and at most R^2 to |w|^2. As <w, w*> is at most |w|, the line
@@ -104,6 +119,8 @@ def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
     theory : Theory
         From `rosenblatt.theory`.
     ax : matplotlib.axes.Axes or None
+    style : {"paper", "talk"}
+        Of a new figure; for a projector "talk".
 
     Returns
     -------
@@ -120,7 +137,7 @@ def plot_theory(theory: Theory, ax: Axes | None = None) -> Axes:
     check_kind(theory, Theory, "theory", "what rosenblatt.theory returns")
     if not theory.mistakes:
         raise InvalidInput("The run made no mistake: there is nothing to draw. Start it from zero.")
-    ax = quiet_axes(ax)
+    ax = quiet_axes(ax, style)
     end = max(theory.bound or 0, theory.mistakes)
     far = end > 8 * theory.mistakes
     reach = np.geomspace(1, 2 * end, 400) if far else np.linspace(0, 1.1 * end, 400)

@@ -1,0 +1,104 @@
+"""Elements of HTML and SVG: what is not markup already is text, and text is escaped.
+
+Attributes are plain: no style and no event handlers, so that a page may forbid both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+# Elements without a content, and without an end tag.
+VOID = {"meta", "br", "hr", "img"}
+
+
+class Markup(str):
+    """Text that is HTML or SVG already."""
+
+    __slots__ = ()
+
+
+def safe(value: Any) -> Markup:
+    """Return a value as markup: text is escaped, markup stays.
+
+    Examples
+    --------
+    >>> safe("a < b"), safe(Markup("<b>")), safe(3)
+    ('a &lt; b', '<b>', '3')
+    """
+    return value if isinstance(value, Markup) else Markup(escape(_printable(str(value)), quote=True))
+
+
+def _printable(text: str) -> str:
+    """Return a text without what no document may contain: control characters and halves of characters."""
+    kept = (char if char in "\t\n" or (char >= " " and not "\ud800" <= char <= "\udfff") else "\ufffd" for char in text)
+    return "".join(kept)
+
+
+def joined(parts: Iterable[Any], between: str = "") -> Markup:
+    """Return parts one after the other."""
+    return Markup(between.join(safe(part) for part in parts))
+
+
+def tag(name: str, *content: Any, **attributes: Any) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    name : str
+    *content
+        Markup, or texts, which are escaped; None is left out.
+    **attributes
+        None is left out. In names, a trailing underscore is dropped, and others become hyphens.
+
+    Returns
+    -------
+    Markup
+
+    Examples
+    --------
+    >>> tag("p", "1 < 2", class_="note")
+    '<p class="note">1 &lt; 2</p>'
+    """
+    words = [name]
+    for key, value in attributes.items():
+        if value is not None:
+            words.append(f'{key.rstrip("_").replace("_", "-")}="{safe(_number(value))}"')
+    start = f"<{' '.join(words)}>"
+    if name in VOID:
+        return Markup(start)
+    return Markup(f"{start}{joined(part for part in content if part is not None)}</{name}>")
+
+
+def _number(value: Any) -> Any:
+    """Return a float with few digits: a fifth of a pixel is enough."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+
+
+def table(columns: Sequence[Any], rows: Iterable[Sequence[Any]], *, caption: str | None = None) -> Markup:
+    """Return a table.
+
+    Parameters
+    ----------
+    columns : sequence
+        Headings. In a column whose heading begins with <, cells stand to the left; that sign is not shown.
+    rows : iterable of sequences
+    caption : str, optional
+
+    Returns
+    -------
+    Markup
+    """
+    left = [isinstance(name, str) and not isinstance(name, Markup) and name.startswith("<") for name in columns]
+    names = [name[1:] if mark else name for name, mark in zip(columns, left, strict=True)]
+    sides = ["left" if mark else None for mark in left]
+    head = tag("tr", *(tag("th", name, scope="col", class_=side) for name, side in zip(names, sides, strict=True)))
+    body = [tag("tr", *(tag("td", cell, class_=side) for cell, side in zip(row, sides, strict=True))) for row in rows]
+    title = None if caption is None else tag("caption", caption)
+    return tag("table", title, tag("thead", head), tag("tbody", *body))
+
+
+def facts(pairs: Iterable[tuple[Any, Any]]) -> Markup:
+    """Return names with their values, as a list of terms."""
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))

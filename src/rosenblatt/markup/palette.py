@@ -1,0 +1,29 @@
+"""The colours of all pictures, on a light ground; the lab, the report and the plots share them.
+
+The first four tell classes apart for readers with any colour vision; from the fifth class on, the shape must help, and
+every one of the first ten classes has a shape of its own.
+"""
+
+from __future__ import annotations
+
+# Of classes. Each has a contrast of at least 3 on white.
+CLASSES = (
+    "#0072b2",
+    "#d55e00",
+    "#6b3a12",
+    "#85857a",
+    "#00875f",
+    "#b8458c",
+    "#9a7d00",
+    "#3b3fa0",
+    "#2b93c4",
+    "#b03a2e",
+)
+UPDATE = "#a516e0"  # updates and mistakes
+SOLUTIONS = "#009e73"
+SOLUTIONS_OPACITY = 0.28
+INK, SOFT = "#1c2024", "#5d646c"
+PANEL, GROUND = "#ffffff", "#f7f7f4"
+LINE, AXES = "#e3e4e1", "#8b9096"
+# Of a band, a trail, or the room between two bounds.
+SKY = "#56b4e9"

@@ -1,0 +1,175 @@
+"""What a picture of the plane must know of a classifier: its classes, its weights if it has any, scores anywhere."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.decisions import decision
+from rosenblatt.learn.plan import Run
+
+Array = npt.NDArray[Any]
+
+# Share of the points of a grid on which scores must elect what the model predicts. Ties are broken by rounding.
+AGREEMENT = 0.999
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A classifier of the plane.
+
+    Attributes
+    ----------
+    model : object
+        Something with `predict`.
+    classes : array
+    weights : (array of shape (n_problems, 2), array of shape (n_problems,)) or None
+        None where it is not linear.
+    multiclass : str
+        How problems elect a class.
+    names : sequence of str or None
+        Of the features.
+    like : object
+        Rows as the model takes them: a data frame has names that a grid lacks.
+    """
+
+    model: Any
+    classes: Array
+    weights: tuple[Array, Array] | None
+    multiclass: str
+    names: Any
+    like: Any
+
+    def predict(self, grid: Array) -> Array:
+        """Return the class number of each point; -1 for a class that is none of the classes."""
+        found = np.asarray(self._quietly(self.model.predict, grid))
+        place = np.searchsorted(self.classes, found).clip(0, self.classes.size - 1)
+        return np.where(self.classes[place] == found, place, -1)
+
+    def scores(self, grid: Array) -> Array:
+        """Return a score of each class at each point, of which the highest is that of the predicted class."""
+        predicted = self.predict(grid)
+        for candidate in (self._linear_scores, self._decision):
+            found = candidate(grid)
+            if found is not None and np.mean(found.argmax(axis=1) == predicted) >= AGREEMENT:
+                return found
+        return np.asarray((predicted[:, None] == np.arange(self.classes.size)) - 0.5)
+
+    def is_linear(self, grid: Array) -> bool:
+        """Whether the model predicts by its hyperplanes."""
+        found = self._linear_scores(grid)
+        return found is not None and bool(np.mean(found.argmax(axis=1) == self.predict(grid)) >= AGREEMENT)
+
+    def _linear_scores(self, grid: Array) -> Array | None:
+        if self.weights is None:
+            return None
+        coef, intercept = self.weights
+        return _sided(decision(grid @ coef.T + intercept, self.classes.size, self.multiclass))
+
+    def _decision(self, grid: Array) -> Array | None:
+        decide = getattr(self.model, "decision_function", None)
+        if decide is None:
+            return None
+        found = np.asarray(self._quietly(decide, grid), np.float64)
+        found = _sided(found[:, None] if found.ndim == 1 else found)
+        return found if found.shape == (len(grid), self.classes.size) else None
+
+    def _quietly(self, method: Any, grid: Array) -> Any:
+        rows = type(self.like)(grid, columns=list(self.like.columns)) if hasattr(self.like, "iloc") else grid
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that a grid does not have
+            return method(rows)
+
+
+def _sided(scores: Array) -> Array:
+    """Return a column for each class, where one for two classes said which side a point is on."""
+    if scores.shape[1] > 1:
+        return scores
+    # Zero is the side of the first class.
+    return np.hstack([-scores, np.where(scores > 0, scores, scores - np.finfo(float).tiny)])
+
+
+def as_classifier(model: Any, X: Any, y: Any) -> Classifier:
+    """Return a fitted classifier of two features as pictures need it, or raise an error that says what is missing."""
+    if isinstance(model, Run):
+        if model.model is None:
+            raise InvalidInput("The run of an estimator has no weights. Pass the estimator.")
+        model = model.model
+    if not hasattr(model, "predict"):
+        raise InvalidInput(f"{type(model).__name__} has no predict. Pass a fitted classifier, or what train returns.")
+    if hasattr(model, "W") and hasattr(model, "b") and hasattr(model, "classes"):  # LinearModel
+        weights = np.asarray(model.W, np.float64), np.asarray(model.b, np.float64)
+        found = Classifier(model, model.classes, weights, model.multiclass, model.feature_names or None, None)
+        _check_width(model.W.shape[1])
+        return found
+    _check_width(getattr(model, "n_features_in_", 2))
+    return _from_estimator(model, X, y)
+
+
+def _check_width(width: int) -> None:
+    if width != 2:
+        raise InvalidInput(f"The model has {width} features; a picture of the plane needs 2. Fit it on two.")
+
+
+def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
+    try:
+        predicted = np.asarray(model.predict(X))
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            classes = np.unique(np.concatenate([np.asarray(y), predicted]))
+    except (ValueError, AttributeError, TypeError) as error:  # an estimator's NotFittedError is both of the first two
+        fault = f"{type(model).__name__} does not predict: it is not fitted, or takes other rows"
+        raise InvalidInput(f"{fault} ({error}). Fit it first.") from None
+    classes = np.asarray(classes)
+    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    weights = None
+    if coef is not None and intercept is not None and not hasattr(coef, "toarray"):
+        coef = np.atleast_2d(np.asarray(coef, np.float64))
+        weights = coef, np.broadcast_to(np.asarray(intercept, np.float64), coef.shape[:1])
+    multiclass = getattr(model, "multiclass", "ovr")
+    names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
+    return Classifier(model, classes, weights, multiclass, None if names is None else list(names), X)
+
+
+def linear_parts(model: Any) -> tuple[Array, Array, Array]:
+    """Return the weights, the biases and the classes of a linear model of any width, or raise an error."""
+    if isinstance(model, Run) and model.model is not None:
+        model = model.model
+    if hasattr(model, "W") and hasattr(model, "b"):
+        return np.asarray(model.W, np.float64), np.asarray(model.b, np.float64), np.asarray(model.classes)
+    missing = [name for name in ("coef_", "intercept_", "classes_") if not hasattr(model, name)]
+    if missing:
+        raise InvalidInput(
+            f"{type(model).__name__} has no {missing[0]}: it is not fitted, or not linear. Fit one that is."
+        )
+    coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
+    return coef, np.broadcast_to(np.asarray(model.intercept_, np.float64), coef.shape[:1]), np.asarray(model.classes_)
+
+
+def margins(model: Any, X: Any, y: Any) -> Array:
+    """Return the margin of each row: y f(x) of two classes, else the own score less the best other.
+
+    Divided by the length of the weights where there are two classes and a linear model: a distance.
+    """
+    if isinstance(model, Run) and model.model is not None:
+        model = model.model
+    decide = getattr(model, "decision_function", None) or getattr(model, "scores", None)
+    classes = getattr(model, "classes_", getattr(model, "classes", None))
+    if decide is None or classes is None:
+        raise InvalidInput(f"{type(model).__name__} gives no scores: it has no margins. Pass a fitted classifier.")
+    found, truth = np.asarray(decide(X), np.float64), np.asarray(y)
+    classes = np.asarray(classes)
+    number = np.searchsorted(classes, truth).clip(0, classes.size - 1)
+    if found.ndim == 1:
+        coef = getattr(model, "coef_", getattr(model, "W", None))
+        length = 1.0 if coef is None else float(np.linalg.norm(np.asarray(coef)))
+        return np.asarray(np.where(number == 1, found, -found) / (length or 1.0))
+    own = found[np.arange(truth.size), number]
+    others = found.copy()
+    others[np.arange(truth.size), number] = -np.inf
+    return np.asarray(own - others.max(axis=1))
