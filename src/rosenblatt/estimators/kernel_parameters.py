@@ -20,6 +20,11 @@ DEFAULT_BIAS = 0.5  # added to the kernel unless the user decides
 class ForKernels(InEpochs):
     """Parameters of kernels, budgets and aggregates, and those of epochs that mean something else in the dual."""
 
+    without_shards = (
+        "Expansions of several shards have no mean that is known to learn. Put AssociationUnits in front of an "
+        "AveragedPerceptron, or train without shards."
+    )
+
     kernel: str | Callable[[Any, Any], Any] = custom(
         default="rbf",
         text='"linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma '

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_names, as_weights, used_rows
-from rosenblatt.data.survey import survey
+from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -245,9 +245,18 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         """Train; every `fit` calls it itself, so that warnings find the line that called that."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
-            self._finish(run(job, state), job, classes, state)
+            self._finish(self._run(job, state), job, classes, state)
         self._warn()
         return self
+
+    def _run(self, job: Job, state: Any) -> Run:
+        """Train a state in place, in as many shards as there are to be."""
+        if self.shards == 1:
+            return run(job, state)
+        # Imported here: most training has no shards.
+        from rosenblatt.learn.sharded import run_in_shards
+
+        return run_in_shards(job, state, int(self.shards))
 
     def _prepare(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -286,9 +295,15 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
         """Look at the sizes of the values before a fit."""
         sizes = survey(table, used_rows(weight))
-        self._adapt(sizes, n_classes, warm=warm)
+        self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
         if self.minds_scale and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
+
+    def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
+        """Return the sizes of the values as a look at each shard tells: the same, wherever the shards are."""
+        from rosenblatt.learn.sharded import table_census
+
+        return table_census(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""
@@ -335,6 +350,8 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+            if self.shards != 1:
+                raise InvalidInput(f"shards={self.shards} learn beside each other, not trial by trial. Use shards=1.")
             recorder = Recorder(job, state)
             self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
         return recorder.recording(self.run_, self)

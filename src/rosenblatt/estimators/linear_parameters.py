@@ -54,6 +54,9 @@ from rosenblatt.verbs.rules import (
     SquaredHingeRule,
 )
 
+NO_MEAN = (
+    "have no mean that is known to learn. Choose AveragedPerceptron or PassiveAggressive, or train without shards."
+)
 RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": LogisticRule}
 
 
@@ -180,6 +183,8 @@ class ForPassiveAggressive(FullTraining, LinearMember):
 class ForArow(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
     """Parameters of adaptive regularisation of weights."""
 
+    without_shards = f"Covariances of several shards {NO_MEAN}"
+
     r: float = real(default=1.0, text="The larger, the smaller the steps.", above=0, wanted="a positive number")
     covariance: Literal["diagonal", "full"] = choice(
         default="diagonal",
@@ -198,6 +203,8 @@ class ForArow(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, With
 
 class ForWinnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
     """Parameters of Winnow."""
+
+    without_shards = f"Weights that are multiplied {NO_MEAN}"
 
     balanced: bool = flag(default=True, text="Whether features may be of either sign.")
     factor: float = real(
@@ -274,6 +281,8 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
 
 class ForAdalineRegressor(WithLmsRate, InEpochs, WithWarmStart, LinearMember):
     """Parameters of Adaline for numbers."""
+
+    without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
 
     normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 

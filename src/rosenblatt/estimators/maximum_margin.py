@@ -123,6 +123,9 @@ class MaximumMargin(Declared, _Fitted):
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
+    without_shards = (
+        "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
+    )
     stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
     at_times = ("run_", "_exact_weights")  # files from before have none
 

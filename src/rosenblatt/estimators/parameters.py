@@ -115,7 +115,9 @@ def real(
     return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent, words)
 
 
-def integer(*, default: int | None, text: str, least: int, wanted: str, optional: bool = False) -> Any:
+def integer(
+    *, default: int | None, text: str, least: int, wanted: str, optional: bool = False, absent: int | None = None
+) -> Any:
     """Declare a whole number from `least` on; or None, if optional."""
 
     def accepts(value: Any) -> bool:
@@ -124,7 +126,7 @@ def integer(*, default: int | None, text: str, least: int, wanted: str, optional
         return is_whole(value) and bool(value >= least)
 
     kind = "int or None" if optional else "int"
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", _is_number)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", _is_number, absent)
 
 
 def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
@@ -212,6 +214,8 @@ class Declared:
     """A class whose constructor takes its declared fields by keyword, and only stores them."""
 
     declared: ClassVar[Mapping[str, Parameter]] = {}
+    # Why there is no parameter `shards`, where it would be missed.
+    without_shards: ClassVar[str] = ""
     # What a fit leaves on the object, for the placeholder {attributes} of the docstring.
     attributes_text: ClassVar[str] = ""
 
@@ -239,6 +243,8 @@ class Declared:
         for name in names:
             if name not in cls.declared:
                 remedy = did_you_mean(name, cls.declared) or f" It has {', '.join(cls.declared)}."
+                if name == "shards" and cls.without_shards:
+                    remedy = f" {cls.without_shards}"
                 raise InvalidArgument(f"{cls.__name__} has no parameter {name!r}.{remedy}")
 
     def set_params(self, **params: Any) -> Self:
@@ -384,11 +390,26 @@ class OnThreads(Declared):
 
     n_jobs: int | None = custom(
         default=None,
-        text="Threads for the problems of a multiclass task; -1 for all processors. The result does not depend on it.",
+        text="Threads for the problems of a multiclass task, or for shards; -1 for all processors. The result does not"
+        " depend on it.",
         kind="int or None",
         accepts=lambda value: value is None or (is_whole(value) and value != 0),
         wanted="a number of threads from 1, -1 for all processors, or None for one",
         stores=lambda value: value is None or isinstance(value, Integral),
+    )
+
+
+class WithShards(OnThreads):
+    """A number of shards."""
+
+    shards: int = integer(
+        default=1,
+        text="Parts of the rows that learn by themselves in each epoch, and whose weights are averaged after it"
+        " (McDonald, Hall and Mann 2010). `n_jobs` threads work on them, also for two classes. The result depends on"
+        " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
+        least=1,
+        wanted="a whole number from 1",
+        absent=1,
     )
 
 
@@ -452,5 +473,5 @@ class WithPenalty(Declared):
     )
 
 
-class FullTraining(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep):
+class FullTraining(InEpochs, ForClasses, WithPadding, WithShards, WithValidation, WithWarmStart, WithStart, WithKeep):
     """Everything that a classifier trained in epochs may take."""

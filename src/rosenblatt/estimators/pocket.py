@@ -57,6 +57,10 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
+    without_shards = (
+        "A pocket compares weights on all rows, and not on those of a shard. Choose Perceptron, or train "
+        "without shards."
+    )
     keeps = "last"
 
     partial_fit = available_when(_no_stream)(LinearClassifier.partial_fit)

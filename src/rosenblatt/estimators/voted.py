@@ -64,6 +64,10 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
     """
 
     keeps = "last"
+    without_shards = (
+        "A vote is over all weights in the order of the trials, which shards do not have. Choose "
+        "AveragedPerceptron, or train without shards."
+    )
     stored_attributes = (*LinearClassifier.stored_attributes, "updates")
 
     def _method(self) -> Method:

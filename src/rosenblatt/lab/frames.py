@@ -17,7 +17,8 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import follows_theorem, known, rate
-from rosenblatt.learn.multiclass import code, decision, winners
+from rosenblatt.learn.decisions import decision, winners
+from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.record import Recording, record
 from rosenblatt.storage.container import pack_arrays, unpack_arrays
 

@@ -1,0 +1,350 @@
+"""The presenter of shards: an epoch is a round, in which each shard learns by itself from the weights of all.
+
+What holds the shards is a `Shards`: threads over one table here, Dask and Spark in `rosenblatt.scaling`. All that it
+must do is to `combine`: call a function on each shard, and merge what they return along the fixed tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.memory import check_memory
+from rosenblatt.data.table import SQUARED_LENGTHS, Table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.in_memory import Job
+from rosenblatt.learn.mixing import (
+    Census,
+    Late,
+    Learn,
+    Lesson,
+    Measure,
+    Part,
+    Portion,
+    Round,
+    Shard,
+    census_of,
+    check_mixing,
+    folded,
+    merge,
+    merge_tree,
+    mix,
+    rows_of_shards,
+)
+from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
+from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.stopping import LOSS, PERCEPTRON, Ceiling, Cycle, Stop
+from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
+from rosenblatt.methods.method import all_finite, check_start, copy_state, never
+
+Array = npt.NDArray[Any]
+Work = Callable[..., Any]
+
+
+class Shards:
+    """Rows in shards, wherever they are. A subclass moves functions to them and results back; nothing else."""
+
+    def combine(self, work: Work, late: Late = never) -> Any:
+        """Call `work` on each shard that has rows, and merge what it returns along the tree over their numbers.
+
+        Parameters
+        ----------
+        work : callable
+            Of a `Shard`, and where that is possible of `late`. It can be pickled, and so can what it returns, which
+            has a method `merge`.
+        late : callable
+            Whether to end early.
+        """
+        raise NotImplementedError
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Forget all shards but these, which have rows."""
+
+    def census(self) -> Census:
+        """Look at all rows once; forget the shards that have none."""
+        found: Census = self.combine(census_of)
+        if not found.n_rows:
+            raise InvalidInput("There are no rows to learn from. Pass data with at least one row of a weight above 0.")
+        self.keep(found.numbers)
+        return found
+
+
+class OnThreads(Shards):
+    """Shards in the memory of this process, worked on by one thread or several."""
+
+    def __init__(self, shards: Iterable[Shard], threads: int = 1) -> None:
+        self.shards, self.threads = list(shards), threads
+
+    def combine(self, work: Work, late: Late = never) -> Any:
+        """Call `work` on each shard; of what was not merged yet, there is little at any time."""
+        if self.threads == 1:
+            return merge_tree((work(shard, late) for shard in self.shards), merge)
+        ended = False
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                return merge_tree(self._results(pool, work, lambda: ended or late()), merge)
+            finally:  # an interrupt need not wait for the shards
+                ended = True
+
+    def _results(self, pool: ThreadPoolExecutor, work: Work, late: Late) -> Iterator[Any]:
+        waiting = iter(self.shards)
+        running = [pool.submit(work, shard, late) for shard in islice(waiting, self.threads)]
+        while running:
+            found = running.pop(0).result()
+            running.extend(pool.submit(work, shard, late) for shard in islice(waiting, 1))
+            yield found
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Forget all shards but these."""
+        self.shards = [shard for shard in self.shards if shard.number in numbers]
+
+
+@dataclass(frozen=True)
+class ShardedJob:
+    """What to learn from shards, how, and until when.
+
+    Attributes
+    ----------
+    shards : Shards
+    lesson : Lesson
+    census : Census
+    plan : Plan
+    names : tuple
+        Labels of the classes.
+    validation : Shards or None
+        Rows to measure the error on, which are not trained on.
+    clock : Clock or None
+        None: starts with the run.
+    """
+
+    shards: Shards
+    lesson: Lesson
+    census: Census
+    plan: Plan
+    names: tuple[Any, ...] = ()
+    validation: Shards | None = None
+    clock: Clock | None = None
+
+
+def run_shards(job: ShardedJob, state: Any) -> Run:
+    """Train `state` in place, and return the record.
+
+    Parameters
+    ----------
+    job : ShardedJob
+    state : NamedTuple of arrays
+        Of the lesson's method; in units of the learning rate where that only scales.
+    """
+    check_mixing(job.lesson.method, job.lesson.mixing)
+    if job.plan.batch:
+        raise InvalidInput(
+            "Batch updates need the sum over all rows, and not over those of a shard. Drop batch=True, or the shards."
+        )
+    return Trainer(job.plan, Sharded(job, state), job.clock).run()
+
+
+def run_in_shards(job: Job, state: Any, shards: int) -> Run:
+    """Train on the rows of a table, in so many shards, on the threads of the plan; return the record."""
+    task, held_out = job.task, job.validation
+    census = table_census(job.table, job.subset, shards)
+    everything = np.arange(task.sign.shape[0])  # labels are numbers already
+    portions = (
+        Shard(number, [Portion(job.table, everything, task.label, task.sample_weight, rows)])
+        for number, rows in rows_of_shards(job.table.shape[0], job.subset, shards)
+    )
+    lesson = Lesson(
+        job.method,
+        everything,
+        task.sign,
+        task.class_cost,
+        job.multiclass,
+        task.bias,
+        job.table.dtype,
+        job.plan.order,
+        job.plan.seed,
+    )
+    validation = None
+    if held_out is not None:
+        rows = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset)
+        validation = OnThreads([Shard(0, [rows])])
+    sharded = ShardedJob(
+        OnThreads(portions, job.plan.threads), lesson, census, job.plan, job.names, validation, job.clock
+    )
+    return run_shards(sharded, state)
+
+
+def table_census(table: Table, subset: Array, shards: int) -> Census:
+    """Return what a census finds of the shards of a table, but for their labels."""
+    nobody, label = np.zeros(1, np.int64), np.zeros(table.shape[0], np.int32)
+    found: list[Census] = [
+        census_of(Shard(number, [Portion(table, nobody, label, np.empty(0), rows)]))
+        for number, rows in rows_of_shards(table.shape[0], subset, shards)
+    ]
+    return merge_tree(found, merge)._replace(entries=table.entries)
+
+
+def start_shards(lesson: Lesson, census: Census, init: Any, rate_scale: float) -> Any:
+    """Return the state before the first round, with the initial weights (w0, b0) if there are any."""
+    problems, features = lesson.sign.shape[1], census.features
+    check_memory(
+        float(problems) * features * lesson.dtype.itemsize,
+        f"The weights of {problems} problems with {features} features",
+        "Use fewer features or classes, or float32.",
+    )
+    together = problems > 1 and not by_pairs(lesson.multiclass) and census.sparse and lesson.method.by_feature
+    state = lesson.method.start(problems, features, lesson.dtype, "F" if together else "C")
+    if init is not None:
+        W0, b0 = check_start(init, problems, features)
+        state.W[:], state.b[:] = W0 / rate_scale, b0 / rate_scale
+    return state
+
+
+def learnable_dtype(census: Census) -> np.dtype[Any]:
+    """Return the type of values whose products neither overflow nor vanish; raise an error if there is none."""
+    for dtype in dict.fromkeys((census.dtype, np.dtype(np.float64))):
+        least, most = SQUARED_LENGTHS[dtype]
+        if least <= census.largest <= most or not census.largest:
+            return dtype
+    raise InvalidInput(
+        f"The longest row has a length of {math.sqrt(census.largest):.3g}, whose products overflow or vanish. Scale "
+        "the data, for example with StandardScaler."
+    )
+
+
+class _Extent(NamedTuple):
+    """What the bounds on margins know of rows that are elsewhere."""
+
+    entries: int
+    largest: float
+
+
+class _Bounds(Ceiling):
+    """The bounds on margins that the steps alone prove: rows that are elsewhere are not searched."""
+
+    def _search(self, part: int, epoch: int, seconds: float) -> None:
+        pass
+
+
+def _bounds(job: ShardedJob, state: Any, parts: int) -> Ceiling:
+    lesson, nobody = job.lesson, np.empty(0, np.int32)
+    task = make_task(nobody, lesson.sign, lesson.multiclass, weight=np.empty(0), bias=lesson.bias)
+    extent: Any = _Extent(job.census.entries, job.census.largest)
+    return _Bounds(extent, task, nobody, state.W, state.b, parts, ())
+
+
+class Sharded(Presenter):
+    """Rows in shards. A part is one problem, or all classes of a joint task."""
+
+    def __init__(self, job: ShardedJob, state: Any) -> None:
+        self.job, self.state, self.plan, self.lesson = job, state, job.plan, job.lesson
+        self.method = method = job.lesson.method
+        copy_state(folded(method, state), state)
+        self.planes = method.hyperplanes(state)
+        self.n_rows, self.shards = job.census.n_rows, len(job.census.numbers)
+        self.joint = job.lesson.joint
+        self.parts = self.counted = 1 if self.joint else state.b.size
+        self.rests, self.validates = method.rests, job.validation is not None
+        self.words = PERCEPTRON if method.finite else LOSS
+        self.zero_loss, self.remedy = method.zero_loss, method.remedy
+        if self.parts > 1 and job.names:
+            self.names, self.noun = part_names(job.names, job.lesson.multiclass)
+        self.copied: Any = None
+        self.rate_scale = method.rate_scale(self.plan.eta)
+        repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and method.finite
+        self.cycle = Cycle(state.W, state.b) if repeats else None
+        self.ceiling = _bounds(job, state, self.parts)
+        # Trials of a shard so far; those of an earlier fit count, where one goes on.
+        self.begun = state.t.copy()
+        self.trials = np.zeros_like(state.t)
+
+    def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
+        """Let every shard learn from its rows once, and mix what they have learned."""
+        rate = self.plan.rate(epoch) / self.rate_scale
+        problems = np.arange(self.state.b.size) if self.joint else np.array(active)
+        given = Round(epoch, self.state.W, self.state.b, self.begun + self.trials // self.shards, problems, rate)
+        part: Part = self.job.shards.combine(Learn(self.lesson, given), lambda: clock.late)
+        mix(self.state, part)
+        self.trials += part.trials
+        # A separator of margin g gains g in each step of each shard, and so in the mean of them.
+        self.ceiling.add(part.step / np.where(part.share > 0, part.share, 1.0))
+        del self.planes  # before the next ones take as much memory
+        self.planes = self.method.hyperplanes(self.state)
+        if not all_finite(self.planes):
+            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+        loss = [total * self.rate_scale for total in part.loss.tolist()]
+        whole = part.complete and self.plan.order != "random"
+        return Shown(part.mistakes.tolist(), part.updates.tolist(), loss, int(part.rows), whole)
+
+    def error(self, clock: Clock) -> float | None:
+        """Return the share of wrong rows, by weight; None where the clock leaves no time for all of them."""
+        rows = self.job.validation or self.job.shards
+        found = rows.combine(Measure(self.lesson, self.planes), lambda: clock.overdue)
+        return float(found.wrong / found.total) if found.complete else None
+
+    def fits(self, part: int, clock: Clock) -> bool:
+        """Return whether every row is on its side, where there is one problem and time to look."""
+        if self.parts > 1 or self.joint or clock.overdue:
+            return False
+        found = self.job.shards.combine(Measure(self.lesson, self.planes), lambda: clock.overdue)
+        return bool(found.complete and not found.wrong)
+
+    def objective(self, shown: Shown) -> list[float]:
+        """Return the mean loss of each part, with its penalty."""
+        penalty = self.method.penalty_value(self.planes)
+        if isinstance(penalty, float):
+            return [figure / self.n_rows for figure in shown.loss]
+        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
+        return [figure / self.n_rows + value for figure, value in zip(shown.loss, values, strict=True)]
+
+    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
+        """Return which parts nothing separates with a margin above a share of the radius, by the steps of all shards.
+
+        The others may go on for as long again as they had learned before they stalled.
+        """
+        if not self.method.additive:
+            return super().hopeless(parts, level, epoch, clock)
+        self.ceiling.observe()
+        ends = {part: self.ceiling.end(part, level * self.ceiling.radius, epoch) for part in parts}
+        return {part: stop for part, stop in ends.items() if stop is not None}
+
+    def returned(self, active: list[int]) -> dict[int, int]:
+        """Return parts whose weights are back where they were so many epochs ago."""
+        if self.cycle is None:
+            return {}
+        length = self.cycle.length
+        parts = {part: slice(None) if self.joint else slice(part, part + 1) for part in active}
+        back = {part: length for part, rows in parts.items() if self.cycle.returned(rows)}
+        self.cycle.advance()
+        return back
+
+    @property
+    def radius(self) -> float:
+        """Largest norm of a row, the constant of the bias included."""
+        return math.sqrt(self.job.census.largest + self.lesson.bias)
+
+    def margin_ceiling(self) -> float:
+        """Return the largest margin that any separator can have, as the steps of all shards prove."""
+        return self.ceiling.observe() if self.method.additive else np.inf
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state, in the place of an earlier one."""
+        self.copied = copy_state(self.state, self.copied)
+        return self.copied
+
+    def restore(self, snapshot: Any) -> None:
+        """Put a copy of the state back."""
+        copy_state(snapshot, self.state)
+        del self.planes
+        self.planes = self.method.hyperplanes(self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return the weights at the learning rate that was asked for."""
+        rate = self.planes.W.dtype.type(self.rate_scale)
+        return self.planes.W * rate, self.planes.b * rate
