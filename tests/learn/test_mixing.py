@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.compiled.epochs import ElasticNet, HarmonicRate, HingeRule, PerceptronRule, Ridge
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.mixing import (
@@ -28,6 +27,9 @@ from rosenblatt.learn.mixing import (
 from rosenblatt.learn.multiclass import code
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.verbs.penalties import ElasticNet, Ridge
+from rosenblatt.verbs.rules import HarmonicRate, HingeRule
 
 METHODS = [
     FirstOrder(PerceptronRule(0.0, 0.0)),

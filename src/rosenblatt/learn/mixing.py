@@ -15,17 +15,22 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import epochs
-from rosenblatt.compiled.epochs import Csr, ElasticNet, Hyperplanes, Task, Weights
+from rosenblatt.compiled.errors import weigh_errors
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers, with_dtype
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import by_pairs, decision, is_joint, make_task, winners
+from rosenblatt.learn.decisions import decision, winners
+from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.reserve import check_kind
-from rosenblatt.methods.first_order import FirstOrder, Voted
-from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of, scores
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
+from rosenblatt.methods.scores import scores
+from rosenblatt.methods.voted import Voted
+from rosenblatt.verbs.learning import Weights
+from rosenblatt.verbs.penalties import ElasticNet, settle
+from rosenblatt.verbs.rows import Csr, Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]
@@ -449,7 +454,7 @@ def folded(method: Method, state: Weights) -> Weights:
     assert isinstance(method, FirstOrder)
     if isinstance(method.penalty, ElasticNet):
         state = copy_state(state)
-        epochs.settle(state)
+        settle(state)
         state.owed[:], state.paid[:] = 0.0, 0.0
         return state
     return method._folded(state)
@@ -512,7 +517,7 @@ class Measure:
             if by_pairs(lesson.multiclass) and self.planes.b.size > 1:
                 found = found.merge(self._weigh_pairs(table, task, block))
             else:
-                wrong, total = epochs.weigh_errors(table.rows, task, block, self.planes)
+                wrong, total = weigh_errors(table.rows, task, block, self.planes)
                 found = found.merge(Errors(float(wrong), float(total)))
         return found
 

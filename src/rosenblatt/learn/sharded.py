@@ -19,6 +19,7 @@ import numpy.typing as npt
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import SQUARED_LENGTHS, Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.mixing import (
     Census,
@@ -40,7 +41,8 @@ from rosenblatt.learn.mixing import (
 )
 from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import LOSS, PERCEPTRON, Ceiling, Cycle, Stop
+from rosenblatt.learn.reasons import LOSS, PERCEPTRON
+from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 from rosenblatt.methods.method import all_finite, check_start, copy_state, never
 
