@@ -28,8 +28,8 @@ from rosenblatt.learn.multiclass import code
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.penalties import ElasticNet, Ridge
-from rosenblatt.verbs.rules import HarmonicRate, HingeRule
+from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
+from rosenblatt.verbs.rules import HingeRule
 
 METHODS = [
     FirstOrder(PerceptronRule(0.0, 0.0)),
