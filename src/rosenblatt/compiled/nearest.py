@@ -36,7 +36,7 @@ IMPROVEMENT_SHARE = 1e-10
 # Entries of the rows up to which sums are made in order.
 ORDERED_ENTRIES = 2000
 # Searches of so few rows that take as long as to load the code, and as to compile it.
-SEARCHES_TO_LOAD, SEARCHES_TO_COMPILE = 100, 10_000
+SEARCHES_TO_LOAD, SEARCHES_TO_COMPILE = 100, 25_000
 
 
 class Frame(NamedTuple):
