@@ -29,6 +29,24 @@ def index_of(random):
     return SignedIndex(random.integers(0, 30, 20), own, (own + 1) % 3)
 
 
+def hulls(random):
+    """Rows around the origin and beside it, and rows that repeat and depend on one another."""
+    A = random.normal(size=(90, 4))
+    return (
+        A,
+        A + np.array([1.0, 0.0, 0.0, 2.5]),
+        np.rint(A),
+        np.column_stack([A[:, 0], A[:, 0], -A[:, 1], A[:, 2] * 1e-9]),
+    )
+
+
+def search_of(A, any_separator):
+    active = nearest.ActiveSet(
+        np.zeros(6, np.int64), np.zeros(6), np.zeros((6, 5)), np.zeros((6, 6)), np.zeros(6), np.eye(5)[4]
+    )
+    return A, len(A), active, 0, 1e-12, 100, any_separator
+
+
 def exact_calls():
     """Every function that is interpreted where that costs less, with arguments; all but the last are in and out."""
     random = np.random.default_rng(0)
@@ -61,6 +79,7 @@ def exact_calls():
         ),
         (gathering.gather, (dense, np.arange(30), random.normal(size=30), np.zeros((30, 5)))),
         (gathering.gather, (csr, np.arange(30), random.normal(size=30), np.zeros((30, 5)))),
+        *((nearest.search_few, search_of(A, stop)) for A in hulls(random) for stop in (False, True)),
     ]
 
 
@@ -110,22 +129,6 @@ def test_an_interpreted_function_calls_interpreted_functions_only():
         out, wanted = np.zeros((30, 1)), dense.X @ planes.W.T
         interpreted(scores.score)(rows, np.empty(0, np.int32), planes, out)
         np.testing.assert_allclose(out, wanted)
-
-
-def test_a_search_is_the_same_within_rounding_whichever_way_it_is_made(monkeypatch):
-    random = np.random.default_rng(0)
-    A = random.normal(size=(60, 4)) + np.array([1.0, 0.0, 0.0, 0.5])
-    found = []
-    for most in (0, 10**6):
-        monkeypatch.setattr(nearest, "INTERPRETED_ENTRIES", most)
-        active = nearest.ActiveSet(
-            np.zeros(6, np.int64), np.zeros(6), np.zeros((6, 5)), np.zeros((6, 6)), np.zeros(6), np.eye(5)[4]
-        )
-        k, end, _ = nearest.nearest_point(A, 60, active, 0, 1e-12, 100, False)
-        found.append((end, sorted(active.support[:k].tolist()), active.r.copy()))
-    (end, support, r), (other_end, other_support, other_r) = found
-    assert (end, support) == (other_end, other_support)
-    np.testing.assert_allclose(r, other_r, rtol=1e-9, atol=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------ patience

@@ -113,19 +113,27 @@ def is_eager() -> bool:
 class Patient:
     """A compiled function that is interpreted until that has cost as much as to compile it.
 
-    Nothing is compiled for a few small tables. Code that is in memory or on disk is used at once. Only for functions
-    whose result is the same to the last bit either way: sums of integers, sums in a fixed order.
+    Nothing is compiled for a few small tables. Code that is in memory is used at once, and so is code on disk, unless
+    to load it takes as long as many calls. Only for functions whose result is the same to the last bit either way:
+    sums of integers, sums in a fixed order.
 
     Parameters
     ----------
     loop : compiled function
     work : callable
         Of the same arguments: about how many operations a call takes.
+    most : float
+        Operations that take as long as to compile it.
+    before_disk : float
+        Operations that take as long as to load it.
     """
 
-    def __init__(self, loop: Any, work: Callable[..., float]) -> None:
+    def __init__(
+        self, loop: Any, work: Callable[..., float], most: float = PATIENCE_OPERATIONS, before_disk: float = 0.0
+    ) -> None:
         self.loop, self.work = loop, work
-        self.left = 0.0 if DISABLE_JIT else float(PATIENCE_OPERATIONS)
+        self.left = 0.0 if DISABLE_JIT else float(most)
+        self.disk_from = self.left - before_disk  # operations left when the disk is asked
         self.on_disk = True  # whether it has not been looked for in vain
         update_wrapper(self, loop)
 
@@ -133,7 +141,7 @@ class Patient:
         """Call the function."""
         if self.left <= 0.0 or self.loop.overloads or is_eager():
             return self.loop(*args)
-        if self.on_disk:
+        if self.on_disk and self.left <= self.disk_from:
             try:
                 with loading_only():
                     return self.loop(*args)
@@ -146,6 +154,6 @@ class Patient:
             return interpreted(self.loop)(*args)
 
 
-def patient(work: Callable[..., float]) -> Callable[[Any], Any]:
+def patient(work: Callable[..., float], **limits: float) -> Callable[[Any], Any]:
     """Return a decorator that makes a compiled function `Patient`; no compiled function may call it then."""
-    return lambda loop: Patient(loop, work)
+    return lambda loop: Patient(loop, work, **limits)

@@ -3,9 +3,10 @@
 If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
 margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
 
-A search over few rows takes less time than to compile it, so it is interpreted, with NumPy in place of the innermost
-loops. Sums are rounded differently there: the number of rows and columns alone decides which way is taken. Code is
-written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
+A search over few rows takes less time than to compile it. Its sums are made in order (`Ordered`), so that it gives the
+same bits interpreted and compiled; it is interpreted, with NumPy in place of the innermost loops, unless the code is
+there already. Sums over many rows are made in any order (`Fast`): the number of rows and columns alone decides. Code
+is written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
 
 Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
 """
@@ -13,9 +14,11 @@ Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, r
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from rosenblatt.jit import compiled
-from rosenblatt.patience import interpreted, is_eager
+from rosenblatt.patience import patient
+from rosenblatt.verbs.rows import INLINED, by_type
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 
@@ -30,8 +33,10 @@ LISTED_ROWS = 64
 MARGIN_ROUNDING = 4e-16
 # A row whose margin is below the support's by a smaller share than this does not improve the point.
 IMPROVEMENT_SHARE = 1e-10
-# Entries of the rows up to which a search is interpreted.
-INTERPRETED_ENTRIES = 2000
+# Entries of the rows up to which sums are made in order.
+ORDERED_ENTRIES = 2000
+# Searches of so few rows that take as long as to load the code, and as to compile it.
+SEARCHES_TO_LOAD, SEARCHES_TO_COMPILE = 100, 25_000
 
 
 class Frame(NamedTuple):
@@ -147,21 +152,62 @@ def squares_csr(rows, frame, square):
 # Products with BLAS would start its threads for matrices that fit a cache; these loops are as fast as memory.
 
 
-@compiled(fastmath=FASTMATH)
-def _times(A, k, v, out):
+class Ordered(NamedTuple):
+    """Sums are made from the first product to the last."""
+
+    none: float = 0.0
+
+
+class Fast(NamedTuple):
+    """Sums are made in any order."""
+
+    none: float = 0.0
+
+
+@compiled(forceinline=True)
+def _dot_ordered(A, i, v):
+    total = 0.0
+    for j in range(v.size):
+        total += A[i, j] * v[j]
+    return total
+
+
+@compiled(forceinline=True, fastmath=FASTMATH)
+def _dot_fast(A, i, v):
+    total = 0.0
+    for j in range(v.size):
+        total += A[i, j] * v[j]
+    return total
+
+
+_DOT = {Ordered: lambda sums, A, i, v: _dot_ordered(A, i, v), Fast: lambda sums, A, i, v: _dot_fast(A, i, v)}
+
+
+def dot(sums, A, i, v):
+    """Return the product of row i of A with v."""
+    return by_type(_DOT, sums)(sums, A, i, v)
+
+
+overload(dot, jit_options=INLINED)(lambda sums, A, i, v: by_type(_DOT, sums))
+
+
+@compiled()
+def _times(sums, A, k, v, out):
     """Write the products of the first k rows of A with v."""
     for i in range(k):
-        total = 0.0
-        for j in range(v.size):
-            total += A[i, j] * v[j]
-        out[i] = total
+        out[i] = dot(sums, A, i, v)
 
 
-def _plain_times(A, k, v, out):
-    np.einsum("ij,j->i", A[:k, : v.size], v, out=out[:k])
+def _plain_times(sums, A, k, v, out):
+    out[:k] = _plain_products(A[:k, : v.size], v)
 
 
-@compiled(fastmath=FASTMATH)
+def _plain_products(A, v):
+    # What accumulates adds up in order; a sum from zero on is never -0.0.
+    return np.add.accumulate(A * v, axis=1)[:, -1] + 0.0
+
+
+@compiled()
 def _subtract(A, k, shares, v):
     """Subtract the first k rows of A, each times its share, from v."""
     for i in range(k):
@@ -171,23 +217,20 @@ def _subtract(A, k, shares, v):
 
 
 def _plain_subtract(A, k, shares, v):
-    v -= np.einsum("i,ij->j", shares[:k], A[:k])
+    v[:] = np.subtract.accumulate(np.concatenate([v[None], shares[:k, None] * A[:k]]), axis=0)[-1]
 
 
-@compiled(fastmath=FASTMATH)
-def _norm(v):
-    total = 0.0
-    for j in range(v.size):
-        total += v[j] * v[j]
-    return np.sqrt(total)
+@compiled()
+def _norm(sums, v):
+    return np.sqrt(dot(sums, v.reshape(1, v.size), 0, v))
 
 
-def _plain_norm(v):
-    return np.sqrt(np.einsum("j,j->", v, v))
+def _plain_norm(sums, v):
+    return np.sqrt(np.add.accumulate(v * v)[-1])
 
 
-@compiled(fastmath=FASTMATH)
-def _append(Q, R, k, column, inside):
+@compiled()
+def _append(sums, Q, R, k, column, inside):
     """Append a column to the factors, orthogonalised twice; return the share of it that lies outside the span."""
     rest = Q[k]
     for j in range(rest.size):
@@ -195,11 +238,11 @@ def _append(Q, R, k, column, inside):
     for i in range(k + 1):
         R[k, i] = 0.0
     for _ in range(2):
-        _times(Q, k, rest, inside)
+        _times(sums, Q, k, rest, inside)
         _subtract(Q, k, inside, rest)
         for i in range(k):
             R[k, i] += inside[i]
-    length, total = _norm(rest), _norm(column)
+    length, total = _norm(sums, rest), _norm(sums, column)
     if length <= DEPENDENT_SHARE * total:
         return 0.0
     R[k, k] = length
@@ -208,14 +251,21 @@ def _append(Q, R, k, column, inside):
     return length / total
 
 
-@compiled(fastmath=FASTMATH)
+@compiled()
+def _length(x, y):
+    """Return the length of (x, y), by arithmetic that is the same everywhere, unlike that of `hypot`."""
+    large, small = max(abs(x), abs(y)), min(abs(x), abs(y))
+    return large * np.sqrt(1.0 + (small / large) * (small / large)) if large > 0.0 else 0.0
+
+
+@compiled()
 def _remove(Q, R, c, k, at):
     """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
     for j in range(at, k - 1):
         for i in range(j + 2):
             R[j, i] = R[j + 1, i]
     for j in range(at, k - 1):
-        length = np.hypot(R[j, j], R[j, j + 1])
+        length = _length(R[j, j], R[j, j + 1])
         if length == 0.0:
             continue
         cosine, sine = R[j, j] / length, R[j, j + 1] / length
@@ -229,7 +279,7 @@ def _remove(Q, R, c, k, at):
         c[j], c[j + 1] = cosine * c[j] + sine * c[j + 1], cosine * c[j + 1] - sine * c[j]
 
 
-@compiled(fastmath=FASTMATH)
+@compiled()
 def _back_substitute(R, k, c, out):
     for i in range(k):
         out[i] = c[i]
@@ -239,7 +289,7 @@ def _back_substitute(R, k, c, out):
             out[j] -= R[i, j] * out[i]
 
 
-@compiled(fastmath=FASTMATH)
+@compiled()
 def _walk(active, k, goal):
     """Move the shares to those of the least squares solution, dropping rows whose share would become negative.
 
@@ -275,29 +325,27 @@ def _walk(active, k, goal):
     return k, returned
 
 
-@compiled(fastmath=FASTMATH)
-def _price(A, r, candidates, count):
+@compiled()
+def _price(sums, A, r, candidates, count):
     """Return the largest gain among the listed rows outside the support, and the row's number; -1 if there is none."""
-    width = A.shape[1]
+    inner = r[: A.shape[1]]
     listed, within, barred = candidates.listed, candidates.within, candidates.barred
     best, entering = -np.inf, -1
     for q in range(count):
         i = listed[q]
         if not within[i] and not barred[i]:
-            gain = 0.0
-            for j in range(width):
-                gain += A[i, j] * r[j]
+            gain = dot(sums, A, i, inner)
             if gain > best:
                 best, entering = gain, i
     return best, entering
 
 
-def _plain_price(A, r, candidates, count):
+def _plain_price(sums, A, r, candidates, count):
     listed = candidates.listed[:count]
     listed = listed[~(candidates.within[listed] | candidates.barred[listed])]
     if not listed.size:
         return -np.inf, -1
-    gain = np.einsum("ij,j->i", A[listed], r[: A.shape[1]])
+    gain = _plain_products(A[listed], r[: A.shape[1]])
     best = gain.argmax()
     return gain[best], listed[best]
 
@@ -329,11 +377,11 @@ def _cut(gain, size, most, scratch):
     return scratch[wanted]
 
 
-@compiled(fastmath=FASTMATH)
-def _list(A, size, r, candidates, most):
+@compiled()
+def _list(sums, A, size, r, candidates, most):
     """List the `most` rows of largest gain outside the support, and ties; return their number and the highest gain."""
     gain, listed, within, barred = candidates.gain, candidates.listed, candidates.within, candidates.barred
-    _times(A, size, r[: A.shape[1]], gain)
+    _times(sums, A, size, r[: A.shape[1]], gain)
     highest = -np.inf
     for i in range(size):
         highest = max(highest, gain[i])
@@ -348,8 +396,8 @@ def _list(A, size, r, candidates, most):
     return count, highest
 
 
-def _plain_list(A, size, r, candidates, most):
-    gain = np.einsum("ij,j->i", A[:size], r[: A.shape[1]])
+def _plain_list(sums, A, size, r, candidates, most):
+    gain = _plain_products(A[:size], r[: A.shape[1]])
     highest = gain.max()
     gain[candidates.within | candidates.barred] = -np.inf
     cut = np.partition(gain, size - most)[size - most] if most < size else -np.inf
@@ -358,33 +406,33 @@ def _plain_list(A, size, r, candidates, most):
     return listed.size, highest
 
 
-@compiled(fastmath=FASTMATH)
-def _choose(A, size, r, candidates, count, enough, any_separator):
+@compiled()
+def _choose(sums, A, size, r, candidates, count, enough, any_separator):
     """Choose the row to enter the support; return it (-1: none), the length of the list, and how the search ends.
 
     Most steps look at a short list only; the search ends when all rows were looked at.
     """
-    best, entering = _price(A, r, candidates, count)
+    best, entering = _price(sums, A, r, candidates, count)
     if entering < 0 or best <= enough or (any_separator and best < 0.0):
-        count, highest = _list(A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
+        count, highest = _list(sums, A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
         if any_separator and highest < 0.0:
             return -1, count, APART
-        best, entering = _price(A, r, candidates, count)
+        best, entering = _price(sums, A, r, candidates, count)
         if entering < 0 or best <= enough:
             return -1, count, NEAREST
     return entering, count, LIMIT
 
 
-@compiled(fastmath=FASTMATH)
-def _enter(A, entering, active, k, column, drift):
+@compiled()
+def _enter(sums, A, entering, active, k, column, drift):
     """Take a row into the support; return the share of it outside the span, 0 if it depends on the support."""
     Q, c, r = active.Q, active.c, active.r
     width = A.shape[1]
     for j in range(width):
         column[j] = A[entering, j]
     column[width] = 1.0
-    outside = _append(Q, active.R, k, column, drift)
-    _times(Q[k:], 1, r, drift)
+    outside = _append(sums, Q, active.R, k, column, drift)
+    _times(sums, Q[k:], 1, r, drift)
     along = drift[0]
     if outside == 0.0 or along <= 0.0:
         return 0.0
@@ -392,15 +440,15 @@ def _enter(A, entering, active, k, column, drift):
     active.support[k], active.share[k] = entering, 0.0
     for j in range(r.size):
         r[j] -= along * Q[k, j]
-    _times(Q, k + 1, r, drift)
+    _times(sums, Q, k + 1, r, drift)
     _subtract(Q, k + 1, drift, r)
     for i in range(k + 1):
         c[i] += drift[i]
     return outside
 
 
-@compiled(fastmath=FASTMATH)
-def _search(A, size, active, k, zero, iterations, any_separator):
+@compiled()
+def _search(sums, A, size, active, k, zero, iterations, any_separator):
     """Do what `nearest_point` says."""
     width = A.shape[1]
     support, r = active.support, active.r
@@ -414,14 +462,14 @@ def _search(A, size, active, k, zero, iterations, any_separator):
         within[:] = False
         for a in range(k):
             within[support[a]] = True
-        norm = _norm(r)
+        norm = _norm(sums, r)
         enough = (IMPROVEMENT_SHARE - 1.0) * r[width] + MARGIN_ROUNDING * norm
-        entering, count, end = _choose(A, size, r, candidates, count, enough, any_separator and k > 0)
+        entering, count, end = _choose(sums, A, size, r, candidates, count, enough, any_separator and k > 0)
         if entering < 0:
             return k, end, iteration
         if k > width:
             return k, ORIGIN, iteration
-        outside = _enter(A, entering, active, k, column, drift)
+        outside = _enter(sums, A, entering, active, k, column, drift)
         if outside == 0.0:
             barred[entering] = any_barred = True
             continue
@@ -435,9 +483,16 @@ def _search(A, size, active, k, zero, iterations, any_separator):
             any_barred = False
         # What rounding leaves of a residual grows with how close to dependent the new column was.
         least = max(zero, 0.03 * zero * np.sqrt(width + 1.0) / outside) * max(norm, returned)
-        if _norm(r) <= least or (full and k == width + 1):
+        if _norm(sums, r) <= least or (full and k == width + 1):
             return k, ORIGIN, iteration + 1
     return k, LIMIT, iterations
+
+
+@patient(lambda *arguments: 1.0, most=SEARCHES_TO_COMPILE, before_disk=SEARCHES_TO_LOAD)
+@compiled()
+def search_few(A, size, active, k, zero, iterations, any_separator):
+    """Do the same with sums in order."""
+    return _search(Ordered(0.0), A, size, active, k, zero, iterations, any_separator)
 
 
 def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iterations: int, any_separator: bool) -> Any:
@@ -462,6 +517,8 @@ def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iteration
     any_separator : bool
         Stop at the first separator instead of the nearest point.
     """
-    search = interpreted(_search) if size * A.shape[1] <= INTERPRETED_ENTRIES and not is_eager() else _search
+    few = size * A.shape[1] <= ORDERED_ENTRIES
     with np.errstate(all="ignore"):  # compiled code does not warn
-        return search(A, size, active, k, zero, iterations, any_separator)
+        if few:
+            return search_few(A, size, active, k, zero, iterations, any_separator)
+        return _search(Fast(), A, size, active, k, zero, iterations, any_separator)

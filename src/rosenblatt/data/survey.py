@@ -67,6 +67,12 @@ def _survey_sparse(table: Table, rows: Array) -> tuple[Array, Array, Array]:
     return squares[found], counts[found], columns[found]
 
 
+def _median(values: Array) -> float:
+    """Return the median; NumPy's takes ten times as long for a few values."""
+    ordered, half = np.sort(values), values.size // 2
+    return float(ordered[half] if values.size % 2 else 0.5 * (ordered[half - 1] + ordered[half]))
+
+
 def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     """Look at the sizes of the values in some rows.
 
@@ -96,4 +102,4 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     largest = means.max()
     column = columns[means == largest].min()  # the first, in whatever order they were found
     length, value = math.sqrt(total / rows.size), math.sqrt(total / counts.sum())
-    return Survey(length, value, int(column), math.sqrt(largest), math.sqrt(np.median(means)))
+    return Survey(length, value, int(column), math.sqrt(largest), math.sqrt(_median(means)))

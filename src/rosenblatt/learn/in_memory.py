@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +21,7 @@ from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, new_counts, order_of
+from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, never, new_counts, order_of
 from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
@@ -209,17 +209,16 @@ class InMemory(Presenter):
         """
 
         def work(problems: Array) -> int:
-            shown = self._pass(order, problems, rate)._replace(late=lambda: clock.late)
-            return self.method.present(shown, self.state, into)
+            return self.method.present(self._pass(order, problems, rate, lambda: clock.late), self.state, into)
 
         problems = np.array(active)
         if self.pool is None or self.joint or problems.size == 1:
             return work(problems)
         return max(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
 
-    def _pass(self, order: Array, problems: Array, rate: float) -> Pass:
+    def _pass(self, order: Array, problems: Array, rate: float, late: Callable[[], bool] = never) -> Pass:
         rows, subset = self.job.table.rows, self.job.subset
-        return Pass(rows, self.task, order, subset, problems, rate, self.counts, self.joint)
+        return Pass(rows, self.task, order, subset, problems, rate, self.counts, self.joint, late)
 
     # ---------------------------------------------------------------------------------------------------- measures
 

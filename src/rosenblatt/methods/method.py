@@ -78,7 +78,12 @@ def best_order(method: Method, problems: int, table: Table, *, by_pairs: bool) -
 def all_finite(planes: Any) -> bool:
     """Return whether all weights and biases are finite."""
     if planes.W.size <= FEW_WEIGHTS:
-        return bool(np.isfinite(planes.W).all() and np.isfinite(planes.b).all())
+        # A sum of squares is finite only if each is, and takes less time than to ask each.
+        W = planes.W.ravel("K")
+        with np.errstate(over="ignore"):
+            if np.isfinite(W @ W + planes.b @ planes.b):
+                return True
+        return bool(np.isfinite(W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
     return bool(errors.all_finite(W, planes.b))
 
