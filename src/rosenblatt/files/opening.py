@@ -32,7 +32,7 @@ from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, ope
 
 Array = npt.NDArray[Any]
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 22
 CACHE_BYTES = 64 << 30
 # Module and class of each format's parser, and of what decides how such a file is to be read.
 PARSERS = {
