@@ -107,3 +107,24 @@ def test_estimates_are_left_out_where_nobody_asked(monkeypatch):
 
 def test_one_class_alone_drives_the_intercept():
     assert certify([[0.0], [0.0]], [1, 1]).estimates == ("not identified", "+inf")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_what_a_dependent_column_is_made_of_is_said_exactly(form):
+    X = np.array([[1.0, 0, 0, 5, 0], [2, 1, 0, 5, 3], [3, 1, 0, 5, 4], [4, 0, 0, 5, 3], [5, 1, 0, 5, 6]])
+    X[:, 4] = 1.5 * X[:, 0] - X[:, 1] / 4 + 2
+    found = certify(form(X), [0, 1, 0, 1, 1])
+    assert "Dependent columns: x2 = 0; x3 = 5; x4 = 3/2 x0 - 1/4 x1 + 2." in str(found.coefficients)
+    assert "x4 = 3/2 x0 - 1/4 x1 + 2" in str(found)
+    assert "x4 = 3/2 x0" in found.coefficients._repr_html_()
+    assert verify(found, X, [0, 1, 0, 1, 1])
+
+
+def test_long_factors_are_not_written_out():
+    X = np.array([[1.0, 3.0], [2.0, 0.0], [0.5, 7.0], [0.25, 1.0]])
+    X = np.c_[X, X[:, 0] * 123457 + X[:, 1]]
+    assert "x2 depends on x0, x1." in str(certify(X, [0, 1, 0, 1]).coefficients)
+
+
+def test_nothing_is_said_of_dependence_where_there_is_none():
+    assert "Dependent" not in str(certify([[0.0], [1.0], [2.0]], [0, 1, 0]).coefficients)

@@ -378,7 +378,7 @@ def read_svmlight(text, start, first, width, optional, label, line, indptr, indi
         `line` receives the number of each row's line. `indptr` must hold the entries of the rows read so far.
     indices, values : arrays
         With a place for each four bytes of the text.
-    long_numbers : int64 array of shape (n, 3)
+    long_numbers : int array of shape (n, 3)
         With a place for each 18 bytes of the text, and one more; the first place counts the others.
 
     Returns

@@ -30,7 +30,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 TAIL_BYTES = 1 << 12  # that are looked through for the last newline at a time
-QUEUED_PER_THREAD = 2
+QUEUED_PER_THREAD = 1
 
 
 class Block(NamedTuple):
@@ -172,8 +172,8 @@ def _fill(stream: Any, room: memoryview) -> int:
 def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int) -> Iterator[Result]:
     """Yield work(item) for each item, in order, worked out by threads ahead of the consumer.
 
-    One more thread takes the items from their iterable. At most a few items for each thread are under way, and an
-    error is raised where its result would have come. When the consumer stops, the threads end.
+    One more thread takes the items from their iterable. One item for each thread, and one more, are under way at most.
+    An error is raised where its result would have come. When the consumer stops, the threads end.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 22
 CACHE_BYTES = 64 << 30
 # Module and class of each format's parser, and of what decides how such a file is to be read.
 PARSERS = {

@@ -155,6 +155,16 @@ class Parser(ABC):
         return self.assembler.rows(self.assembler.hashed(pieces)), None
 
 
+# -------------------------------------------------------------------------------------------------------------- notes
+
+
+def noted(places: int) -> Array:
+    """Return room for notes of three numbers; the first place counts the others, of which most are never touched."""
+    room = np.empty((places + 1, 3), np.int32)
+    room[0] = 0
+    return room
+
+
 # ------------------------------------------------------------------------------------------------------------- labels
 
 

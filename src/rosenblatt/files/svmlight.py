@@ -17,7 +17,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.features import Entries
 from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser
+from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, noted
 from rosenblatt.files.sniffing import Sample, sample_lines
 from rosenblatt.files.source import FilePath, line_blocks, open_unpacked
 
@@ -59,10 +59,7 @@ def read_rows(text: Array, first: int, width: int, optional: bool, faults: Fault
     """
     count = int(np.count_nonzero(text == 10))
     label, line = np.empty(count), np.empty(count, np.int32)
-    indptr, long_numbers = (
-        np.zeros(count + 1, np.int32),
-        np.zeros((text.size // BYTES_PER_LONG_NUMBER + 2, 3), np.int64),
-    )
+    indptr, long_numbers = np.zeros(count + 1, np.int32), noted(text.size // BYTES_PER_LONG_NUMBER + 1)
     column, value = (np.empty(text.size // BYTES_PER_PAIR + 1, dtype) for dtype in (np.int32, np.float64))
     arrays = (label, line, indptr, column, value, long_numbers)
     start, rising = (0, 0, 0), True

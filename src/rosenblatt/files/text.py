@@ -28,15 +28,16 @@ class TextParser(Parser):
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""
         faults = Faults(self.skip)
-        end = np.flatnonzero(text == 10)
+        marks = np.flatnonzero((text == 10) | (text == 9))
+        newline = np.flatnonzero(text[marks] == 10)
+        end = marks[newline]
+        first = marks[np.concatenate([[0], newline[:-1] + 1])]  # the first tab of each line, or its end
         lines = end.size
         start = np.concatenate([[0], end[:-1] + 1])
         line = np.flatnonzero((end > start) & ~((end == start + 1) & (text[start] == 13)))
-        start, end = start[line], end[line]
+        start, end, tab = start[line], end[line], first[line]
         label: Array = np.full(line.size, np.nan)
         if self.labels != "none":
-            tabs = np.append(np.flatnonzero(text == 9), text.size)
-            tab = tabs[np.searchsorted(tabs, start)]
             label_end = np.where(tab < end, tab, start)
             found = [start, label_end, np.where(tab < end, tab + 1, start), end, line]
             label, (start, end, line) = self._labels(text, found, faults)

@@ -25,7 +25,7 @@ from rosenblatt.exact.numbers import exact_table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof import certificate_json, words
 from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
-from rosenblatt.proof.certificate_json import INFINITE, NEGATIVE, POSITIVE, Combination, seal_of
+from rosenblatt.proof.certificate_json import INFINITE, NEGATIVE, POSITIVE, UNIDENTIFIED, Combination, seal_of
 from rosenblatt.proof.coefficients import Coefficients
 from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.verbs.rows import Csr, Dense
@@ -96,7 +96,8 @@ class Certificate:
     names : tuple of str
         The features, if the data came with names. Not proved.
     reason : str
-        Why the question is undecided; or what the verdict means for the kernel that was asked about. Advice as well.
+        Why the question is undecided; or what the verdict means for the kernel that was asked about; or what dependent
+        columns are made of. Advice as well. Not proved.
     layout, digest : str
         "dense" or "sparse": which form of the data the digest, a SHA-256 in hexadecimal, is of.
     seal : str
@@ -169,7 +170,8 @@ class Certificate:
             raise InvalidInput(
                 "This certificate says nothing about coefficients. Ask for them with certify(..., coefficients=True)."
             )
-        return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme))
+        note = self.reason if UNIDENTIFIED in self.estimates else ""
+        return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme), note)
 
     def to_frame(self) -> Any:
         """Return `coefficients` as a pandas data frame."""

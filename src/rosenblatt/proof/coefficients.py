@@ -25,6 +25,8 @@ class Coefficients(NamedTuple):
         For each class but the first: for each feature, and last for the intercept.
     extreme : int
         Observations whose fitted probability tends to 0 or 1.
+    note : str
+        What the columns that are not identified are made of.
     """
 
     separation: str
@@ -32,6 +34,7 @@ class Coefficients(NamedTuple):
     names: tuple[str, ...]
     estimates: tuple[str, ...]
     extreme: int
+    note: str = ""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -61,7 +64,7 @@ class Coefficients(NamedTuple):
         table = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
-        return "\n".join([self.sentence(), *lines])
+        return "\n".join([self.sentence(), *lines, *([self.note] if self.note else [])])
 
     def sentence(self) -> str:
         """Describe what kind of separation there is, and on how many observations."""
@@ -74,4 +77,6 @@ class Coefficients(NamedTuple):
         rows = self.rows
         head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(v))}</td>' for v in row.values())}</tr>" for row in rows)
-        return f"<p>{escape(self.sentence())}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{escape(self.sentence())}</p>{table}{note}"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SHOWN_ITEMS = 6
 # Weights beyond these are divided by the largest before they are printed.
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
+# The longest factor of a column that is written out.
+LARGEST_SHARE = 9999
 # From here on, numbers are rounded.
 LARGEST_WRITTEN_OUT = 10**12
 # How the numbers were read, where that is not as they are.
@@ -134,6 +136,36 @@ def _shown_weights(vector: Sequence[Any]) -> list[str]:
     if largest and not SMALLEST_SHOWN <= largest <= LARGEST_SHOWN:
         exact = [v / largest for v in exact]
     return [f"{float(v):.6g}" for v in exact]
+
+
+def describe_relations(relations: dict[int, list[int]], names: Sequence[str]) -> str:
+    """Describe what dependent columns are made of: exactly, or by naming the columns where the factors are long.
+
+    Parameters
+    ----------
+    relations : dict
+        For each dependent feature integers, one for each feature and last for the constant, whose sum of products with
+        these vanishes on every row.
+    names : sequence of str
+        Of the features.
+    """
+    found = []
+    for feature, relation in relations.items():
+        terms = [(j, Fraction(-v, relation[feature])) for j, v in enumerate(relation) if v and j != feature]
+        constant = len(relation) - 1
+        if any(share.denominator > LARGEST_SHARE or abs(share.numerator) > LARGEST_SHARE for _, share in terms):
+            others = some("the intercept" if j == constant else names[j] for j, _ in terms)
+            found.append(f"{names[feature]} depends on {others}")
+        else:
+            shown = some((_term(share, "" if j == constant else names[j]) for j, share in terms), " ")
+            found.append(f"{names[feature]} = {shown.removeprefix('+ ') or '0'}")
+    return f"Dependent columns: {some(found, '; ')}."
+
+
+def _term(share: Fraction, name: str) -> str:
+    """Write a product with its sign in front."""
+    size = abs(share)
+    return f"{'-' if share < 0 else '+'} {f'{_share(size)}{name}' if name else size}"
 
 
 def _describe_margins(certificate: Certificate) -> list[str]:

@@ -180,7 +180,7 @@ def _certify(
                 claims["reason"] = f"The largest margin was not determined: {fault}."
         if coefficients:
             with suppress(OutOfTime, TooLarge):  # here too
-                claims |= estimate_claims(signed, claims, clock)
+                claims |= estimate_claims(signed, claims, names, clock)
     return issue(signed, classes, names=names, **claims)
 
 

@@ -30,6 +30,7 @@ from rosenblatt.proof.certificate_json import (
     Combination,
 )
 from rosenblatt.proof.spans import dependencies, null_basis, product, without
+from rosenblatt.proof.words import describe_relations
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.witness import as_floats, counts_to_multipliers, multipliers_to_counts, solving_seconds
 
@@ -50,7 +51,7 @@ def worthwhile(signed: SignedRows, named: bool) -> bool:
     return signed.n * signed.width <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES)
 
 
-def estimate_claims(signed: SignedRows, claims: dict[str, Any], clock: Clock) -> dict[str, Any]:
+def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[str], clock: Clock) -> dict[str, Any]:
     """Return the fields of a certificate on the coefficients of a logistic regression.
 
     Parameters
@@ -58,6 +59,8 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], clock: Clock) ->
     signed : SignedRows
     claims : dict
         Verdict and witnesses; a `vector` is positive outside the span of the support.
+    names : sequence of str
+        Of the features; empty: x0, x1, ...
     clock : Clock
     """
     if claims["verdict"] == "undecided":
@@ -77,7 +80,11 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], clock: Clock) ->
             estimates[j], combinations[j] = search.decide(j)
         if INFINITE in estimates:
             directions = search.directions
-    return {"estimates": tuple(estimates), "combinations": tuple(combinations), "directions": directions}
+    found = {"estimates": tuple(estimates), "combinations": tuple(combinations), "directions": directions}
+    if not dependent:
+        return found
+    note = describe_relations(dependent, names or [f"x{j}" for j in range(signed.features)])
+    return found | {"reason": f"{claims.get('reason', '')} {note}".lstrip()}
 
 
 class SignSearch:
