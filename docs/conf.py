@@ -20,6 +20,7 @@ extensions = [
     "extensions.commands",
     "extensions.docstrings",
     "extensions.drawing",
+    "extensions.examples",
     "extensions.formulas",
     "extensions.repository",
 ]

@@ -26,6 +26,7 @@ PAGES = {
     "RELEASING.md": "project/releasing.md",
     "SECURITY.md": "project/security.md",
     "benchmarks/README.md": "explanation/benchmarks.md",
+    "examples/README.md": "learn/examples.md",
 }
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(#[^)\s]+)?(?=\))")
 

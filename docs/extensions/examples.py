@@ -1,0 +1,16 @@
+"""Examples end with an empty line, so that doctest knows where their output ends. Pages are shown without it."""
+
+import re
+
+from sphinx.application import Sphinx
+
+
+def shorten(app: Sphinx, page: str, content: list[str]) -> None:
+    """Take the last, empty line from each example of a page."""
+    content[0] = re.sub(r"^(```python\n>>> .*?)\n\n([ ]*```)$", r"\1\n\2", content[0], flags=re.DOTALL | re.MULTILINE)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect the event."""
+    app.connect("source-read", shorten)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
