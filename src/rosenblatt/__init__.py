@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
+    from rosenblatt.documents.report import Report as Report
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators.arow import AROW as AROW
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learn.loading import load_linear as load_linear
     from rosenblatt.learn.model import LinearModel as LinearModel
     from rosenblatt.learn.record import record as record
+    from rosenblatt.learn.tables import trial_table as trial_table
     from rosenblatt.learn.trace import trace as trace
     from rosenblatt.learn.train import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
@@ -54,6 +56,7 @@ _HOME = {
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
+    "Report": "documents.report",
     "SoftMargin": "estimators.soft_margin",
     "TableHasher": "estimators.hashers",
     "TextHasher": "estimators.hashers",
@@ -72,6 +75,7 @@ _HOME = {
     "to_onnx": "estimators.onnx",
     "trace": "learn.trace",
     "train": "learn.train",
+    "trial_table": "learn.tables",
     "verify": "proof.verify",
     "warmup": "estimators.warm",
 }

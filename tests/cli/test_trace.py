@@ -19,3 +19,13 @@ def test_trials_are_those_of_the_library(tmp_path):
     assert len(mistakes) == 1 + sum(trial.mistake for trial in wanted)
     assert mistakes[0].split() == ["trial", "epoch", "row", "label", "score", "x1", "x2", "bias"]
     assert len(run("trace", tmp_path / "or.csv", "--trials", 3).stdout.splitlines()) == 4
+
+
+def test_tables_for_the_classroom_are_those_of_the_library(tmp_path):
+    (tmp_path / "or.csv").write_text("x1,x2,or\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
+    for form in ("text", "html", "latex"):
+        told = run("trace", tmp_path / "or.csv", "--table", form).stdout.rstrip("\n")
+        assert told == rosenblatt.trial_table(rosenblatt.trace(X, Y), form)
+    short = run("trace", tmp_path / "or.csv", "--table", "text", "--mistakes-only", "--trials", 3).stdout
+    assert short.splitlines()[-1] == "... 6 more trials"
+    assert "Choose one" in run("trace", tmp_path / "or.csv", "--table", "html", "--json", code=2).stderr

@@ -1,5 +1,7 @@
 """What is printed fits a screen, however large the data."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,27 @@ def test_small_records_are_shown_whole():
     assert "mistakes=(3, 1, 2, 2, 1, 0)" in repr(run)
     assert str(run).startswith("6 epochs, 24 trials, 9 updates in ")
     assert repr(run.model).startswith("LinearModel(W=array([[2., 2.]]), b=array([-1.]), classes=array([-1, 1]), ")
+
+
+def test_html_is_short_and_has_a_picture(shown):
+    for name in ("Run", "Run of train", "Certificate of overlap", "Certificate of a margin", "Theory", "Recording"):
+        html = shown[name]._repr_html_()
+        assert "<svg" in html, name
+        assert len(html) < 60_000, name
+        assert not re.search(r"<script|\son\w+=|\sstyle=", html), name
+
+
+def test_a_fitted_estimator_shows_its_run_below_the_diagram(shown):
+    fitted = shown["estimator"]
+    run = fitted.run_._repr_html_()
+    assert fitted._repr_html_().endswith(run)
+    assert fitted._repr_mimebundle_()["text/html"].endswith(run)
+    assert run not in AveragedPerceptron()._repr_html_()
+
+
+def test_no_label_is_executed_in_html():
+    evil = "<script>alert(1)</script>"
+    X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [evil, "b", "b", "b"]
+    model = Perceptron(shuffle=False).fit(X, y)
+    for html in (model.run_._repr_html_(), certify(X, y)._repr_html_(), theory(X, y)._repr_html_()):
+        assert evil not in html

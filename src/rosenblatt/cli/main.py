@@ -16,6 +16,7 @@ COMMANDS = {
     "predict": ("predict", "Predict the labels of data files."),
     "evaluate": ("evaluate", "Measure how good a model is on data files."),
     "info": ("info", "Describe a model or a data file."),
+    "report": ("report", "Train on a data file, and write what happened as one HTML page."),
     "certify": ("proofs", "Find out whether data is separable, with a proof."),
     "verify": ("proofs", "Check a proof."),
     "trace": ("trace", "Show every trial of the perceptron on a small data file."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import click
@@ -19,6 +20,12 @@ MOST_WEIGHTS_SHOWN = 8
 @option("--trials", type=click.IntRange(1), default=100, show_default=True, help="Most trials to show.")
 @option("--epochs", type=click.IntRange(1), default=1000, show_default=True, help="Most passes over the rows.")
 @option("--mistakes-only", is_flag=True, help="Show only trials that change the weights.")
+@option(
+    "--table",
+    "form",
+    type=click.Choice(("text", "html", "latex")),
+    help="Print a table for the classroom: rows are x1, x2, ..., with the weights before and after each trial.",
+)
 @json_option
 @input_options
 def trace(files: tuple[str, ...], **options: Any) -> None:
@@ -28,27 +35,33 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
 
     \b
     rosenblatt trace or.csv
+    rosenblatt trace or.csv --table latex > or.tex
     """  # noqa: D301
     from rosenblatt.learn.trace import trace as follow
 
     limit, epochs = options.pop("trials"), options.pop("epochs")
-    only, as_json = options.pop("mistakes_only"), options.pop("as_json")
+    only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
+    if form and as_json:
+        raise click.UsageError("--table and --json are two ways to print the same. Choose one.")
     X, y, names = read_all(files, None, options)
-    shown: list[tuple[Any, ...]] = []
-    for trial in follow(X, y, epochs=epochs):
-        if only and not trial.mistake:
-            continue
-        if len(shown) == limit:
-            break
-        if as_json:
+    trials = (trial for trial in follow(X, y, epochs=epochs) if trial.mistake or not only)
+    if form:
+        from rosenblatt.learn.tables import trial_table
+
+        click.echo(trial_table(trials, form, most=limit))
+    elif as_json:
+        for trial in islice(trials, limit):
             keys = ("t", "epoch", "row", "label", "score", "mistake")
             print_json({key: getattr(trial, key) for key in keys} | {"w": trial.w.tolist(), "b": float(trial.b)})
-            shown.append(())
-            continue
-        weights = [f"{value:g}" for value in trial.w] if X.shape[1] <= MOST_WEIGHTS_SHOWN else []
-        mark = "mistake" if trial.mistake else ""
-        shown.append((trial.t, trial.epoch, trial.row, trial.label, f"{trial.score:g}", mark, *weights, f"{trial.b:g}"))
-    if not as_json:
+    else:
         width = X.shape[1] if X.shape[1] <= MOST_WEIGHTS_SHOWN else 0
         features = list(names or [f"w{j}" for j in range(width)])[:width]
-        click.echo(table(("trial", "epoch", "row", "label", "score", "", *features, "bias"), shown))
+        lines = [_line(trial, width) for trial in islice(trials, limit)]
+        click.echo(table(("trial", "epoch", "row", "label", "score", "", *features, "bias"), lines))
+
+
+def _line(trial: Any, width: int) -> tuple[Any, ...]:
+    """Return the cells of a trial, with its weights if there are few."""
+    weights = [f"{value:g}" for value in trial.w] if width else []
+    mark = "mistake" if trial.mistake else ""
+    return trial.t, trial.epoch, trial.row, trial.label, f"{trial.score:g}", mark, *weights, f"{trial.b:g}"

@@ -182,6 +182,21 @@ class EpochLearner(Storable):
         tags.input_tags.sparse = True
         return tags
 
+    def _repr_html_inner(self) -> str:
+        # What scikit-learn's property _repr_html_ returns: its diagram, here with the record of the fit below.
+        return str(super()._repr_html_inner()) + self._fit_as_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._fit_as_html()
+        return bundle
+
+    def _fit_as_html(self) -> str:
+        """Return the record of the fit, with a small picture; empty before one."""
+        run = getattr(self, "run_", None)
+        return run._repr_html_() if isinstance(run, Run) else ""
+
     def _check_own(self) -> None:
         """Raise an error for values of a class's own parameters that are impossible together."""
 

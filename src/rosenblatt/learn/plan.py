@@ -266,6 +266,14 @@ class Run:
         size = f"{count(self.epochs, 'epoch')}, {count(self.trials, 'trial')}, {count(self.updates, 'update')}"
         return f"{size} in {self.seconds:.3g} s. Mistakes by epoch: {shown(self.mistakes)}.\nIt stopped: {self.reason}"
 
+    def _repr_html_(self) -> str:
+        # Imported here: most runs are never shown in a browser.
+        from rosenblatt.markup.charts import sparkline
+        from rosenblatt.markup.elements import tag
+
+        lines = [tag("p", line) for line in str(self).splitlines()]
+        return tag("div", lines[0], sparkline(self.mistakes, "Mistakes in each epoch"), *lines[1:])
+
     @property
     def coef(self) -> Array:
         """The weights that `train` learned, (n_problems, n_features)."""

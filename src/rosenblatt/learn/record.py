@@ -17,6 +17,7 @@ from rosenblatt.learn.trainer import Clock
 from rosenblatt.methods.method import as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.reprs import brief
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -116,6 +117,21 @@ class Recording:
     def __repr__(self) -> str:
         """Return the recording in a few lines: of long columns the size."""
         return brief(self)
+
+    def __str__(self) -> str:
+        """Report the recording in a few lines."""
+        size = (
+            f"{count(self.row.size, 'trial')} of {type(self.estimator).__name__}, {count(len(self.W), 'weight vector')}"
+        )
+        return f"{size}, {count(int(self.mistakes.sum()), 'mistake')}.\nIt stopped: {self.run.reason}"
+
+    def _repr_html_(self) -> str:
+        # Imported here: most recordings are never shown in a browser.
+        from rosenblatt.markup.elements import tag
+        from rosenblatt.markup.figures import growth_chart
+
+        first, second = (tag("p", line) for line in str(self).split("\n", 1))
+        return tag("div", first, growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes])), second)
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials one by one."""

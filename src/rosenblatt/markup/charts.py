@@ -273,7 +273,7 @@ def sideways_bars(names: Sequence[Any], values: Sequence[float], title: str, col
     height, row = 18 * len(names) + 8, 18
     largest = max([abs(value) for value in values if math.isfinite(value)] or [1.0]) or 1.0
     two_sided = min(values, default=0) < 0
-    middle, reach = (265.0, 95.0) if two_sided else (170.0, 170.0)
+    middle, reach = (320.0, 100.0) if two_sided else (170.0, 190.0)
     parts = [tag("line", x1=middle, x2=middle, y1=2, y2=height - 2, stroke=AXES)]
     for k, (name, value, colour) in enumerate(zip(names, values, colours, strict=True)):
         size = min(abs(value) / largest, 1.0) * reach
@@ -283,7 +283,7 @@ def sideways_bars(names: Sequence[Any], values: Sequence[float], title: str, col
         end = left + size + 4 if value >= 0 else left - 4
         side = "start" if value >= 0 else "end"
         parts.append(tag("text", shown_number(value), x=end, y=y + 10, text_anchor=side, fill=SOFT))
-    return drawing(410, height, title, *parts)
+    return drawing(470 if two_sided else 410, height, title, *parts)
 
 
 def shown_number(value: float) -> str:

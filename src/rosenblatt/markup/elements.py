@@ -41,7 +41,7 @@ def joined(parts: Iterable[Any], between: str = "") -> Markup:
     return Markup(between.join(safe(part) for part in parts))
 
 
-def tag(name: str, *content: Any, **attributes: Any) -> Markup:
+def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
     """Return an element.
 
     Parameters

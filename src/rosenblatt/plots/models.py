@@ -169,6 +169,8 @@ def margins(model: Any, X: Any, y: Any) -> Array:
         coef = getattr(model, "coef_", getattr(model, "W", None))
         length = 1.0 if coef is None else float(np.linalg.norm(np.asarray(coef)))
         return np.asarray(np.where(number == 1, found, -found) / (length or 1.0))
+    if found.shape != (truth.size, classes.size):
+        raise InvalidInput(f"{type(model).__name__} has scores of shape {found.shape}, not one for each class.")
     own = found[np.arange(truth.size), number]
     others = found.copy()
     others[np.arange(truth.size), number] = -np.inf

@@ -211,7 +211,7 @@ def _problems(
                 x, y, mask, levels=[0.5, 1.5], colors=["white"], alpha=0.55, hatches=["////"], zorder=0.5
             )
             shaded.set(edgecolor="#9aa0a6", linewidth=0)
-            text = "no class beats all others" if pairs else "no class, or several"
+            text = "no class wins all" if pairs else "no class, or several"
             ax.fill([], [], facecolor="white", edgecolor="#9aa0a6", hatch="////", linewidth=0, label=text)
     for k in range(len(coef) if hyperplanes else 0):
         if coef[k].any():

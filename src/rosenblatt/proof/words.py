@@ -47,9 +47,39 @@ def describe(certificate: Certificate) -> str:
 
 
 def as_html(certificate: Certificate) -> str:
-    """Return the description as HTML, with the table of coefficients if there is one."""
+    """Return the description as HTML, with a picture of the witness, and the table of coefficients if there is one."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in describe(certificate).splitlines())
-    return lines + (certificate.coefficients._repr_html_() if certificate.estimates else "")
+    return lines + picture(certificate) + (certificate.coefficients._repr_html_() if certificate.estimates else "")
+
+
+def picture(certificate: Certificate) -> str:
+    """Return the witness as bars: the weights of a separator, or the shares of the rows that meet; empty without one.
+
+    A certificate does not hold the data, so that there are no points to draw.
+    """
+    # Imported here: most certificates are never shown in a browser.
+    from rosenblatt.markup.charts import sideways_bars
+    from rosenblatt.markup.palette import CLASSES
+
+    if len(certificate.classes) != 2:
+        return ""
+    if certificate.support:
+        sides = [_shares(certificate, rival) for rival in (0, 1)]
+        # Rows with rival 0 are of class 1, and the other way round.
+        rows = [(f"row {i}", float(share), CLASSES[1 - rival]) for rival, side in enumerate(sides) for i, share in side]
+        title = "Shares of the rows whose means meet"
+    elif certificate.vector is not None:
+        names = certificate.names or tuple(f"w{j}" for j in range(certificate.shape[1]))
+        weights = [float(Fraction(v)) for v in certificate.vector[:-1]]
+        rows = [(name, v, CLASSES[int(v > 0)]) for name, v in zip(names, weights, strict=True) if v]
+        title = "Weights of the separator"
+    else:
+        return ""
+    rows = sorted(rows, key=lambda row: -abs(row[1]))[: 2 * SHOWN_ITEMS]
+    if not rows:
+        return ""
+    labels, values, colours = zip(*rows, strict=True)
+    return sideways_bars(labels, values, title, colours)
 
 
 def counted(number: int, noun: str) -> str:

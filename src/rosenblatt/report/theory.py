@@ -117,6 +117,16 @@ class Theory:
             lines.append(f"Its mistakes alone prove that no margin exceeds {self.ceiling:.6g}.")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        # Imported here: most reports are never shown in a browser.
+        from rosenblatt.markup.elements import tag
+        from rosenblatt.markup.figures import squeeze_chart
+
+        picture = (
+            squeeze_chart(self.updates, self.alignment, self.floor, self.square, self.cap) if self.mistakes else None
+        )
+        return tag("div", picture, *(tag("p", line) for line in str(self).splitlines()))
+
 
 class _Record:
     """The quantities of the proof, as weights go by."""

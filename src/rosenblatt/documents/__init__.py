@@ -1,0 +1,1 @@
+"""Documents about a fit, each one HTML file without a network."""

@@ -1,0 +1,89 @@
+"""The run that can be played in a report: the lab in a frame of the page, packed, without a network.
+
+This is the one place where a report meets the lab.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from rosenblatt.errors import RosenblattError
+from rosenblatt.markup.elements import Markup, tag
+
+# Rows and features up to which a run is worth playing.
+MAX_ROWS, FEATURES = 500, 2
+# Bytes that it may add to a page: with a hundred rows, and for each row more.
+MAX_BYTES, BYTES_PER_ROW = 110_000, 800
+
+# Unpacks the lab and puts it into its frame, which inherits the page's policy: only the lab's own script runs there.
+LOADER = """
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("packed-lab").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  document.getElementById("lab-frame").srcdoc = await new Response(stream).text();
+})();
+""".strip()
+
+
+@dataclass(frozen=True)
+class Playable:
+    """A run that can be played, as parts of a page.
+
+    Attributes
+    ----------
+    body : Markup
+        The frame, and the packed lab.
+    scripts : tuple of str
+        For the page.
+    allowed, styles : tuples of str
+        Hashes of the script and of the style in the frame.
+    """
+
+    body: Markup
+    scripts: tuple[str, ...]
+    allowed: tuple[str, ...]
+    styles: tuple[str, ...]
+
+
+def playable(estimator: Any, X: Any, y: Any, names: Any) -> Playable | None:
+    """Return a run to play, or None where the lab is not installed or cannot show it.
+
+    Parameters
+    ----------
+    estimator : estimator of the family
+        A copy of it is recorded.
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    names : sequence of str
+        Of the features.
+    """
+    if X.shape[0] > MAX_ROWS or X.shape[1] != FEATURES:
+        return None
+    try:
+        # By name: the lab is a part that may be missing.
+        pieces = import_module("rosenblatt.lab.page").pieces(estimator, X, y, names=list(names))
+    except (ModuleNotFoundError, RosenblattError):
+        return None
+    script_hash, style_hash = pieces.hashes
+    html = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The run</title>'
+        f"<style>{pieces.style}</style></head><body>{pieces.body}"
+        f'<script type="module">{pieces.script}</script></body></html>'
+    )
+    return packed(html, script_hash, style_hash, MAX_BYTES + BYTES_PER_ROW * max(0, X.shape[0] - 100))
+
+
+def packed(html: str, script_hash: str, style_hash: str, most: int) -> Playable | None:
+    """Return a page as a frame of another, squeezed; None if that is still longer than so many bytes."""
+    squeezed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    text = base64.b64encode(squeezed.compress(html.encode()) + squeezed.flush()).decode()
+    if len(text) > most:
+        return None
+    frame = tag("iframe", id="lab-frame", title="The run, to be played", sandbox="allow-scripts allow-downloads")
+    data = Markup(f'<script type="application/octet-stream" id="packed-lab">{escape(text)}</script>')
+    return Playable(Markup(frame + data), (LOADER,), (script_hash,), (style_hash,))

@@ -1,0 +1,71 @@
+"""The sections of a report have their figures."""
+
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt.datasets import logical, separable, two_moons
+from rosenblatt.documents.findings import examine
+from rosenblatt.documents.sections import heading, in_words, sections
+
+
+def text(markup):
+    return unescape(re.sub(r"<[^>]*>", " ", str(markup)))
+
+
+def by_title(found):
+    return {re.search(r"<h2>(.*?)</h2>", part)[1]: part for part in sections(found)}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    X, y = logical("or")
+    return examine(Perceptron(shuffle=False).fit(X, y), X, y)
+
+
+def test_a_plain_perceptron_has_all_sections(plain):
+    titles = ["In short", "The data", "The training", "The evaluation", "Telling features", "Separable?"]
+    assert list(by_title(plain)) == [*titles, "Mistakes against their bound"]
+
+
+def test_the_training_says_why_it_stopped(plain):
+    assert plain.run.reason in text(by_title(plain)["The training"])
+
+
+def test_the_bound_has_its_numbers(plain):
+    said = " ".join(text(by_title(plain)["Mistakes against their bound"]).split())
+    assert "at most 27" in said
+    assert "mistakes 9" in said
+
+
+def test_without_held_out_rows_the_evaluation_warns(plain):
+    assert "No rows were held out" in text(by_title(plain)["The evaluation"])
+
+
+def test_many_classes_get_their_commonest_confusions():
+    X, y = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 20
+    found = examine(Perceptron(max_iter=2, tol=None).fit(X, y), X, y, time_limit=1.0)
+    parts = by_title(found)
+    assert "The commonest confusions" in parts["The evaluation"]
+    assert "14 more problems" in parts["Telling features"]
+    assert max(map(len, parts.values())) < 40_000
+
+
+def test_kernels_have_no_weights_to_tell():
+    X, y = two_moons(60)
+    found = examine(KernelPerceptron(kernel="rbf").fit(X, y), X, y)
+    assert "Telling features" not in by_title(found)
+    assert "fill-opacity" in by_title(found)["The data"]
+
+
+def test_the_heading_names_what_differs_from_the_defaults(plain):
+    assert heading(plain) == ("Perceptron", "Perceptron with shuffle=False")
+
+
+def test_words_fit_a_screen(plain):
+    assert len(in_words(plain).splitlines()) <= 6
+    X, y = separable(50, 300, 0.5)
+    assert "300 features" in in_words(examine(Perceptron().fit(X, y), X, y))
