@@ -25,6 +25,7 @@ from rosenblatt.cli.options import (
     take_input,
 )
 from rosenblatt.cli.output import Watch
+from rosenblatt.cli.sharding import train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 
 _TRAINING = "Training"
@@ -75,6 +76,13 @@ SMALL_BYTES = 1 << 24
     help="Time between two checkpoints.",
 )
 @option("--resume", section=_TRAINING, is_flag=True, help="Go on from the checkpoint, if there is one.")
+@option(
+    "--dask",
+    section=_TRAINING,
+    metavar="ADDRESS",
+    help="Train on the cluster of this Dask scheduler, whose workers see the files under the same paths. Each file is "
+    "a shard, unless --shards says how many.",
+)
 @quiet_option
 @json_option
 @input_options
@@ -94,6 +102,8 @@ def train(context: click.Context, /, **options: Any) -> None:
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
     _check_target(options["model"])
+    if wants_shards(options):
+        context.exit(train_on_shards(options))
     keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())
@@ -122,6 +132,7 @@ class _Training:
     def __init__(self, options: dict[str, Any], stack: ExitStack) -> None:
         self.quiet, self.as_json = options.pop("quiet"), options.pop("as_json")
         self.path = options.pop("model")
+        options.pop("dask")
         self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
         self.resume = options.pop("resume")
         self.interruption = Interruption()

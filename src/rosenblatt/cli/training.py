@@ -170,7 +170,7 @@ def take_member(options: dict[str, Any]) -> tuple[str, LinearMember]:
     return learner, member
 
 
-def _weights(text: str | None, classes: Any) -> Any:
+def class_weights(text: str | None, numeric: bool) -> Any:
     """Return factors of classes from their option: labels that are numbers are named by numbers."""
     if text is None or text == "balanced":
         return text
@@ -178,7 +178,7 @@ def _weights(text: str | None, classes: Any) -> Any:
     for part in text.split(","):
         label, _, factor = part.rpartition("=")
         try:
-            found[label if classes.dtype.kind == "U" else float(label)] = float(factor)
+            found[float(label) if numeric else label] = float(factor)
         except ValueError:
             raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with a number.") from None
     return found
@@ -214,7 +214,7 @@ def configuration(member: LinearMember, class_weight: str | None) -> Callable[[L
         member.n_features_in_ = look.table.shape[1]
         member._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:
-            member.class_weight = _weights(class_weight, look.classes)
+            member.class_weight = class_weights(class_weight, look.classes.dtype.kind != "U")
         return member._settings()
 
     return configure

@@ -66,6 +66,10 @@ class Shards:
         """
         raise NotImplementedError
 
+    def each(self, work: Work) -> Iterator[Any]:
+        """Yield what `work` returns for each shard, one after the other."""
+        raise NotImplementedError
+
     def keep(self, numbers: Sequence[int]) -> None:
         """Forget all shards but these, which have rows."""
 
@@ -94,6 +98,10 @@ class OnThreads(Shards):
                 return merge_tree(self._results(pool, work, lambda: ended or late()), merge)
             finally:  # an interrupt need not wait for the shards
                 ended = True
+
+    def each(self, work: Work) -> Iterator[Any]:
+        """Yield what `work` returns for each shard."""
+        return (work(shard) for shard in self.shards)
 
     def _results(self, pool: ThreadPoolExecutor, work: Work, late: Late) -> Iterator[Any]:
         waiting = iter(self.shards)

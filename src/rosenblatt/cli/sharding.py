@@ -1,0 +1,91 @@
+"""`rosenblatt train --shards` and `--dask`: training on shards, on threads or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rosenblatt.cli.options import note, print_json, take_input
+from rosenblatt.cli.training import WITHOUT_OPTION, class_weights, describe_run, members, shown_labels, take_member
+
+if TYPE_CHECKING:
+    from rosenblatt.learn.sharded import Shards
+
+# Share of the memory of this machine up to which the rows of files are kept in it.
+HELD_SHARE = 0.4
+# Options of training in one piece.
+WHOLE = ("holdout", "validation", "cache", "checkpoint", "resume", "classes")
+
+
+def wants_shards(options: dict[str, Any]) -> bool:
+    """Return whether the options ask for shards."""
+    return options["dask"] is not None or (options["shards"] or 1) != 1
+
+
+def train_on_shards(options: dict[str, Any]) -> int:
+    """Train on shards, write the model, and return the exit code."""
+    for name in WHOLE:
+        if options[name]:
+            raise click.UsageError(f"--{name} is for training without shards. Leave it out, or --shards and --dask.")
+    quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
+    given, files = take_input(options), list(options["files"])
+    learner, member = take_member(options)
+    parameters = {name: getattr(member, name) for name in member.declared}
+    told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": options["class_weight"]}
+
+    import rosenblatt
+    from rosenblatt.scaling.partitions import decided
+
+    paths, reading, names = decided(files, given)
+    numeric = reading["reading"].label_type == "number"
+    weight = class_weights(options["class_weight"], numeric)
+    chosen = told | {"class_weight": weight, "keep": parameters.get("keep") or "last"}
+    estimator = getattr(rosenblatt, members()[learner][1])(**parameters | chosen)
+    fitted = _on_dask(address, estimator, files, given) if address else _here(estimator, paths, reading, names)
+    parameters = {name: value for name, value in parameters.items() if name not in WITHOUT_OPTION}
+    training = {"learner": learner, "parameters": parameters | told | {"shards": fitted.shards}}
+    training |= describe_run(fitted.run_)
+    model = fitted._stream.model()
+    origin = {"reading": reading["reading"].to_json(), "training": training}
+    replace(model, origin=origin, feature_names=names or ()).save(path)
+    if options["as_json"]:
+        print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)
+        return 0
+    note(f"labels: {shown_labels(model.classes)}", quiet)
+    note(f"It stopped because {fitted.stop_reason_}", quiet)
+    note(f"The model is in {path} ({fitted.shards} shards, {fitted.run_.seconds:.1f} s).", quiet)
+    return 0
+
+
+def _on_dask(address: str, estimator: Any, files: list[str], given: dict[str, Any]) -> Any:
+    """Train on the cluster of a scheduler."""
+    from rosenblatt.scaling.dask import connect, fit
+
+    with connect(address) as client:
+        shards = "partitions" if estimator.shards == 1 else int(estimator.shards)
+        return fit(estimator, files, client=client, shards=shards, rounds=int(estimator.max_iter), **given)
+
+
+def _here(estimator: Any, paths: list[str], reading: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """Train on the threads of this machine."""
+    from rosenblatt.estimators.sharding import fit_shards
+
+    return fit_shards(estimator, _shards(estimator, paths, reading, names), rounds=int(estimator.max_iter))
+
+
+def _shards(estimator: Any, paths: list[str], reading: dict[str, Any], names: tuple[str, ...]) -> Shards:
+    """Return groups of files as shards, as Dask has them; or shares of the rows, where there are fewer files."""
+    from rosenblatt.data.memory import physical_memory
+    from rosenblatt.learn.sharded import OnThreads
+    from rosenblatt.scaling.partitions import FileRows, in_groups, parsed_bytes, shard_of_files, shards_of_rows
+
+    count, jobs = int(estimator.shards), estimator.n_jobs
+    threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
+    if len(paths) < count:
+        return OnThreads(shards_of_rows(FileRows(paths, reading), names, count), threads)
+    hold = parsed_bytes(paths) <= HELD_SHARE * physical_memory()
+    groups = enumerate(in_groups(paths, count))
+    return OnThreads([shard_of_files(k, FileRows(group, reading), names, hold) for k, group in groups], threads)

@@ -1,0 +1,366 @@
+"""The family on Dask: train, predict and certify where the data is. Needs the extra `dask`.
+
+A shard is a partition, in the order of the partitions. The scheduling and the retries are Dask's. The state of the last
+round is the driver's, so that a round whose workers died is made again from there; rows are read again by lineage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.estimators.sharding import check_member, fit_shards
+from rosenblatt.learn.mixing import Late, merge, merge_tree
+from rosenblatt.learn.sharded import Shards, Work
+from rosenblatt.methods.method import never
+from rosenblatt.proof.certificate import Certificate
+from rosenblatt.scaling.partitions import FileRows, decided, in_groups, parsed_bytes, shard_of_block, shard_of_files
+from rosenblatt.scaling.proving import certify_shards
+from rosenblatt.words import shown
+
+try:
+    import dask
+    import dask.array as da
+    import distributed
+except ImportError as error:
+    raise MissingExtra(f'Dask is not installed ({error}). Install it with pip install "rosenblatt[dask]".') from None
+
+Array = npt.NDArray[Any]
+
+# Times that a task, and a round, is tried again when its workers die.
+RETRIES = 10
+# Share of the workers' memory up to which the rows of files are kept there.
+HELD_SHARE = 0.4
+
+
+def fit(
+    estimator: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    client: Any = None,
+    shards: int | str = "partitions",
+    rounds: int | None = None,
+    mixing: str = "uniform",
+    sample_weight: Any = None,
+    hold: bool | None = None,
+    **reading: Any,
+) -> Any:
+    """Train an estimator of the family on a Dask cluster, by iterative parameter mixing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A linear member for which mixing is defined, with its parameters. It stays as it is.
+    data : dask array, dask frame, or list of paths
+        Rows: arrays with dense or sparse blocks; frames; or files of any format that `rosenblatt train` reads, which
+        every worker must see under the same path, and hashes alike. Several files may be one pattern.
+    y : dask array or series, or str
+        Labels, cut as the rows are; of a frame also the name of a column. None for files, which have their own.
+    client : distributed.Client, optional
+        By default the current one.
+    shards : int or "partitions"
+        How many: by default as many as there are partitions, or files. The result depends on it, not on the workers.
+    rounds : int, optional
+        Most rounds, instead of `max_iter` of the estimator.
+    mixing : {"uniform", "mistakes"}
+        Whether all shards count the same, or each by its mistakes.
+    sample_weight : dask array or series, or str, optional
+        As y.
+    hold : bool, optional
+        Whether workers keep the rows of files in memory. By default if they fit; else files are read again in each
+        round. The result does not depend on it.
+    **reading
+        Of files: how to open them, as for `rosenblatt train`: format, label, features, columns, ...
+
+    Returns
+    -------
+    estimator
+        An ordinary one, fitted, with its `run_`.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from rosenblatt import AveragedPerceptron
+    >>> from rosenblatt.scaling.dask import fit
+    >>> with Client("tcp://scheduler:8786") as client:  # doctest: +SKIP
+    ...     model = fit(AveragedPerceptron(), ["day-1.svm", "day-2.svm"], rounds=5)
+    """
+    check_member(estimator)
+    held = OnDask.of(_client(client), data, y, shards=shards, sample_weight=sample_weight, hold=hold, reading=reading)
+    return fit_shards(estimator, held, rounds=rounds, mixing=mixing)
+
+
+def predict(model: Any, data: Any, *, method: str = "predict", **reading: Any) -> Any:
+    """Return what a model predicts, partition by partition, where the data is; nothing is computed yet.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    data : dask array, dask frame, or list of paths
+        Rows. Files are read as in `fit`, with the same options; their labels are left aside.
+    method : str
+        What to call on the model: "predict", "decision_function", "predict_proba".
+
+    Returns
+    -------
+    dask array
+        Of as many rows, in their order; of a frame or of files, of sizes that are not known before they are computed.
+    """
+    sent = dask.delayed(model)
+    call = dask.delayed(_predicted)
+    example = _predicted(model, np.zeros((1, model.n_features_in_)), method)
+    shape = example.shape[1:]
+    if _are_paths(data):
+        paths, options, _ = decided(data, reading | {"labels": "optional"})
+        parts = [call(sent, FileRows([path], options), method) for path in paths]
+        sizes: list[Any] = [np.nan] * len(parts)
+    elif hasattr(data, "to_delayed") and hasattr(data, "columns"):
+        parts = [call(sent, part, method) for part in data.to_delayed()]
+        sizes = [np.nan] * len(parts)
+    elif isinstance(data, da.Array):
+        data = data.rechunk({1: -1})
+        parts = [call(sent, part, method) for part in data.to_delayed().ravel()]
+        sizes = list(data.chunks[0])
+    else:
+        raise _unknown(data)
+    arrays = [
+        da.from_delayed(part, (size, *shape), example.dtype, meta=example[:0])
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def certify(
+    data: Any,
+    y: Any = None,
+    *,
+    client: Any = None,
+    margin: bool = True,
+    time_limit: float | None = None,
+    **reading: Any,
+) -> Certificate:
+    """Decide whether classes can be told apart by hyperplanes, and prove it, where the data is.
+
+    The certificate is one on all rows: `rosenblatt.verify` confirms it on the same rows in one table. Each partition
+    reports the rows that speak against what was found so far, and checks signs in exact arithmetic; the search itself
+    sees only those rows.
+
+    Parameters
+    ----------
+    data, y, client, **reading
+        As for `fit`.
+    margin : bool
+        Whether to look for the largest margin of two classes too.
+    time_limit : float or None
+        Seconds after which the verdict is "undecided".
+
+    Returns
+    -------
+    Certificate
+    """
+    held = OnDask.of(_client(client), data, y, shards="partitions", sample_weight=None, hold=None, reading=reading)
+    return certify_shards(held, margin=margin, time_limit=time_limit)
+
+
+# -------------------------------------------------------------------------------------------------------------- shards
+
+
+class OnDask(Shards):
+    """Shards in the memory of Dask's workers, as futures with their lineage.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    shards : dict from int to Future
+        By number, in their order.
+    """
+
+    def __init__(self, client: Any, shards: dict[int, Any]) -> None:
+        self.client, self.shards = client, shards
+
+    @classmethod
+    def of(
+        cls, client: Any, data: Any, y: Any, *, shards: Any, sample_weight: Any, hold: Any, reading: dict[str, Any]
+    ) -> OnDask:
+        """Return partitions as shards, held by the workers."""
+        if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
+            raise InvalidInput(f"shards={shown(shards)} is not possible. Pass a whole number from 1, or 'partitions'.")
+        if _are_paths(data):
+            if y is not None or sample_weight is not None:
+                raise InvalidInput("Files have their labels and weights in them. Leave y and sample_weight out.")
+            return cls(client, _files(client, data, shards, hold, reading))
+        if reading:
+            raise InvalidInput(f"{next(iter(reading))}= is an option of files. Leave it out for arrays and frames.")
+        blocks = _blocks(data, y, sample_weight, shards)
+        futures = {
+            number: client.submit(shard_of_block, number, *client.compute(parts), pure=False, retries=RETRIES)
+            for number, parts in enumerate(blocks)
+        }
+        return cls(client, futures)
+
+    def combine(self, work: Work, late: Late = never) -> Any:
+        """Call `work` where each shard is, and merge by a tree of tasks; try again if too many workers died."""
+        for attempt in range(RETRIES + 1):
+            try:
+                return self._combine(work)
+            except (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError):
+                if attempt == RETRIES:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _combine(self, work: Work) -> Any:
+        submit: Callable[..., Any] = self._submit
+        # Not scattered: what is scattered has no lineage, and dies with its worker. The warning of a large graph is for
+        # data; this is the state, once.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
+            given = submit(_same, work)
+        parts = [submit(_apply, given, shard) for shard in self.shards.values()]
+        kept = [given, *parts]  # futures that nobody holds are forgotten
+
+        def merged(first: Any, second: Any) -> Any:
+            kept.append(submit(merge, first, second))
+            return kept[-1]
+
+        return merge_tree(parts, merged).result()
+
+    def _submit(self, *task: Any) -> Any:
+        return self.client.submit(*task, pure=False, retries=RETRIES)
+
+    def each(self, work: Work) -> Iterator[Any]:
+        """Yield what `work` returns for each shard, one after the other."""
+        return (self._submit(work, shard).result() for shard in self.shards.values())
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Forget all shards but these."""
+        self.shards = {number: self.shards[number] for number in numbers}
+
+
+def _same(work: Work) -> Work:
+    return work
+
+
+def _apply(work: Work, shard: Any) -> Any:
+    return work(shard)
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address."""
+    try:
+        return distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"There is no Dask scheduler at {address} ({error}). Start one with dask scheduler."
+        ) from None
+
+
+def _client(client: Any) -> Any:
+    if client is not None:
+        return client
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise InvalidInput(
+            "There is no Dask client. Create one, as with distributed.Client(address), or pass client=."
+        ) from None
+
+
+# ---------------------------------------------------------------------------------------------------------- partitions
+
+
+def _are_paths(data: Any) -> bool:
+    if isinstance(data, str | PathLike):
+        return True
+    return isinstance(data, list | tuple) and bool(data) and all(isinstance(path, str | PathLike) for path in data)
+
+
+def _unknown(data: Any) -> InvalidInput:
+    return InvalidInput(
+        f"data is a {type(data).__name__}, which is no collection of Dask. Pass a dask array, a dask frame, or a list "
+        "of paths; for data in memory, call the estimator's own fit."
+    )
+
+
+def _blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
+    """Return for each shard its rows, labels and weights, as delayed objects or as names of columns."""
+    if isinstance(data, da.Array) and data.ndim == 2:
+        return _array_blocks(data, y, weight, shards)
+    if hasattr(data, "to_delayed") and hasattr(data, "columns"):
+        if shards != "partitions":
+            data = data.repartition(npartitions=shards)
+            y, weight = (
+                one.repartition(npartitions=shards) if hasattr(one, "repartition") else one for one in (y, weight)
+            )
+        parts = data.to_delayed()
+        if y is None:
+            raise InvalidInput("y is missing. Pass the name of the column that has the labels.")
+        columns = [parts, *([one] * len(parts) if _is_plain(one) else one.to_delayed() for one in (y, weight))]
+        if len({len(column) for column in columns}) > 1:
+            raise InvalidInput("y or sample_weight has other partitions than the rows. Pass the names of columns.")
+        return [list(part) for part in zip(*columns, strict=True)]
+    raise _unknown(data)
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
+    """Return the blocks of arrays; `shards` cuts them as the estimators cut a table."""
+    if y is None:
+        raise InvalidInput("y is missing. Pass a dask array with the label of each row.")
+    if np.isnan(data.shape[0]) and shards != "partitions":
+        data = data.compute_chunk_sizes()
+    if shards != "partitions":
+        sizes = tuple(len(part) for part in np.array_split(np.arange(data.shape[0]), shards))
+        data = data.rechunk({0: sizes, 1: -1})
+    else:
+        data = data.rechunk({1: -1})
+    known = not np.isnan(data.shape[0])
+    columns = [data.to_delayed().ravel()]
+    for name, one in (("y", y), ("sample_weight", weight)):
+        if one is None:
+            columns.append([None] * len(columns[0]))
+            continue
+        column = one if isinstance(one, da.Array) else da.asarray(one)
+        if known and column.shape[:1] != data.shape[:1]:
+            raise InvalidInput(f"{name} has {column.shape[0]} values, data has {data.shape[0]} rows. Pass one each.")
+        column = column.rechunk({0: data.chunks[0]}) if known else column
+        if column.numblocks[0] != len(columns[0]):
+            raise InvalidInput(f"{name} has other blocks than the rows, whose sizes are not known. Cut both alike.")
+        columns.append(column.to_delayed().ravel())
+    return [list(part) for part in zip(*columns, strict=True)]
+
+
+def _files(client: Any, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
+    """Return the files of each shard, as futures."""
+    paths, options, names = decided(data, reading)
+    count = len(paths) if shards == "partitions" else shards
+    if count > len(paths):
+        raise InvalidInput(
+            f"{len(paths)} files cannot become {count} shards. Split them into at least as many files, or ask for "
+            "fewer shards."
+        )
+    if hold is None:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        limits = [worker["memory_limit"] for worker in workers]
+        hold = not limits or 0 in limits or parsed_bytes(paths) <= HELD_SHARE * sum(limits)
+    return {
+        number: client.submit(
+            shard_of_files, number, FileRows(group, options), names, hold, pure=False, retries=RETRIES
+        )
+        for number, group in enumerate(in_groups(paths, count))
+    }
+
+
+def _predicted(model: Any, rows: Any, method: str) -> Array:
+    call = getattr(model, method)
+    if not isinstance(rows, FileRows):
+        return np.asarray(call(rows))
+    return np.concatenate([np.asarray(call(chunk.table.matrix())) for chunk in rows.source()])

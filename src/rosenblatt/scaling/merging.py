@@ -1,0 +1,55 @@
+"""Models that were trained apart become one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.sharding import check_member
+
+
+def merge(models: Sequence[Any], shares: Sequence[float] | None = None) -> Any:
+    """Return the model whose weights are the mean of several, each trained by `partial_fit` on rows of its own.
+
+    Averages are over the trials of all of them, and trials and mistakes add up. A class that only some have met is
+    added to the others first, with the weights that it would have there, had it been announced at the start. The merged
+    model can go on learning.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Fitted, of one class and with the same parameters. They stay as they are.
+    shares : sequence of float, optional
+        How much each counts; equal by default.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from rosenblatt.scaling import merge
+    >>> here = Perceptron().partial_fit([[1.0, 0.0], [-1.0, 0.0]], ["a", "b"])
+    >>> there = Perceptron().partial_fit([[0.0, 1.0], [-1.0, 0.0]], ["c", "b"])
+    >>> both = merge([here, there])
+    >>> both.classes_.tolist(), both.t_
+    (['a', 'b', 'c'], 4)
+    """
+    if not models:
+        raise InvalidInput("There are no models to merge. Pass at least one.")
+    for model in models:
+        check_member(model)
+        model._learned("weights")
+        if type(model) is not type(models[0]):
+            raise InvalidInput(
+                f"A {type(model).__name__} and a {type(models[0]).__name__} learn differently. Merge models of one "
+                "class."
+            )
+    merged = copy.copy(models[0])
+    first, *others = (copy.deepcopy(model._stream) for model in models)
+    merged._stream = first.merge(others, shares)
+    merged._store_chunk(merged.run_)
+    return merged

@@ -1,0 +1,138 @@
+"""Partitions of an engine become shards: blocks of arrays and frames, and files that are read where they are needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.labels import as_weights
+from rosenblatt.data.names import column_names
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.chunks import joined
+from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.learn.mixing import Portion, Shard, make_portion
+
+Array = npt.NDArray[Any]
+
+# Bytes of text that are parsed together; the order in which rows are shuffled depends on it.
+CHUNK_BYTES = 1 << 22
+# Bytes of memory for a byte of a file, once it is parsed; and of a packed one.
+PARSED_BYTES, UNPACKED_BYTES = 3, 15
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".parquet")
+
+
+def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
+    """Return a block of an array or a frame, with its labels, as a shard.
+
+    Parameters
+    ----------
+    number : int
+    X : array, sparse matrix or data frame of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,); or, of a data frame, the name of the column with the labels
+    weight : array-like of shape (n_rows,); or, of a data frame, the name of the column with the weights; optional
+    """
+    if hasattr(X, "columns"):
+        X, y, weight = _from_frame(X, y, weight)
+    names = column_names(X)
+    if not X.shape[0]:
+        return Shard(number, [], names)
+    table = as_table(X if sp.issparse(X) or hasattr(X, "columns") else np.asarray(X))
+    values = np.asarray(weight, float) if weight is not None else np.empty(0)
+    checked = as_weights(values, table.shape[0]) if values.size and values.any() else values
+    portion = make_portion(table, np.asarray(y), checked)
+    return Shard(number, [] if portion is None else [portion], names)
+
+
+def _from_frame(frame: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Take the columns of labels and weights out of a data frame, if they are in it."""
+    taken = [name for name in (y, weight) if isinstance(name, str)]
+    missing = [name for name in taken if name not in frame.columns]
+    if missing:
+        raise InvalidInput(f"There is no column {missing[0]!r}. The columns are {', '.join(map(str, frame.columns))}.")
+    y, weight = (frame[name] if isinstance(name, str) else name for name in (y, weight))
+    return frame.drop(columns=taken), y, weight
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+@dataclass
+class FileRows:
+    """Rows of some files, parsed anew each time that they are asked for.
+
+    Attributes
+    ----------
+    paths : list of str
+    options : dict
+        For `open_source`; with the decisions of how to read, so that every worker reads and hashes alike.
+    """
+
+    paths: list[str]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Portion]:
+        for chunk in self.source():
+            weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
+            portion = make_portion(chunk.table, chunk.label, weight)
+            if portion is not None:
+                yield portion
+
+    def source(self) -> FileSource:
+        """Open the files."""
+        return open_source(self.paths, **self.options)
+
+
+def shard_of_files(number: int, rows: FileRows, names: tuple[str, ...], hold: bool) -> Shard:
+    """Return files as a shard, which keeps its rows in memory or reads them again in each round."""
+    return Shard(number, list(rows) if hold else rows, names)
+
+
+def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[Shard]:
+    """Return the rows of files, all of them in memory, in so many shards: neighbours, as a table is cut."""
+    whole = joined(list(rows.source()))
+    X, weight = whole.table.matrix(), whole.weight
+    parts = np.array_split(np.arange(whole.label.size), shards)
+    found = [
+        shard_of_block(number, X[part], whole.label[part], None if weight is None else weight[part])
+        for number, part in enumerate(parts)
+    ]
+    return [Shard(shard.number, shard.portions, names) for shard in found]
+
+
+def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, Any], tuple[str, ...]]:
+    """Look at the first file; return the files one by one, options under which all are read alike, and their columns.
+
+    Raises
+    ------
+    InvalidInput
+        If what a row becomes depends on the rows of other files.
+    """
+    source = open_source(paths, **options)
+    if source.inputs.standard_input is not None:
+        raise InvalidInput("Standard input cannot be read by several workers. Pass paths of files.")
+    if source.stateful:
+        raise InvalidInput(
+            "A dictionary of names, and scaling, depend on all rows before a row, which no worker sees. Hash the "
+            "names, or pass names= and scaling= of an earlier reading."
+        )
+    fixed = {"chunk_bytes": CHUNK_BYTES, "threads": 1} | options | {"reading": source.reading}
+    for name in ("format", "label", "label_type", "header", "columns", "zero_based", "features"):
+        fixed.pop(name, None)
+    return [os.path.abspath(path) for path in source.inputs.paths], fixed, source.names or ()
+
+
+def parsed_bytes(paths: Sequence[str]) -> int:
+    """Return about how much memory the rows of files take."""
+    return sum(os.path.getsize(path) * (UNPACKED_BYTES if path.endswith(PACKED) else PARSED_BYTES) for path in paths)
+
+
+def in_groups(items: Sequence[Any], groups: int) -> list[list[Any]]:
+    """Return neighbours in so many groups, as even as can be."""
+    return [[items[i] for i in part] for part in np.array_split(np.arange(len(items)), groups)]

@@ -1,0 +1,442 @@
+"""Certificates on rows that are elsewhere: the search sees few of them, and what it finds is checked on all.
+
+A working set of rows is certified. Each shard then looks, in exact arithmetic, for rows that contradict what was found:
+on the wrong side of the separator, closer to it than the margin, or outside the span of the support. The lowest of them
+join the working set, until there are none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.labels import as_names
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.learn.mixing import Late, Portion, Shard
+from rosenblatt.learn.reserve import check_kind
+from rosenblatt.learn.sharded import Shards
+from rosenblatt.methods.method import never
+from rosenblatt.proof.brackets import (
+    ROUNDING_GUARD,
+    Bracket,
+    common_point,
+    direction,
+    mistake_bound,
+    outer_radius,
+    quotient,
+)
+from rosenblatt.proof.certificate import Certificate, _sparse_bytes
+from rosenblatt.proof.certificate_json import seal_of
+from rosenblatt.proof.spans import null_basis
+from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.separability.margin import margin_claims
+from rosenblatt.separability.verdict import verdict_claims
+from rosenblatt.separability.witness import as_floats
+from rosenblatt.verbs.rows import Csr
+
+Array = npt.NDArray[Any]
+
+# Rows of the first working set, and rows that all shards together add to it, for each column; and for each shard.
+ROWS_PER_COLUMN, ROWS_PER_SHARD = 4, 8
+# Share by which the margin of a row may be below the lowest of the working set.
+MARGIN_GAP = 1e-8
+# Directions that vanish on a support, up to which rows are compared with them.
+MAX_DIRECTIONS = 1 << 10
+
+
+class SomeRows(NamedTuple):
+    """Rows of the working set; those of shards are put together.
+
+    Attributes
+    ----------
+    place : int array of shape (n, 2)
+        Number of the shard, and of the row in it.
+    X : CSR matrix or array
+    label : int array
+    lowest : tuple of Fraction or None
+        For each margin that was asked for, its lowest value on all rows of the shards; None for one without rows.
+    radius : float
+        Of all rows of the shards.
+    """
+
+    place: Array
+    X: Any
+    label: Array
+    lowest: tuple[Fraction | None, ...] = ()
+    radius: float = 0.0
+
+    def merge(self, other: Self) -> Self:
+        """Return the rows of both."""
+        both: Any = [self.X, other.X]
+        X = sp.vstack(both, "csr") if sp.issparse(self.X) else np.concatenate(both)
+        lowest = tuple(
+            min((one for one in pair if one is not None), default=None)
+            for pair in zip(self.lowest, other.lowest, strict=True)
+        )
+        place, label = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("place", "label"))
+        return self._replace(place=place, X=X, label=label, lowest=lowest, radius=max(self.radius, other.radius))
+
+
+class Extent(NamedTuple):
+    """How many rows there are where, and which labels they have; those of shards add up."""
+
+    classes: Array
+    sizes: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    features: int
+    sparse: bool
+
+    def merge(self, other: Self) -> Self:
+        """Return the extent of both."""
+        if not self.features or not other.features:  # no rows
+            return (self if self.features else other)._replace(sizes=self.sizes + other.sizes)
+        if (self.features, self.names) != (other.features, other.names):
+            raise InvalidInput(
+                f"Some rows have {self.features} features, others {other.features}. Pass the same columns."
+            )
+        check_kind(self.classes, other.classes)
+        classes = np.unique(np.concatenate([self.classes, other.classes]))
+        sparse = self.sparse and other.sparse
+        return self._replace(classes=classes, sizes=self.sizes + other.sizes, sparse=sparse)
+
+
+def extent_of(shard: Shard, late: Late = never) -> Extent:
+    """Return how many rows a shard has, and which labels."""
+    found = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
+    for portion in shard.portions:
+        more = Extent(portion.classes, (), shard.names, portion.table.shape[1], isinstance(portion.table.rows, Csr))
+        sizes = ((shard.number, found.sizes[0][1] + portion.table.shape[0]),)
+        found = found.merge(more)._replace(sizes=sizes)
+    return found
+
+
+@dataclass(frozen=True)
+class Looker:
+    """What all work on a shard needs to know: the classes, and whether rows travel as sparse ones."""
+
+    classes: Array
+    sparse: bool
+    most: int  # rows to report
+
+    def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
+        """Yield the portions of a shard as signed rows, each with the number of its first row."""
+        first = 0
+        for portion in shard.portions:
+            yield first, signed_of(portion.table, self.label(portion), max(self.classes.size, 2))
+            first += portion.table.shape[0]
+
+    def label(self, portion: Portion) -> Array:
+        """Return class numbers; where there is one class only, it is the second of two."""
+        number = np.searchsorted(self.classes, portion.classes)[portion.label]
+        return number if self.classes.size > 1 else np.ones_like(number)
+
+    def taken(self, shard: Shard, first: int, signed: SignedRows, rows: Array, lowest: Any, radius: float) -> SomeRows:
+        """Return rows of a portion as they travel."""
+        X = dense_or_sparse(signed.table.matrix()[rows], self.sparse)
+        place = np.stack([np.full(rows.size, shard.number), first + rows], axis=1)
+        return SomeRows(place, X, signed.label[rows], lowest, radius)
+
+
+def dense_or_sparse(X: Any, sparse: bool) -> Any:
+    """Return rows as a CSR matrix or as an array."""
+    if sparse:
+        return sp.csr_matrix(X)
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+
+
+def signed_of(table: Table, label: Array, classes: int) -> SignedRows:
+    """Return the signed rows of a table; its values are the floats that they are."""
+    return SignedRows(table, label, classes)
+
+
+@dataclass(frozen=True)
+class Sampled(Looker):
+    """The first working set: rows evenly spread over each shard, and one of each class."""
+
+    def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
+        """Return some rows of a shard."""
+        found: SomeRows | None = None
+        for first, signed in self.parts(shard):
+            spread = np.arange(0, signed.samples, -(-signed.samples // self.most))
+            rows = np.union1d(spread, np.unique(signed.label, return_index=True)[1])
+            some = self.taken(shard, first, signed, rows, (), outer_radius(signed))
+            found = some if found is None else found.merge(some)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True)
+class Contradictions(Looker):
+    """Rows that contradict the claims of a working set.
+
+    Attributes
+    ----------
+    claims : Claims
+    """
+
+    claims: Claims
+
+    def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
+        """Return the rows of a shard that contradict most, and the lowest margins of all its rows."""
+        found: SomeRows | None = None
+        with np.errstate(all="ignore"):
+            for first, signed in self.parts(shard):
+                rows = self.claims.contradicted(signed, self.most)
+                some = self.taken(shard, first, signed, rows, self.claims.lowest(signed), 0.0)
+                found = some if found is None else found.merge(some)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a working set says, as far as other rows may contradict it.
+
+    Attributes
+    ----------
+    strict : weights or None
+        Positive on every row.
+    weak : weights or None
+        Nowhere negative.
+    basis : list of weights
+        Vanish on every row on which the weak ones do; on every row, where there are none.
+    margins : tuple of (weights, class or None, float)
+        The lowest margin of the working set, of a class or of both.
+    """
+
+    strict: Any = None
+    weak: Any = None
+    basis: tuple[Any, ...] = ()
+    margins: tuple[tuple[Any, int | None, float], ...] = ()
+
+    def contradicted(self, signed: SignedRows, most: int) -> Array:
+        """Return the samples that contradict most."""
+        wrong: list[Array] = []
+        for w, least in ((self.strict, 1), (self.weak, 0)):
+            if w is not None:
+                bad = np.flatnonzero(signed.signs(w) < least)
+                wrong.append(_lowest(signed, w, bad, most))
+        if self.basis:
+            others = np.arange(signed.n) if self.weak is None else np.flatnonzero(signed.signs(self.weak) == 0)
+            outside = [others[signed.signs(v)[others] != 0][:most] for v in self.basis]
+            wrong.append(np.unique(np.concatenate(outside))[:most])
+        for w, c, floor in self.margins:
+            s = signed.margins(_floats(w))[0]
+            low = np.flatnonzero(s < floor - MARGIN_GAP * abs(floor))
+            wrong.append(_lowest(signed, w, low if c is None else low[signed.label[low] == c], most))
+        if not wrong:
+            return np.empty(0, np.int64)
+        return np.unique(signed.split(np.concatenate(wrong).astype(np.int64))[0])
+
+    def lowest(self, signed: SignedRows) -> tuple[Fraction | None, ...]:
+        """Return the lowest margins, each bounded from below."""
+        found: list[Fraction | None] = []
+        for w, c, _ in self.margins:
+            ids = np.arange(signed.n) if c is None else np.flatnonzero(signed.label == c)
+            found.append(signed.lowest_margin(w, ids) if ids.size else None)
+        return tuple(found)
+
+
+def _floats(w: Any) -> Array:
+    return w if isinstance(w, np.ndarray) else np.asarray(as_floats(w))
+
+
+def _lowest(signed: SignedRows, w: Any, ids: Array, most: int) -> Array:
+    return ids[np.argsort(signed.margins(_floats(w))[0][ids], kind="stable")[:most]]
+
+
+# ---------------------------------------------------------------------------------------------------------- the driver
+
+
+def certify_shards(shards: Shards, *, margin: bool = True, time_limit: float | None = None) -> Certificate:
+    """Certify the rows of all shards; see `rosenblatt.scaling.dask.certify`."""
+    clock = Clock(time_limit)
+    extent: Extent = shards.combine(extent_of)
+    numbers = [number for number, size in extent.sizes if size]
+    if not numbers:
+        raise InvalidInput("There are no rows to certify. Pass data with at least one row.")
+    shards.keep(numbers)
+    return _Proof(shards, extent, margin, clock).certificate()
+
+
+class _Proof:
+    """A proof in progress."""
+
+    def __init__(self, shards: Shards, extent: Extent, margin: bool, clock: Clock) -> None:
+        self.shards, self.extent, self.margin, self.clock = shards, extent, margin, clock
+        self.sizes = {number: size for number, size in extent.sizes if size}
+        ends = np.cumsum([0, *self.sizes.values()])
+        self.offset = dict(zip(self.sizes, ends[:-1].tolist(), strict=True))
+        self.n_rows = int(ends[-1])
+        self.classes = max(extent.classes.size, 2)
+        width = (extent.features + 1) * (self.classes - 1)
+        self.looker = (extent.classes, extent.sparse, ROWS_PER_COLUMN * width // len(self.sizes) + ROWS_PER_SHARD)
+        self.working: SomeRows = shards.combine(Sampled(*self.looker))
+        self.radius = self.working.radius
+        self.lowest: tuple[Fraction | None, ...] = ()
+
+    def certificate(self) -> Certificate:
+        """Return the certificate on all rows."""
+        while True:
+            signed, rows = self._signed()
+            claimed = self._claimed(signed)
+            if claimed["verdict"] == "undecided":
+                return self._issue(signed, rows, claimed)
+            try:
+                claims = _claims(signed, claimed)
+            except TooLarge as fault:
+                return self._issue(signed, rows, {"verdict": "undecided", "reason": str(fault)})
+            found: SomeRows = self.shards.combine(Contradictions(*self.looker, claims))
+            self.lowest = found.lowest
+            known = {tuple(place) for place in self.working.place.tolist()}
+            new = [i for i, place in enumerate(found.place.tolist()) if tuple(place) not in known]
+            if not new:
+                return self._issue(signed, rows, claimed)
+            added = SomeRows(found.place[new], found.X[new], found.label[new])
+            self.working = self.working._replace(lowest=()).merge(added)
+
+    def _signed(self) -> tuple[SignedRows, Array]:
+        """Return the working set, and the number of each of its rows among all."""
+        rows = np.array([self.offset[shard] + row for shard, row in self.working.place.tolist()])
+        order = np.argsort(rows)
+        X = self.working.X[order]
+        return signed_of(as_table(X), self.working.label[order], self.classes), rows[order]
+
+    def _claimed(self, signed: SignedRows) -> dict[str, Any]:
+        """Return what a certificate of the working set would claim."""
+        with np.errstate(all="ignore"):
+            try:
+                claimed = verdict_claims(signed, self.clock)
+            except (OutOfTime, TooLarge) as fault:
+                return {"verdict": "undecided", "reason": str(fault)}
+            if self.margin and claimed["verdict"] == "separable" and self.classes == 2:
+                try:
+                    claimed |= margin_claims(signed, claimed["vector"], self.clock)
+                except OutOfTime as fault:
+                    claimed["reason"] = f"The largest margin was not determined: {fault}."
+        return claimed
+
+    def _issue(self, signed: SignedRows, rows: Array, claimed: dict[str, Any]) -> Certificate:
+        claims = dict(claimed)
+        support = tuple(int(i) for i in claims.pop("support", ()))
+        multipliers = tuple(int(v) for v in claims.pop("multipliers", ()))
+        vector = claims.pop("vector", None)
+        if vector is not None:
+            exact = not any(isinstance(v, float) for v in vector)
+            vector = tuple(Fraction(v) if exact else float(v) for v in vector)
+        self._bound(claims, rows)
+        augmented = claims.get("augmented")
+        names = as_names(self.extent.classes)
+        draft = Certificate(
+            arithmetic="binary",
+            shape=(self.n_rows, self.extent.features),
+            classes=names if len(names) > 1 else (None, *names),
+            layout="sparse" if self.extent.sparse else "dense",
+            digest=self._digest(),
+            radius=self.radius,
+            vector=vector,
+            boundary=self._boundary(vector) if claims["verdict"] == "quasi-separable" else (),
+            support=tuple(int(rows[i]) for i in support),
+            rivals=tuple(int(r) for r in claims.pop("rivals", ())),
+            multipliers=multipliers,
+            point=common_point(signed, support, multipliers) if support and self.classes == 2 else (),
+            mistake_bound=None if augmented is None else mistake_bound(self.radius, augmented.lower),
+            names=self.extent.names,
+            **claims,
+        )
+        return replace(draft, seal=seal_of(draft.to_dict()))
+
+    def _bound(self, claims: dict[str, Any], rows: Array) -> None:
+        """Let the brackets of margins hold for all rows, and name their rows by their numbers among all."""
+        lowest = list(self.lowest)
+        for name in ("margin", "augmented"):
+            bracket: Bracket | None = claims.get(name)
+            if bracket is None or not bracket.w:
+                continue
+            w = direction(bracket.w)
+            own = lowest[:2] if name == "margin" else lowest[:1]
+            del lowest[: len(own)]
+            least = sum((one for one in own if one is not None), Fraction(0)) / len(own)
+            lower = quotient(least, w[:-1] if name == "margin" else w)
+            lower *= 1 - np.copysign(ROUNDING_GUARD, lower)
+            claims[name] = replace(
+                bracket, lower=min(bracket.lower, float(lower)), rows=tuple(int(rows[i]) for i in bracket.rows)
+            )
+
+    def _boundary(self, vector: Any) -> tuple[int, ...]:
+        found: list[int] = []
+        for number, zero in zip(self.sizes, self.shards.each(Zeros(*self.looker, direction(vector))), strict=True):
+            found.extend((zero + self.offset[number]).tolist())
+        return tuple(found)
+
+    def _digest(self) -> str:
+        """Return the hash of all rows: they pass by the driver, shard by shard, and are not kept."""
+        layout = "sparse" if self.extent.sparse else "dense"
+        state = hashlib.sha256(f"rosenblatt\n{layout}\n{self.n_rows}\n{self.extent.features}\n".encode())
+        for what in ("labels", "rows"):
+            for content in self.shards.each(Hashed(*self.looker, what)):
+                state.update(content)
+        return state.hexdigest()
+
+
+@dataclass(frozen=True)
+class Zeros(Looker):
+    """The samples of a shard with a signed row on which some weights are zero."""
+
+    w: Any
+
+    def __call__(self, shard: Shard, late: Late = never) -> Array:
+        """Return their numbers in the shard."""
+        found = [
+            first + np.unique(signed.split(np.flatnonzero(signed.signs(self.w) == 0))[0])
+            for first, signed in self.parts(shard)
+        ]
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class Hashed(Looker):
+    """What the digest of a certificate is computed from: the labels, or the rows."""
+
+    what: str
+
+    def __call__(self, shard: Shard, late: Late = never) -> bytes:
+        """Return the bytes of a shard."""
+        return b"".join(self._bytes(signed) for _, signed in self.parts(shard))
+
+    def _bytes(self, signed: SignedRows) -> bytes:
+        if self.what == "labels":
+            return np.ascontiguousarray(signed.label, "<i8").tobytes()
+        rows = signed.table.rows
+        if isinstance(rows, Csr) and self.sparse:
+            return _sparse_bytes(np.diff(rows.indptr), rows.indices, rows.data)
+        X: Array = dense_or_sparse(signed.table.matrix(), sparse=False)
+        return (X.astype("<f8", copy=False) + 0.0).tobytes()  # -0.0 becomes 0.0
+
+
+def _claims(signed: SignedRows, claimed: dict[str, Any]) -> Claims:
+    """Return what all other rows must not contradict."""
+    verdict, margins = claimed["verdict"], []
+    if verdict == "separable":
+        for name, sides in (("margin", (0, 1)), ("augmented", (None,))):
+            bracket: Bracket | None = claimed.get(name)
+            if bracket is not None and bracket.w:
+                w = direction(bracket.w)
+                s = signed.margins(_floats(w))[0]
+                margins += [(w, c, float((s if c is None else s[signed.label == c]).min())) for c in sides]
+        return Claims(strict=direction(claimed["vector"]), margins=tuple(margins))
+    support = [int(signed.number(i, r)) for i, r in zip(claimed["support"], claimed["rivals"], strict=True)]
+    basis = tuple(null_basis(signed, support, range(signed.width)))
+    if len(basis) > MAX_DIRECTIONS:
+        raise TooLarge(f"{len(basis)} directions vanish on the support, and rows are compared with {MAX_DIRECTIONS}")
+    weak = None if claimed.get("vector") is None else direction(claimed["vector"])
+    return Claims(weak=weak, basis=basis)

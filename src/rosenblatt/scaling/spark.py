@@ -1,0 +1,382 @@
+"""The family on Spark: an Estimator and a Model of pyspark.ml. Needs the extra `spark`, and Java.
+
+Only calls of DataFrames are used (`mapInArrow`), which Spark Connect has as well. A shard is a partition, in the order
+of the partitions; Spark may cut and order partitions anew when it computes them again. Where the result must not depend
+on that, name a column with the shard of each row (`shardCol`) and one with its place in it (`orderCol`).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.estimators.saving import _class, load, save
+from rosenblatt.estimators.sharding import check_member, fit_shards
+from rosenblatt.learn.mixing import Late, merge, merge_tree
+from rosenblatt.learn.sharded import Shards, Work
+from rosenblatt.methods.method import never
+from rosenblatt.scaling.partitions import shard_of_block
+
+try:
+    import pyarrow as pa
+    from pyspark.ml import Estimator, Model
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.ml.param import Param, Params, TypeConverters
+    from pyspark.ml.param.shared import (
+        HasFeaturesCol,
+        HasLabelCol,
+        HasPredictionCol,
+        HasRawPredictionCol,
+        HasWeightCol,
+    )
+    from pyspark.ml.util import (
+        DefaultParamsReader,
+        DefaultParamsWriter,
+        MLReadable,
+        MLReader,
+        MLWritable,
+        MLWriter,
+    )
+    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+except ImportError as error:
+    raise MissingExtra(f'Spark is not installed ({error}). Install it with pip install "rosenblatt[spark]".') from None
+
+Array = npt.NDArray[Any]
+
+# Columns of what every shard sends back.
+RESULT = "shard long, content binary"
+# Bytes in a cell: longer results come in several.
+CELL_BYTES = 1 << 28
+
+
+# --------------------------------------------------------------------------------------------------- vectors as rows
+
+
+def rows_of(column: Any) -> Any:
+    """Return a column of vectors as an array, if all are dense, or as a CSR matrix.
+
+    Parameters
+    ----------
+    column : pyarrow.StructArray
+        Vectors of pyspark.ml as Arrow has them: type (0: sparse), size, indices, values.
+    """
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    kind, size, indices, values = (column.field(name) for name in ("type", "size", "indices", "values"))
+    lengths = np.diff(values.offsets.to_numpy())
+    data = np.asarray(values.flatten().to_numpy(zero_copy_only=False), float)
+    if column.null_count:
+        raise InvalidInput("A row has no vector of features. Leave such rows out.")
+    dense = kind.to_numpy(zero_copy_only=False) == 1
+    if dense.all():
+        if lengths.size and (lengths != lengths[0]).any():
+            raise InvalidInput("The vectors of features have different lengths. Pass vectors of one length.")
+        return data.reshape(lengths.size, -1)
+    width = int(np.concatenate([size.drop_null().to_numpy(), lengths[dense]]).max())
+    listed = np.asarray(indices.flatten().to_numpy(zero_copy_only=False), np.int64)
+    columns = np.empty(data.size, np.int64)
+    in_dense = np.repeat(dense, lengths)
+    columns[~in_dense] = listed
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    columns[in_dense] = (np.arange(data.size) - starts)[in_dense]
+    pointers = np.concatenate([[0], np.cumsum(lengths)])
+    return sp.csr_matrix((data, columns, pointers), shape=(lengths.size, width))
+
+
+def vectors_of(rows: Array) -> Any:
+    """Return the rows of an array as a column of dense vectors, as Arrow has them."""
+    count, width = rows.shape
+    nothing = pa.nulls(count, pa.int32())
+    indices = pa.nulls(count, pa.list_(pa.int32()))
+    values = pa.ListArray.from_arrays(
+        pa.array(np.arange(0, count * width + 1, max(width, 1), dtype=np.int32)), pa.array(rows.ravel().astype(float))
+    )
+    kind = pa.array(np.ones(count, np.int8))
+    return pa.StructArray.from_arrays([kind, nothing, indices, values], ["type", "size", "indices", "values"])
+
+
+# -------------------------------------------------------------------------------------------------------------- shards
+
+
+class OnSpark(Shards):
+    """Shards in the partitions of a DataFrame.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        With the columns features and label, and where they are asked for weight, shard and place.
+    """
+
+    def __init__(self, frame: Any, numbers: Sequence[int] | None = None) -> None:
+        self.frame, self.numbers = frame, numbers
+
+    def combine(self, work: Work, late: Late = never) -> Any:
+        """Call `work` where each partition is; merge what comes back here, in the order of the shards."""
+        found: dict[int, bytes] = {}
+        numbers = None if self.numbers is None else frozenset(self.numbers)
+        for row in self.frame.mapInArrow(_Worker(work, numbers), RESULT).collect():
+            found[row["shard"]] = found.get(row["shard"], b"") + bytes(row["content"])
+        return merge_tree((pickle.loads(found.pop(number)) for number in sorted(found)), merge)
+
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Forget all shards but these."""
+        self.numbers = tuple(numbers)
+
+
+class _Worker:
+    """What a Python worker of Spark does with a partition."""
+
+    def __init__(self, work: Work, numbers: frozenset[int] | None) -> None:
+        self.work, self.numbers = work, numbers
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return the number of each shard of a partition, and what the work returned for it."""
+        table = pa.Table.from_batches(list(batches)) if (batches := _with_rows(batches)) else None
+        if table is None:
+            return
+        for number, part in _shards_of(table):
+            if self.numbers is None or number in self.numbers:
+                weight = part["weight"].to_numpy() if "weight" in part.column_names else None
+                shard = shard_of_block(number, rows_of(part["features"]), part["label"].to_numpy(), weight)
+                content = pickle.dumps(self.work(shard))
+                for first in range(0, len(content), CELL_BYTES):
+                    cells = {"shard": [number], "content": [content[first : first + CELL_BYTES]]}
+                    yield pa.RecordBatch.from_pydict(
+                        cells, schema=pa.schema([("shard", pa.int64()), ("content", pa.binary())])
+                    )
+
+
+def _with_rows(batches: Iterator[Any]) -> Any:
+    return [batch for batch in batches if batch.num_rows]
+
+
+def _shards_of(table: Any) -> Iterator[tuple[int, Any]]:
+    """Yield the shards of a partition, each with its number: that of the partition, or those of the column."""
+    if "shard" not in table.column_names:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        yield (context.partitionId() if context is not None else 0), table
+        return
+    # Sorted by Spark, shard by shard and by place.
+    numbers = table["shard"].to_numpy()
+    cuts = np.flatnonzero(np.diff(numbers)) + 1
+    for first, last in zip([0, *cuts], [*cuts, len(numbers)], strict=True):
+        yield int(numbers[first]), table.slice(first, last - first)
+
+
+# --------------------------------------------------------------------------------------------- the pair of pyspark.ml
+
+
+class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasRawPredictionCol, HasWeightCol):
+    """Parameters of the pair."""
+
+    shardCol = Param(  # noqa: N815 (Spark's spelling)
+        Params._dummy(), "shardCol", "column with the shard of each row, a whole number", TypeConverters.toString
+    )
+    orderCol = Param(  # noqa: N815
+        Params._dummy(), "orderCol", "column with the place of each row in its shard", TypeConverters.toString
+    )
+    rounds = Param(Params._dummy(), "rounds", "most rounds; 0: as many as the learner's max_iter", TypeConverters.toInt)
+    mixing = Param(Params._dummy(), "mixing", "uniform, or mistakes", TypeConverters.toString)
+    learner = Param(Params._dummy(), "learner", "class of the estimator", TypeConverters.toString)
+    settings = Param(Params._dummy(), "settings", "its parameters, as JSON", TypeConverters.toString)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._setDefault(rounds=0, mixing="uniform", learner="AveragedPerceptron", settings="{}")
+
+
+class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
+    """A member of the family as an Estimator of pyspark.ml.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A linear member for which mixing is defined, by default an `AveragedPerceptron`. It becomes the parameters
+        `learner` and `settings` (JSON), which a grid of `CrossValidator` may vary.
+    featuresCol, labelCol, predictionCol, rawPredictionCol, weightCol : str
+        Columns, as everywhere in pyspark.ml. Labels are numbers or texts.
+    rounds, mixing
+        As for `rosenblatt.scaling.dask.fit`.
+    shardCol, orderCol : str, optional
+        Columns with the shard of each row and its place in it. Without them a shard is a partition as it is.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> from rosenblatt.scaling.spark import PerceptronClassifier
+    >>> model = PerceptronClassifier(AveragedPerceptron(), rounds=5).fit(frame)  # doctest: +SKIP
+    >>> model.transform(frame).select("prediction")  # doctest: +SKIP
+    """
+
+    def __init__(self, estimator: Any = None, **columns: Any) -> None:
+        super().__init__()
+        if estimator is not None:
+            check_member(estimator)
+            changed = {
+                name: value
+                for name, value in estimator.get_params().items()
+                if value != type(estimator)().get_params()[name]
+            }
+            try:
+                columns |= {"learner": type(estimator).__name__, "settings": json.dumps(changed)}
+            except TypeError as error:
+                raise InvalidInput(
+                    f"A parameter of the estimator cannot be written as JSON ({error}). Pass numbers and texts."
+                ) from None
+        self._set(**columns)
+
+    def estimator(self) -> Any:
+        """Return the estimator that the parameters describe."""
+        cls = _class(self.getOrDefault(self.learner))
+        if cls is None:
+            raise InvalidInput(f"learner={self.getOrDefault(self.learner)!r} is no estimator of rosenblatt.")
+        return cls(**json.loads(self.getOrDefault(self.settings)))
+
+    def _fit(self, dataset: Any) -> PerceptronClassifierModel:
+        frame = self._prepared(dataset).persist()
+        try:
+            rounds = self.getOrDefault(self.rounds) or None
+            fitted = fit_shards(self.estimator(), OnSpark(frame), rounds=rounds, mixing=self.getOrDefault(self.mixing))
+        finally:
+            frame.unpersist()
+        model: PerceptronClassifierModel = self._copyValues(PerceptronClassifierModel(fitted))
+        return model
+
+    def _prepared(self, dataset: Any) -> Any:
+        """Return the columns that training needs, in the order that was asked for."""
+        taken = {"features": self.featuresCol, "label": self.labelCol, "weight": self.weightCol}
+        taken |= {"shard": self.shardCol, "place": self.orderCol}
+        chosen = {name: self.getOrDefault(param) for name, param in taken.items() if self.isDefined(param)}
+        if "place" in chosen and "shard" not in chosen:
+            raise InvalidInput("orderCol is the place of a row in its shard. Pass shardCol as well.")
+        frame = dataset.select(*(dataset[column].alias(name) for name, column in chosen.items()))
+        if "shard" not in chosen:
+            return frame
+        frame = frame.withColumn("shard", frame["shard"].cast("long")).repartition("shard")
+        return frame.sortWithinPartitions(*(name for name in ("shard", "place") if name in chosen))
+
+    def write(self) -> MLWriter:
+        """Return what writes it."""
+        return DefaultParamsWriter(self)
+
+    @classmethod
+    def read(cls) -> MLReader[Any]:
+        """Return what reads it."""
+        return DefaultParamsReader(cls)
+
+
+class PerceptronClassifierModel(_Columns, Model, MLReadable, MLWritable):
+    """A fitted member of the family as a Model of pyspark.ml.
+
+    Parameters
+    ----------
+    fitted : estimator
+        Any fitted linear member, also one that was read by `rosenblatt.load`.
+
+    Attributes
+    ----------
+    fitted : estimator
+        The ordinary estimator, with its `coef_` and its `run_`.
+    """
+
+    def __init__(self, fitted: Any = None) -> None:
+        super().__init__()
+        self.fitted = fitted
+
+    @property
+    def numClasses(self) -> int:  # noqa: N802 (Spark's spelling)
+        """Number of classes."""
+        return int(self.fitted.classes_.size)
+
+    def _transform(self, dataset: Any) -> Any:
+        texts = self.fitted.classes_.dtype.kind in "UO"
+        fields = [
+            StructField(self.getOrDefault(self.rawPredictionCol), VectorUDT()),
+            StructField(self.getOrDefault(self.predictionCol), StringType() if texts else DoubleType()),
+        ]
+        schema = StructType([*dataset.schema.fields, *fields])
+        predict = _Predict(model_bytes(self.fitted), self.getOrDefault(self.featuresCol), [one.name for one in fields])
+        return dataset.mapInArrow(predict, schema)
+
+    def copy(self, extra: Any = None) -> Any:
+        """Return a copy with other columns; what was learned is shared."""
+        copied = super().copy(extra)
+        copied.fitted = self.fitted
+        return copied
+
+    def write(self) -> MLWriter:
+        """Return what writes it: the parameters as Spark does, and the model as a file of rosenblatt, in a table."""
+        return _Writer(self)
+
+    @classmethod
+    def read(cls) -> MLReader[Any]:
+        """Return what reads it."""
+        return _Reader(cls)
+
+
+def model_bytes(model: Any) -> bytes:
+    """Return the model file of an estimator, as bytes."""
+    file = io.BytesIO()
+    save(model, file)
+    return file.getvalue()
+
+
+class _Predict:
+    """What a Python worker adds to the rows of a partition."""
+
+    def __init__(self, model: bytes, features: str, names: list[str]) -> None:
+        self.model, self.features, self.names = model, features, names
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return the rows with the scores of the classes, and the class."""
+        model = load(self.model)
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            rows = rows_of(batch.column(self.features))
+            scores = np.atleast_2d(model.decision_function(rows).T).T
+            raw = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
+            predicted = model.predict(rows)
+            text = predicted.dtype.kind in "UO"
+            column = pa.array(predicted.astype(str).tolist() if text else predicted.astype(float))
+            yield pa.RecordBatch.from_arrays(
+                [*batch.columns, vectors_of(raw), column], [*batch.schema.names, *self.names]
+            )
+
+
+class _Writer(MLWriter):
+    def __init__(self, instance: PerceptronClassifierModel) -> None:
+        super().__init__()
+        self.instance = instance
+
+    def saveImpl(self, path: str) -> None:  # noqa: N802
+        """Write the parameters, and the model file."""
+        DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession)
+        content = bytearray(model_bytes(self.instance.fitted))
+        self.sparkSession.createDataFrame([(content,)], "model binary").coalesce(1).write.parquet(f"{path}/model")
+
+
+class _Reader(MLReader):  # type: ignore[type-arg, unused-ignore]
+    def __init__(self, cls: type[PerceptronClassifierModel]) -> None:
+        super().__init__()
+        self.cls = cls
+
+    def load(self, path: str) -> PerceptronClassifierModel:
+        """Read the parameters, and the model file."""
+        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
+        content = self.sparkSession.read.parquet(f"{path}/model").first()
+        if content is None:
+            raise InvalidInput(f"{path} has no model in it. Pass a path that write() has written to.")
+        model = self.cls(load(bytes(content["model"])))
+        model._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(model, metadata)
+        return model
