@@ -102,7 +102,7 @@ function sliceView(host, editor, flat) {
       const ends = now.x ? chord(plane.box, now.x[0], now.x[1], bias) : null;
       assign(one, { d: ends ? pathOf(ends, plane.x, plane.y) : "", class: `dual one${now.mistake ? "" : " calm"}` });
       assign(trail, { d: pathOf(states(Math.max(0, now.state - MOST_TRAIL), now.state), plane.x, plane.y) });
-      assign(arrow, { d: now.changed ? arrowPath(plane.pixel(now.old), plane.pixel(now.w)) : "" });
+      assign(arrow, { d: now.changed ? arrowPath(plane.pixel(now.old), plane.pixel(now.w), 11, 7) : "" });
       const [cx, cy] = plane.pixel(now.w);
       assign(dot, { cx, cy });
       const cycle = now.t === run.trials ? cycleStart(run) : -1;
