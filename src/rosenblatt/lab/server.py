@@ -303,7 +303,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         ],
         exception_handlers={404: missing, 405: impossible},
     )
-    app.state.warm_up = warm
+    app.state.warm_up, app.state.queue = warm, queue
     return app
 
 
