@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are between
- * backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
+ * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are
+ * between backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
  */
 import { counted, make, makeMath, short } from "./elements.js";
 import { weightsOf } from "./frames.js";
@@ -155,7 +155,8 @@ const RULES = {
     const name = `\u03b1_${frame.row + 1}`;
     const alpha = Math.abs(frame.alpha?.[frame.row] ?? 0);
     const dropped = frame.dropped ? " The budget is full: a row is dropped." : "";
-    return `${misclassified(frame)}, so it counts once more: \`!${name} \u2190 ${name} + 1 = ${short(alpha)}\`.${dropped}`;
+    const change = `\`!${name} \u2190 ${name} + 1 = ${short(alpha)}\``;
+    return `${misclassified(frame)}, so it counts once more: ${change}.${dropped}`;
   },
 };
 RULES.pocket = RULES.perceptron;
@@ -189,7 +190,8 @@ function opening(run, frame) {
   if (!run.trials) return `${about} ${capital(run.about.stop || run.about.reason)}`.replace(/([^.])$/, "$1.");
   const dual = run.slot !== undefined;
   if (!dual && !isZero(run.W.subarray(0, run.k * run.width))) {
-    return `${about} The weights start at \`w = ${tuple(withoutBias(frame.w))}\`, \`b = ${short(frame.w[frame.w.length - 1])}\`. Press space.`;
+    const bias = short(frame.w[frame.w.length - 1]);
+    return `${about} The weights start at \`w = ${tuple(withoutBias(frame.w))}\`, \`b = ${bias}\`. Press space.`;
   }
   const zero = dual
     ? "No row counts yet, so f is zero everywhere: every point"

@@ -1,5 +1,5 @@
 // @ts-check
-/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by mouse and keys. */
+/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by hand and keys. */
 import { assign, draw, make, short } from "./elements.js";
 import { colourOf, isStraight, scoreOf, weightsOf } from "./frames.js";
 import { chord, clip, pathOf, zeroLine } from "./geometry.js";

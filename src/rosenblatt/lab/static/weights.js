@@ -1,5 +1,5 @@
 // @ts-check
-/** Weight space: the sphere of directions, a slice at the bias, or the plane without a bias; bars where it has no picture. */
+/** Weight space: the sphere of directions, a slice at the bias, the plane without one; bars where it has no picture. */
 import { barsView } from "./bars.js";
 import { assign, draw, make, short } from "./elements.js";
 import { isStraight, weightsOf } from "./frames.js";
