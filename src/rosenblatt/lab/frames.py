@@ -126,10 +126,10 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
     arrays |= _log(recording, estimator) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
     if "W" in arrays and classes.size > 2 and estimator.multiclass != "ovo-vote":
         arrays["E"] = _by_class(arrays["W"], sign, estimator.multiclass)
-    arrays, left_out = _fitting(arrays)
     box = _box(X)
     if box is not None and (scene.traits.kernel or scene.features != "none"):
         arrays["phi"], grid = _basis(scene, estimator, feature_map, box, grid)
+    arrays, left_out = _fitting(arrays)
     about = {
         "scene": scene.as_dict(),
         "classes": [_name(label, classes) for label in classes.tolist()],
@@ -277,7 +277,9 @@ def _fitting(arrays: dict[str, Array]) -> tuple[dict[str, Array], int]:
     size = sum(array.nbytes for array in arrays.values())
     if size <= MAX_BYTES or not trials:
         return arrays, 0
-    kept = max(1, int(trials * (MAX_BYTES / size)))
+    # Points and grid stay as they are; the log of the dual is short.
+    fixed = sum(arrays[name].nbytes for name in ("X", "y", "phi") if name in arrays)
+    kept = max(1, int(trials * max(0.0, (MAX_BYTES - fixed) / (size - fixed))))
     states = int(arrays["at"][kept - 1]) + 1
     cut = {name: array[:kept] for name, array in arrays.items() if name in ("row", "at", "score", "loss", "mistake")}
     cut |= {name: arrays[name][:states] for name in ("W", "mean", "E", "norm2", "dot") if name in arrays}
