@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -12,6 +14,7 @@ from safetensors.numpy import load
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab import server
+from rosenblatt.lab.questions import KINDS
 from rosenblatt.lab.scene import Scene
 
 with warnings.catch_warnings():
@@ -75,6 +78,15 @@ def test_a_wrong_question_gets_400_and_a_sentence(client, data):
         response = post(client, kind, data)
         assert response.status_code == 400
         assert sentence(response).endswith((".", "?"))
+
+
+def test_every_kind_of_question_has_a_place():
+    assert server.KINDS == KINDS
+
+
+def test_the_server_listens_before_the_engine_is_loaded():
+    program = "import sys, rosenblatt.lab.server; print(sorted({'numpy', 'numba', 'sklearn'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 # ----------------------------------------------------------------------------------------------------------- security
