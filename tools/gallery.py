@@ -42,4 +42,5 @@ def draw(folder=None):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for path in draw(*sys.argv[1:2]): print(path)
+    for path in draw(*sys.argv[1:2]):
+        print(path)

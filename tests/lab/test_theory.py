@@ -53,12 +53,9 @@ def test_the_proof_of_xor_is_that_of_the_lecture():
 
 
 def test_quasi_separable_points_name_those_on_the_line():
-    found, X, _ = drawn("data=points&p=0,0a;1,0a;0,0b;2,0b;-1,0a")
-    assert found["verdict"] in ("quasi_separable", "overlapping")
     touching, _, _ = drawn("data=points&p=0,0a;0,1b;0,2a;1,1b;-1,1a")
     assert touching["verdict"] == "quasi_separable"
-    *w, b = touching["hyperplane"]
-    assert b == pytest.approx(0)
+    assert touching["hyperplane"][-1] == pytest.approx(0)
     assert touching["common_point"] == [0.0, 1.0]
     assert any(line.startswith("Points on it") for line in touching["lines"])
 

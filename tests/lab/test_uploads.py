@@ -1,5 +1,6 @@
 """Tables that somebody pastes: points, or a sentence, and nothing of them is run."""
 
+import gzip
 import os
 import tempfile
 
@@ -27,6 +28,11 @@ def test_tabs_semicolons_and_a_named_label_will_do():
     assert points_of_text("kind,a,b\nu,1,2\nv,3,4\n", label="kind")["points"] == [[1.0, 2.0, 0], [3.0, 4.0, 1]]
 
 
+def test_a_column_called_y_is_a_coordinate_beside_one_called_x():
+    assert points_of_text("x,y,kind\n0,1,a\n2,3,b\n")["points"] == [[0.0, 1.0, 0], [2.0, 3.0, 1]]
+    assert points_of_text("a,b,y\n0,1,5\n2,3,6\n")["classes"] == ["5", "6"]
+
+
 def test_more_features_than_two_are_taken_and_it_says_what_is_missing():
     found = points_of_text("a,b,c,y\n1,2,3,0\n4,5,6,1\n")
     assert len(found["points"][0]) == 4
@@ -44,7 +50,7 @@ def test_more_features_than_two_are_taken_and_it_says_what_is_missing():
         ("a,b,y\n1,2,u\n", "1 class"),
         ("a,b,y\n" + "\n".join(f"{i},1,{i}" for i in range(9)), "9 classes"),
         ("a,b,y\n" + "\n".join(f"{i},1,{i % 2}" for i in range(2001)), "2001 rows"),
-        (",".join(f"c{j}" for j in range(60)) + ",y\n" + ",".join("1" * 60) + ",0\n" + ",".join("2" * 60) + ",1\n", "60"),
+        ("\n".join([",".join("1" * 60) + ",0", ",".join("2" * 60) + ",1"]), "60 features"),
         ("a,b,y\n1e30,2,u\n3,4,v\n", "values beyond"),
         ("a,b,y\nred,2,u\nblue,4,v\n", "not numbers"),
         ("x" * (MAX_TABLE_BYTES + 1), "bytes"),
@@ -66,7 +72,7 @@ def test_any_text_is_points_or_gets_a_sentence(text):
         found = points_of_text(text)
     except InvalidInput:
         return
-    assert np.isfinite([point for point in found["points"]]).all()
+    assert np.isfinite(found["points"]).all()
 
 
 def test_a_script_in_a_label_stays_text():
@@ -83,6 +89,9 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 def test_files_are_read_too(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("x,y,label\n0,0,no\n1,1,yes\n")
-    assert points_of_file(str(path))["classes"] == ["no", "yes"]
+    assert points_of_file(path)["classes"] == ["no", "yes"]
+    with gzip.open(tmp_path / "points.csv.gz", "wt") as file:
+        file.write("x1,x2,label\n0,0,no\n1,1,yes\n")
+    assert points_of_file(tmp_path / "points.csv.gz")["names"] == ["x1", "x2"]
     with pytest.raises(InvalidInput):
         points_of_file(str(tmp_path / "none.csv"))

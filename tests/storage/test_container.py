@@ -12,7 +12,7 @@ import safetensors
 import safetensors.numpy
 
 from attacks.forge import content, join, split
-from rosenblatt.storage.container import open_container, pack, read, write
+from rosenblatt.storage.container import open_container, pack, pack_arrays, read, unpack_arrays, write
 from rosenblatt.storage.registry import Fault, expect, stored
 
 CONTENT = {
@@ -313,3 +313,39 @@ def test_a_long_header_is_refused_before_it_takes_memory(unit):
 def test_what_would_be_refused_because_of_its_header_is_not_written():
     with pytest.raises(Fault, match="its header would take"):
         pack({"model": {"labels": np.array([1, "a"] * 600_000, object)}})
+
+
+# -------------------------------------------------------------------------------------------- arrays without a model
+
+ARRAYS = {
+    "flags": np.array([1, 0, 1], np.uint8),
+    "wide": np.arange(6.0).reshape(2, 3),
+    "none": np.zeros((0, 4), np.int32),
+    "turned": np.arange(6, dtype=np.float32).reshape(2, 3).T,
+}
+
+
+def test_arrays_and_a_text_survive_a_message():
+    message = pack_arrays('{"a": "\u00e9"}', ARRAYS)
+    about, found = unpack_arrays(message)
+    assert json.loads(about) == {"a": "\u00e9"}
+    for reader in (found, safetensors.numpy.load(message)):
+        assert reader.keys() == ARRAYS.keys()
+        assert all(np.array_equal(reader[name], array) and reader[name].dtype == array.dtype
+                   for name, array in ARRAYS.items())  # fmt: skip
+
+
+def test_numbers_of_another_byte_order_are_turned_round():
+    assert unpack_arrays(pack_arrays("", {"x": np.arange(3, dtype=">f8")}))[1]["x"].tolist() == [0, 1, 2]
+
+
+def test_a_damaged_message_is_refused_whatever_is_damaged():
+    message = pack_arrays("text", ARRAYS)
+    for length in range(len(message)):
+        with pytest.raises(Fault):
+            unpack_arrays(message[:length])
+    with pytest.raises(Fault, match="take"):
+        unpack_arrays(message + b"x")
+    for wrong in (b"", b"\xff" * 8, b"\x02" + b"\0" * 7 + b"[]", b"\x02" + b"\0" * 7 + b"\xff\xfe"):
+        with pytest.raises(Fault):
+            unpack_arrays(wrong)

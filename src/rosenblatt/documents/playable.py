@@ -9,10 +9,10 @@ import base64
 import zlib
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from typing import Any
 
 from rosenblatt.errors import RosenblattError
+from rosenblatt.lab import page
 from rosenblatt.markup.elements import Markup, tag
 
 # Rows and features up to which a run is worth playing.
@@ -51,7 +51,7 @@ class Playable:
 
 
 def playable(estimator: Any, X: Any, y: Any, names: Any) -> Playable | None:
-    """Return a run to play, or None where the lab is not installed or cannot show it.
+    """Return a run to play, or None where the lab cannot show it.
 
     Parameters
     ----------
@@ -65,9 +65,8 @@ def playable(estimator: Any, X: Any, y: Any, names: Any) -> Playable | None:
     if X.shape[0] > MAX_ROWS or X.shape[1] != FEATURES:
         return None
     try:
-        # By name: the lab is a part that may be missing.
-        pieces = import_module("rosenblatt.lab.page").pieces(estimator, X, y, names=list(names))
-    except (ModuleNotFoundError, RosenblattError):
+        pieces = page.pieces(estimator, X, y, names=list(names))
+    except RosenblattError:
         return None
     script_hash, style_hash = pieces.hashes
     html = (

@@ -196,8 +196,8 @@ CHAPTERS = (
         ),
         "The weights stay bounded although the algorithm never stops. What does it do, and what does that prove?",
         "After one epoch of four mistakes the weights are back at zero, so everything repeats for ever. In between, "
-        "each point was added once with its sign, and the sum was zero: the mean of the positive points is the mean of the "
-        "negative ones, (1/2, 1/2). No line has the same point on both its sides. Press Prove to see it.",
+        "each point was added once with its sign, and the sum was zero: the mean of the positive points is the mean "
+        "of the negative ones, (1/2, 1/2). No line has the same point on both its sides. Press Prove to see it.",
         {"data": "xor", "learner": "Perceptron", "order": "cyclic"},
         (
             Step(1, ("As for OR: x1 is a tie, mistake {mistakes}. (w, b) = {w}.",), 1, (0, 0, -1), True),

@@ -120,37 +120,33 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
     classes, label = np.unique(y, return_inverse=True)
     Z = feature_map(X)
     theory = known(scene, Z, y, proofs=proofs and not scene.traits.kernel)
-    sign = code(classes.size, getattr(estimator, "multiclass", "ovr"))
+    plain = follows_theorem(scene) and (subject is None or _is_plain(estimator))
+    sign = code(classes.size, estimator.multiclass)
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
     arrays |= _trials(recording, sign.shape[1])
-    if scene.traits.kernel:
-        assert recording is not None
-        arrays |= _log(recording, estimator)
-    else:
-        arrays |= _weights(recording, estimator, theory.separator)
-        mode = dict(scene.params).get("multiclass", "ovr")
-        if classes.size > 2 and mode != "ovo-vote":
-            arrays["E"] = _by_class(arrays["W"], sign, mode)
-    arrays, left_out = _fitting(arrays)
+    arrays |= _log(recording, estimator) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
+    if "W" in arrays and classes.size > 2 and estimator.multiclass != "ovo-vote":
+        arrays["E"] = _by_class(arrays["W"], sign, estimator.multiclass)
     box = _box(X)
     if box is not None and (scene.traits.kernel or scene.features != "none"):
         arrays["phi"], grid = _basis(scene, estimator, feature_map, box, grid)
+    arrays, left_out = _fitting(arrays)
     about = {
         "scene": scene.as_dict(),
         "classes": [_name(label, classes) for label in classes.tolist()],
-        "numbers": classes.tolist() if scene.data == "points" and subject is None else list(range(classes.size)),
+        "numbers": _numbers(scene, classes, subject),
         "names": list(scene.columns()),
         "columns": list(scene.learned_columns()),
         "signs": sign.astype(int).tolist(),
         "rule": scene.traits.rule,
         "eta": rate(scene),
-        "plain": follows_theorem(scene),
+        "plain": plain,
         "box": box,
         "grid": grid,
         "R": theory.radius,
         "gamma": theory.margin,
-        "bound": theory.bound,
-        "w_star": None if theory.separator is None else theory.separator.tolist(),
+        "bound": theory.bound if plain else None,
+        "w_star": theory.separator_list,
         "proofs": proofs,
         "names_of_rows": f"x1..x{len(y)}",
         "linear": not scene.traits.kernel and scene.features == "none",
@@ -158,6 +154,18 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
         "version": version("rosenblatt"),
     }
     return Frames(about | _ending(scene, recording, estimator, Z, y), arrays)
+
+
+def _numbers(scene: Scene, classes: Array, subject: Subject | None) -> list[int]:
+    """Return the number of each class on the page: of drawn points as they were drawn."""
+    drawn = scene.data == "points" and subject is None
+    return [int(label) for label in classes] if drawn else list(range(classes.size))
+
+
+def _is_plain(estimator: Any) -> bool:
+    """Return whether an estimator has nothing that the theorem does not know, and that no scene has."""
+    from_zero = estimator.class_weight is None and getattr(estimator, "init", None) is None
+    return from_zero and estimator.intercept_scaling_ == 1.0 and not getattr(estimator, "early_stopping", False)
 
 
 def _name(label: Any, classes: Array) -> str:
@@ -248,8 +256,9 @@ def _by_class(W: Array, sign: Array, mode: str) -> Array:
     return W if mode != "ovo" else np.einsum("cp,spj->scj", sign.astype(np.float64), W)
 
 
-def _log(recording: Recording, estimator: Any) -> dict[str, Array]:
+def _log(recording: Recording | None, estimator: Any) -> dict[str, Array]:
     """Return the updates of the dual: which vector, which problem, the step, and after which trial."""
+    assert recording is not None
     change = np.diff(recording.W, axis=0)
     state, problem, slot = np.nonzero(change)
     first = np.full(len(recording.W), 0)
@@ -269,7 +278,9 @@ def _fitting(arrays: dict[str, Array]) -> tuple[dict[str, Array], int]:
     size = sum(array.nbytes for array in arrays.values())
     if size <= MAX_BYTES or not trials:
         return arrays, 0
-    kept = max(1, int(trials * (MAX_BYTES / size)))
+    # Points and grid stay as they are; the log of the dual is short.
+    fixed = sum(arrays[name].nbytes for name in ("X", "y", "phi") if name in arrays)
+    kept = max(1, int(trials * max(0.0, (MAX_BYTES - fixed) / (size - fixed))))
     states = int(arrays["at"][kept - 1]) + 1
     cut = {name: array[:kept] for name, array in arrays.items() if name in ("row", "at", "score", "loss", "mistake")}
     cut |= {name: arrays[name][:states] for name in ("W", "mean", "E", "norm2", "dot") if name in arrays}
@@ -340,7 +351,7 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
         for s in np.flatnonzero(survived.any(axis=1)):
             scores += survived[s][:, None] * np.sign(W[s] @ basis)
     scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]
-    decided = decision(scores.T, np.unique(y).size, getattr(estimator, "multiclass", "ovr"))
+    decided = decision(scores.T, np.unique(y).size, estimator.multiclass)
     label = winners(decided)
     top = decided[:, 0] if decided.shape[1] == 1 else _lead(decided)
     about = {"t": t, "way": way, "box": box, "grid": GRID}
@@ -353,7 +364,7 @@ def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
     A pair of classes has no trial with a row of a third one, and a problem that has ended has no more trials.
     """
     classes, label = np.unique(y, return_inverse=True)
-    sign = code(classes.size, getattr(estimator, "multiclass", "ovr"))
+    sign = code(classes.size, estimator.multiclass)
     takes_part = sign[label[recording.row]] != 0
     if recording.row.size and recording.row[0] < 0:  # a batch is a trial of every problem
         takes_part[:] = True

@@ -27,6 +27,7 @@ from rosenblatt.lab.code import python_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 
@@ -38,8 +39,12 @@ MOST_PROVED_ROWS = 500
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
 _TOP_LEVEL = re.compile(r"^(?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
-_BLOCK_COMMENT = re.compile(r"^[ \t]*/\*\*?(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
-_LINE_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)
+_COMMENT = re.compile(
+    r"^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n"  # lines of their own
+    r"|^[ \t]*//.*\n"
+    r"|/\*\* @(?:[^*\n]|\*(?!/))*\*/ ?",  # a type, before an expression
+    re.MULTILINE,
+)
 
 
 class Pieces(NamedTuple):
@@ -48,7 +53,7 @@ class Pieces(NamedTuple):
     style: str  # for one <style>
     script: str  # for one <script type="module">
     body: str  # HTML
-    hashes: tuple[str, str]  # of script and style, as a Content-Security-Policy names them
+    hashes: tuple[str, str]  # for script-src and for style-src of a Content-Security-Policy
 
 
 # ------------------------------------------------------------------------------------------------------------ joining
@@ -75,7 +80,7 @@ def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
             if name in owners:
                 raise InvalidInput(f"{module} and {owners[name]} both have {name!r} at their top level. Rename one.")
             owners[name] = module
-    return "\n".join(texts.values())
+    return "\n".join(map(_squeezed, texts.values()))
 
 
 def _visit(module: str, folder: Path, texts: dict[str, str], above: tuple[str, ...]) -> None:
@@ -91,7 +96,13 @@ def _visit(module: str, folder: Path, texts: dict[str, str], above: tuple[str, .
     plain = _EXPORT.sub("", _IMPORT.sub("", text))
     if found := re.search(r"^\s*(?:import|export)\b.*|^await .*", plain, re.MULTILINE):
         raise InvalidInput(f"{module} has {found[0].strip()[:60]!r}, which cannot be joined with other modules.")
-    texts[module] = _LINE_COMMENT.sub("", _BLOCK_COMMENT.sub("", plain))
+    texts[module] = plain
+
+
+def _squeezed(text: str) -> str:
+    """Return code without comments, indentation and empty lines, which would be half of a saved page."""
+    lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 @cache
@@ -103,21 +114,27 @@ def module_text() -> str:
 @cache
 def style_text() -> str:
     """Return the page's style."""
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css")))
+    return "\n".join(_squeezed(path.read_text(encoding="utf-8")) for path in sorted(STATIC.glob("*.css")))
 
 
 # -------------------------------------------------------------------------------------------------------- one file
 
-_GLUE = """
-const labText = (id) => document.getElementById(id).textContent;
-const labUnpacked = async () => {
-  const packed = Uint8Array.from(atob(labText("run")), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Response(stream).arrayBuffer();
+# What a saved page runs first: it unpacks the modules, whose hash the policy names too.
+_LOADER = """
+const unpacked = async (id) => {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
 };
+window.rosenblattRun = (await unpacked("run")).arrayBuffer();
+const modules = document.createElement("script");
+modules.type = "module";
+modules.textContent = await (await unpacked("modules")).text();
+document.body.append(modules);
+"""
+_GLUE = """
 (async () => {
-  const options = JSON.parse(labText("scene"));
-  const bytes = await labUnpacked();
+  const options = JSON.parse(document.getElementById("scene").textContent);
+  const bytes = await window.rosenblattRun;
   const ask = async (kind) => {
     if (kind === "run") return bytes.slice(0);
     if (kind in options.answers) return options.answers[kind];
@@ -127,6 +144,12 @@ const labUnpacked = async () => {
   document.documentElement.dataset.ready = "1";
 })();
 """
+
+
+def packed(content: bytes) -> str:
+    """Return bytes compressed and as text."""
+    press = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return base64.b64encode(press.compress(content) + press.flush()).decode()
 
 
 def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int = 0) -> Pieces:
@@ -169,17 +192,16 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
         "editable": False,
         "address": False,
         "answers": answers,
-        "certificate": answers.get("certificate"),
     }
-    squeezed = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = base64.b64encode(squeezed.compress(run.to_bytes()) + squeezed.flush()).decode()
+    modules, style = module_text() + _GLUE, style_text()
     body = (
         '<div id="lab"></div>'
         f'<script type="application/json" id="scene">{_inside_script(options)}</script>'
-        f'<script type="application/octet-stream" id="run">{packed}</script>'
+        f'<script type="application/octet-stream" id="run">{packed(run.to_bytes())}</script>'
+        f'<script type="application/octet-stream" id="modules">{packed(modules.encode())}</script>'
     )
-    script, style = module_text() + _GLUE, style_text()
-    return Pieces(style, script, body, (policy_hash(script), policy_hash(style)))
+    hashes = (f"{policy_hash(_LOADER)} {policy_hash(modules)}", policy_hash(style))
+    return Pieces(style, _LOADER, body, hashes)
 
 
 def one_file(what: Any, X: Any = None, y: Any = None, *, title: str = "A run", names: Any = None, t: int = 0) -> str:
@@ -229,21 +251,30 @@ def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
         raise InvalidInput(f"X has shape {rows.shape}. The lab shows tables of 2 to {MAX_POINTS} rows.")
     classes, label = as_labels(y, len(rows))
     given = estimator.get_params()
-    shown = {control.name: control for control in learners()[name].params}
-    params = tuple((key, given[key]) for key, control in shown.items() if given[key] != control.default)
-    if not all(value is None or isinstance(value, bool | int | float | str) for _, value in params):
-        raise InvalidInput(f"{name} has a parameter that is a function or an array, which the lab cannot show.")
+    orders = {entry[0]: key for key, entry in ORDERS.items()}
     scene = Scene(
         data="points",
         points=tuple((*row, int(k)) for row, k in zip(rows.tolist(), label.tolist(), strict=True)),
         learner=name,
-        params=params,
-        order=next((key for key, entry in ORDERS.items() if entry[0] is given.get("shuffle", False)), "random"),
+        params=_shown_params(name, given),
+        order=orders[given.get("shuffle", False)],
         epochs=int(given.get("max_iter", 1)),
     )
-    changes = {"max_iter": scene.limit(len(rows))} if "max_iter" in given else {}
-    copy = type(estimator)(**(given | changes | {key: None for key in ("callback",) if key in given}))
+    changes = {"max_iter": scene.limit(len(rows)), "callback": None}
+    copy = type(estimator)(**(given | {key: value for key, value in changes.items() if key in given}))
     return (copy, rows, classes[label]), scene
+
+
+def _shown_params(name: str, given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters that the lab shows and that differ from the defaults."""
+    found = []
+    for control in learners()[name].params:
+        value = given[control.name]
+        if value is not None and not isinstance(value, bool | int | float | str):
+            raise InvalidInput(f"{control.name}={shown(value)} is a function or an array, which the lab cannot show.")
+        if value != control.default:
+            found.append((control.name, value))
+    return tuple(found)
 
 
 def widget_module() -> str:

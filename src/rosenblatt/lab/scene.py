@@ -41,6 +41,7 @@ MAX_TRIALS = 20_000
 MAX_COLUMNS = 50
 MAX_CLASSES = 4
 MAX_RACERS = 3
+MAX_QUERY_CHARACTERS = 1_000_000
 LARGEST = 1e6  # coordinate or weight: beyond, a picture shows nothing
 LETTERS = "abcd"  # of the classes, in an address
 # Values that are smaller let the estimators choose another constant for the bias than the one of the theorems.
@@ -157,12 +158,7 @@ class Scene:
     @classmethod
     def from_query(cls, text: str) -> Scene:
         """Return the scene of an address: key=value pairs after its #; those for the view alone are left alone."""
-        if not isinstance(text, str) or len(text) > 1_000_000:
-            raise InvalidInput("The address is no text, or too long. Save the points in a file instead.")
-        try:
-            pairs = dict(parse_qsl(text.lstrip("#?"), keep_blank_values=True, max_num_fields=100, errors="replace"))
-        except ValueError:
-            raise InvalidInput("The address has more than 100 parts, which no scene has.") from None
+        pairs = _pairs(text)
         given: dict[str, Any] = {key: pairs[key] for key in ("data", "learner", "features", "order") if key in pairs}
         data = DATA.get(given.get("data", "or"))
         readers = {c.name: c for c in (*(data.controls if data else ()), UNITS, SEED, EPOCHS)}
@@ -170,13 +166,7 @@ class Scene:
         learner = one_of("learner", given.get("learner", "Perceptron"), learner_names())
         params = {key.removeprefix(PARAMETER): text for key, text in pairs.items() if key.startswith(PARAMETER)}
         given["params"] = _read_params(learner, params)
-        if "p" in pairs:
-            given["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
-        if "start" in pairs:
-            given["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
-        if pairs.get("race"):
-            given["race"] = [_read_racer(part) for part in pairs["race"].split(";")]
-        return cls.from_dict(given)
+        return cls.from_dict(given | _read_lists(pairs))
 
     def to_query(self) -> str:
         """Return the scene as the key=value pairs of an address; `from_query` of it is the same scene."""
@@ -294,6 +284,28 @@ def _check_names(learner: str, params: Mapping[str, Any], known: Mapping[str, Co
         if name not in known:
             hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
             raise InvalidInput(f"{learner} has no parameter {shown(name)} in the lab.{hint}")
+
+
+def _pairs(text: Any) -> dict[str, str]:
+    """Return the key=value pairs of an address."""
+    if not isinstance(text, str) or len(text) > MAX_QUERY_CHARACTERS:
+        raise InvalidInput("The address is no text, or too long. Save the points in a file instead.")
+    try:
+        return dict(parse_qsl(text.lstrip("#?"), keep_blank_values=True, max_num_fields=100, errors="replace"))
+    except ValueError:
+        raise InvalidInput("The address has more than 100 parts, which no scene has.") from None
+
+
+def _read_lists(pairs: Mapping[str, str]) -> dict[str, Any]:
+    """Return points, start and race of an address."""
+    found: dict[str, Any] = {}
+    if "p" in pairs:
+        found["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
+    if "start" in pairs:
+        found["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
+    if pairs.get("race"):
+        found["race"] = [_read_racer(part) for part in pairs["race"].split(";")]
+    return found
 
 
 def _read_params(learner: str, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The page's server: on this machine only, for those who know the secret part of its address, without a state.
 
-Only this module imports Starlette and uvicorn.
+Only this module imports Starlette and uvicorn. It loads the engine behind the page's back: the page is there at once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
-from rosenblatt.lab.catalogue import catalogue, learner_names
-from rosenblatt.lab.questions import KINDS, answer
-from rosenblatt.lab.scene import Scene
 
 try:
     import uvicorn
@@ -39,10 +36,14 @@ except ImportError as error:
         f'The lab\'s page needs Starlette and uvicorn ({error}). Run: pip install "rosenblatt[lab]"'
     ) from None
 
+if TYPE_CHECKING:
+    from rosenblatt.lab.scene import Scene
+
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
 MAX_BODY_BYTES = 6_000_000
 MAX_WAITING = 4
+KINDS = ("run", "certificate", "surface", "table", "code", "trace")  # of questions
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -190,6 +191,8 @@ class WarmUp:
         self.compiling, self.ready, self.proofs = None, True, True
 
     def _parts(self) -> list[tuple[str, Callable[[], object]]]:
+        from rosenblatt.lab.catalogue import learner_names
+
         return [
             ("the perceptron", lambda: answer("run", {"data": "or"}, proofs=False)),
             ("the search for proofs", self._prove),
@@ -212,6 +215,20 @@ def _one(learner: str) -> Callable[[], object]:
 
 
 # --------------------------------------------------------------------------------------------------------- answers
+
+
+def answer(kind: str, body: dict[str, Any], *, proofs: bool = True) -> bytes | str | dict[str, Any]:
+    """Return the answer to a question, once the engine is loaded."""
+    from rosenblatt.lab.questions import answer as find
+
+    return find(kind, body, proofs=proofs)
+
+
+def contents() -> dict[str, Any]:
+    """Return the catalogue, once the estimators are loaded."""
+    from rosenblatt.lab.catalogue import catalogue
+
+    return catalogue()
 
 
 def response_of(kind: str, found: bytes | str | dict[str, Any]) -> Response:
@@ -275,8 +292,8 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html")
 
-    async def contents(request: Request) -> Response:
-        return JSONResponse(await to_thread.run_sync(catalogue))
+    async def listed(request: Request) -> Response:
+        return JSONResponse(await to_thread.run_sync(contents))
 
     async def status(request: Request) -> Response:
         return JSONResponse(warm.status())
@@ -290,7 +307,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     packed = [Middleware(GZipMiddleware, minimum_size=1000)]
     routes = [
         Route("/", page, middleware=packed),
-        Route("/catalogue", contents, middleware=packed),
+        Route("/catalogue", listed, middleware=packed),
         Route("/status", status),
         *(Route(f"/{kind}", answering(kind), methods=["POST"]) for kind in KINDS),
         Mount("/static", StaticFiles(directory=STATIC), middleware=packed),
@@ -303,7 +320,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         ],
         exception_handlers={404: missing, 405: impossible},
     )
-    app.state.warm_up = warm
+    app.state.warm_up, app.state.queue = warm, queue
     return app
 
 

@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 
 # Seconds for the margin of a run, which waits for it; and for a proof, which was asked for.
 MARGIN_SECONDS, PROOF_SECONDS = 1.0, 20.0
+SHOWN_ROWS = 12  # in a line of a proof
 # What the mistake bound assumes of the parameters of a perceptron.
 PLAIN = {"penalty": None, "schedule": "constant", "batch": False, "margin": 0.0, "fit_intercept": True}
 
@@ -43,6 +44,11 @@ class Theory:
     margin: float | None = None
     bound: int | None = None
     separator: Array | None = None
+
+    @property
+    def separator_list(self) -> list[float] | None:
+        """The separator as plain numbers."""
+        return None if self.separator is None else [float(value) for value in self.separator]
 
 
 def follows_theorem(scene: Scene) -> bool:
@@ -143,40 +149,46 @@ def _sentence(certificate: Certificate) -> str:
 
 def _numbered(certificate: Certificate) -> list[str]:
     """Return the proof in lines, with rows numbered from 1 as on the page."""
-    lines = []
-    names = {rival: _class(certificate, rival) for rival in range(len(certificate.classes))}
-    if len(certificate.classes) == 2 and certificate.support:
-        sides = [" + ".join(f"{share} x{i + 1}" for i, share in _shares(certificate, rival)) for rival in (0, 1)]
-        lines.append(f"{sides[0]} = {sides[1]}: a mean of points of either class, so no line can part them.")
-    elif certificate.support:
-        total = sum(certificate.multipliers)
-        terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-        cancelling = [f"{Fraction(m, total)} (x{i + 1} against {names[r]})" for i, r, m in terms]
-        lines.append("These differences cancel: " + ", ".join(cancelling[:8]) + ", ..." * (len(cancelling) > 8))
+    lines = _support_lines(certificate)
     if certificate.vector is not None and len(certificate.classes) == 2:
         *w, b = (f"{float(value):.6g}" for value in certificate.vector)
         lines.append(f"w = ({', '.join(w)}), b = {b}.")
     elif certificate.vector is not None:
         lines.append("With a weight vector for each class, every point has the highest score for its own.")
     if certificate.boundary:
-        lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:12]) + ".")
-    if certificate.margin is not None and math.isfinite(certificate.margin.upper):
-        low, high = (f"{value:.9g}" for value in (certificate.margin.lower, certificate.margin.upper))
-        lines.append(f"The largest distance that all points can keep from a hyperplane is {_between(low, high)}.")
-    if certificate.augmented is not None and math.isfinite(certificate.augmented.upper):
-        low, high = (f"{value:.9g}" for value in (certificate.augmented.lower, certificate.augmented.upper))
-        lines.append(f"gamma, the same for the rows (x, 1), is {_between(low, high)}; R = {certificate.radius:.6g}.")
+        lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:SHOWN_ROWS]) + ".")
+    return lines + _margin_lines(certificate)
+
+
+def _support_lines(certificate: Certificate) -> list[str]:
+    """Return what shows that the hulls meet: the point that they share, or differences that cancel."""
+    if not certificate.support:
+        return []
+    if len(certificate.classes) == 2:
+        sides = [" + ".join(f"{share} x{i + 1}" for i, share in _shares(certificate, rival)) for rival in (0, 1)]
+        return [f"{sides[0]} = {sides[1]}: a mean of points of either class, so no line can part them."]
+    total = sum(certificate.multipliers)
+    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+    cancelling = [f"{Fraction(m, total)} (x{i + 1} against class {certificate.classes[r]})" for i, r, m in terms]
+    more = ", ..." * (len(cancelling) > SHOWN_ROWS)
+    return [f"These differences cancel: {', '.join(cancelling[:SHOWN_ROWS])}{more}"]
+
+
+def _margin_lines(certificate: Certificate) -> list[str]:
+    """Return the margins, between proved numbers, and what follows for a perceptron."""
+    texts = {
+        "margin": "The largest distance that all points can keep from a hyperplane is {}.",
+        "augmented": f"gamma, the same for the rows (x, 1), is {{}}; R = {certificate.radius:.6g}.",
+    }
+    lines = []
+    for name, text in texts.items():
+        bracket = getattr(certificate, name)
+        if bracket is not None and math.isfinite(bracket.upper):
+            low, high = f"{bracket.lower:.9g}", f"{bracket.upper:.9g}"
+            lines.append(text.format(low if low == high else f"between {low} and {high}"))
     if certificate.mistake_bound is not None:
         lines.append(f"So a perceptron makes at most (R/gamma)^2 = {certificate.mistake_bound} mistakes, in any order.")
     return lines
-
-
-def _between(low: str, high: str) -> str:
-    return low if low == high else f"between {low} and {high}"
-
-
-def _class(certificate: Certificate, number: int) -> str:
-    return f"class {certificate.classes[number]}"
 
 
 def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from typing import Any
 
@@ -16,6 +17,7 @@ from rosenblatt.lab.scene import LARGEST, MAX_CLASSES, MAX_COLUMNS
 from rosenblatt.words import count, shown
 
 MAX_TABLE_BYTES = 5_000_000
+MAX_HEADER_CHARACTERS = 10_000
 
 
 def points_of_text(text: Any, label: Any = None) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
     """
     called = name or str(path)
     try:
-        source = open_source(path, label=label)
+        source = open_source(path, label=_label_beside_y(path) if label is None else label)
         chunks = list(source)
     except InvalidInput as error:
         raise InvalidInput(str(error).replace(str(path), called)) from None
@@ -81,6 +83,16 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
     if X.shape[1] != 2:
         sentence += " Only points with two features can be drawn in the plane; weights and trials are shown."
     return {"points": points, "names": names, "classes": shown_classes, "sentence": sentence}
+
+
+def _label_beside_y(path: Any) -> str | None:
+    """Return the last column of a table of x, y and something else: y is a coordinate there, and no label."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            names = [name.strip().strip("\"'") for name in re.split("[,;\t]", file.readline(MAX_HEADER_CHARACTERS))]
+    except (OSError, ValueError):  # the readers say what is wrong, or unpack it
+        return None
+    return names[-1] if {"x", "y"} <= {name.lower() for name in names[:-1]} else None
 
 
 def _check_size(called: str, X: Any, n_classes: int) -> None:

@@ -63,7 +63,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
 
     def __init__(self, scene: Scene, classes: Array | None = None, **traits: Any) -> None:
         self._classes = classes
-        self._settling = False
+        self._settling = True  # what is set now fits together
         X, y = scene.rows()
         super().__init__(
             scene=scene.as_dict(),
@@ -72,6 +72,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
             _options={"catalogue": catalogue(), "editable": True, "address": False},
             **traits,
         )
+        self._settling = False
         self.on_msg(self._answer)
 
     def _named(self, y: Array, scene: Scene) -> Array:

@@ -1,6 +1,7 @@
 // @ts-check
 /** Bars: what each row counts in a kernel's f, or the weights of mapped features, the largest first. */
 import { assign, draw, short } from "./elements.js";
+import { colourOf } from "./frames.js";
 import { SIDE } from "./plane.js";
 
 /** @typedef {import("./types").Run} Run */
@@ -33,13 +34,18 @@ export function barsView(host) {
    */
   function entries(frame) {
     if (frame.alpha && run) {
-      const { y } = run;
-      const all = Array.from(frame.alpha, (value, i) => ({ value, name: `x${i + 1}`, kind: y[i] % 4, row: i }));
+      const now = run;
+      const all = Array.from(frame.alpha, (value, i) => ({
+        value,
+        name: `x${i + 1}`,
+        kind: colourOf(now, now.y[i]),
+        row: i,
+      }));
       return all.filter((entry) => entry.value !== 0);
     }
     const last = frame.w.length - 1;
     return Array.from(frame.w, (value, j) => {
-      const name = j === last ? "b" : (run?.about.names[j] ?? `w${j + 1}`);
+      const name = j === last ? "b" : (run?.about.columns?.[j] ?? `w${j + 1}`);
       return { value, name, kind: value > 0 ? 1 : 0, row: -1 };
     });
   }

@@ -119,7 +119,8 @@ export function chartsView(host) {
   /** @param {Run} next */
   function loadSqueeze(next) {
     const { R, gamma } = next.about;
-    const possible = isStraight(next) && next.norm2 && R && next.about.rule === "perceptron";
+    const possible =
+      next.k === 1 && !next.slot && next.norm2 && R && (next.about.plain ?? next.about.rule === "perceptron");
     squeeze.figure.hidden = !possible;
     if (!possible || !next.norm2 || !R) return;
     const most = next.mistakes[next.trials];

@@ -1,6 +1,8 @@
 // @ts-check
 /** Editing: from what a hand does to points and weights, to changes of the scene. */
 
+import { colourOf } from "./frames.js";
+
 /** @typedef {import("./types").Scene} Scene */
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Editor} Editor */
@@ -10,7 +12,10 @@
  * @param {Run} run
  */
 export function pointsOf(run) {
-  return Array.from({ length: run.n }, (_, i) => [...run.X.subarray(i * run.d, (i + 1) * run.d), run.y[i]]);
+  return Array.from({ length: run.n }, (_, i) => [
+    ...run.X.subarray(i * run.d, (i + 1) * run.d),
+    colourOf(run, run.y[i]),
+  ]);
 }
 
 /**

@@ -52,7 +52,11 @@ export function readRun(bytes) {
     total[t + 1] = total[t] + (Number.isFinite(arrays.loss?.[t]) ? arrays.loss[t] : 0);
   }
   const W = arrays.W ?? new Float64Array(width);
-  const run = { ...arrays, W, about, bytes, n, trials, d: arrays.X.length / n, k, width, states, mistakes, total };
+  const reached = new Int32Array(states);
+  for (let t = trials; t > 0; t--) if (arrays.at[t - 1] < states) reached[arrays.at[t - 1]] = t;
+  reached[0] = 0;
+  const sizes = { n, trials, d: arrays.X.length / n, k, width, states };
+  const run = { ...arrays, ...sizes, W, about, bytes, mistakes, total, reached };
   const made = /** @type {Run} */ (/** @type {unknown} */ (run));
   made.surface = !made.phi ? null : made.slot ? dualSurface(made) : mappedSurface(made);
   return made;
@@ -81,21 +85,21 @@ function dualSurface(run) {
   const when = /** @type {Int32Array} */ (run.when);
   const rows = /** @type {Int32Array} */ (run.slot_row);
   const cells = run.about.grid ** 2;
-  const f = new Float64Array(cells);
+  const fs = Array.from({ length: problemsOf(run) }, () => new Float64Array(cells));
   const alpha = new Float64Array(run.n);
   let known = 0;
   /** @param {number} m @param {number} way */
   const add = (m, way) => {
     const from = slot[m] * cells;
     const size = way * step[m];
-    if (rows[slot[m]] >= 0) alpha[rows[slot[m]]] += size;
+    const f = fs[run.problem?.[m] ?? 0];
+    if (rows[slot[m]] >= 0) alpha[rows[slot[m]]] += Math.abs(step[m]) * way;
     for (let i = 0; i < cells; i++) f[i] += size * phi[from + i];
   };
   return (t) => {
-    // `when` counts trials from 0: a step of trial number t is made at when = t - 1
-    while (known < when.length && when[known] < t) add(known++, 1);
-    while (known > 0 && when[known - 1] >= t) add(--known, -1);
-    return { f, alpha };
+    while (known < when.length && when[known] <= t) add(known++, 1);
+    while (known > 0 && when[known - 1] > t) add(--known, -1);
+    return { fs, alpha };
   };
 }
 
@@ -107,20 +111,48 @@ function dualSurface(run) {
 function mappedSurface(run) {
   const phi = /** @type {Float32Array} */ (run.phi);
   const cells = run.about.grid ** 2;
-  const f = new Float64Array(cells);
+  const fs = Array.from({ length: run.k }, () => new Float64Array(cells));
   let known = -1;
   return (t) => {
     const state = t ? run.at[t - 1] : 0;
-    if (state !== known) {
+    if (state === known) return { fs, alpha: null };
+    known = state;
+    fs.forEach((f, problem) => {
       f.fill(0);
-      weightsOf(run, state).forEach((w, j) => {
-        if (w && (j + 1) * cells <= phi.length) for (let i = 0; i < cells; i++) f[i] += w * phi[j * cells + i];
-        else if (w) for (let i = 0; i < cells; i++) f[i] += w;
+      weightsOf(run, state, problem).forEach((w, j) => {
+        if (w) for (let i = 0; i < cells; i++) f[i] += w * phi[j * cells + i];
       });
-      known = state;
-    }
-    return { f, alpha: null };
+    });
+    return { fs, alpha: null };
   };
+}
+
+/** @param {Run} run */
+const problemsOf = (run) => run.about.signs[0]?.length ?? 1;
+
+/**
+ * Return the average of the weights of the first problem over the trials up to t.
+ * @param {Run} run
+ * @param {number} state
+ * @param {number} t
+ */
+function meanAt(run, state, t) {
+  if (!run.mean) return null;
+  const from = state * run.k * run.width;
+  const mean = run.mean.subarray(from, from + run.width);
+  const since = t - run.reached[state];
+  if (!since) return mean;
+  const w = weightsOf(run, state);
+  return mean.map((v, j) => (run.reached[state] * v + since * w[j]) / t);
+}
+
+/**
+ * Return the number of a class among those that can be drawn: its colour and its shape.
+ * @param {Run} run
+ * @param {number} label
+ */
+export function colourOf(run, label) {
+  return (run.about.numbers?.[label] ?? label) % 4;
 }
 
 /**
@@ -153,20 +185,19 @@ export function frameAt(run, t) {
   const row = t ? run.row[t - 1] : -1;
   const bits = t ? run.mistake[t - 1] : 0;
   const label = row < 0 ? -1 : run.y[row];
-  const { mean, E } = run;
+  const { E } = run;
   const classes = run.about.classes.length;
   const columns = t ? run.score.length / run.trials : 0;
   const scores = run.score.subarray((t - 1) * columns, t * columns);
-  const meanFrom = state * run.k * run.width;
   const each = E && Array.from({ length: classes }, (_, c) => E.subarray((state * classes + c) * 3).subarray(0, 3));
-  const { f, alpha } = run.surface ? run.surface(t) : { f: null, alpha: null };
+  const { fs, alpha } = run.surface ? run.surface(t) : { fs: null, alpha: null };
   return {
     t,
     row,
     state,
     before,
     label,
-    f,
+    fs,
     alpha,
     scores,
     epoch: epochOf(run, t),
@@ -181,7 +212,7 @@ export function frameAt(run, t) {
     changed: t > 0 && state !== before,
     w: weightsOf(run, state),
     old: weightsOf(run, before),
-    mean: mean ? mean.subarray(meanFrom, meanFrom + run.width) : null,
+    mean: meanAt(run, state, t),
     each: each ?? null,
     mistakes: run.mistakes[t],
   };

@@ -63,7 +63,7 @@ function createLab(root, ask, options, catalogue, editable) {
   const given = options.address ? fromAddress(location.hash, catalogue) : null;
   const first = given?.scene ?? { ...defaultScene(), ...options.scene };
   /** @type {Look} */
-  let look = given?.look ?? lookOf(options.scene ?? {});
+  let look = given?.look ?? lookOf({ ...options.scene, t: options.t ?? options.scene?.t });
   /** @type {Run[]} */
   let runs = []; // the own one and its rivals
   /** @type {Certificate | null} */
@@ -73,9 +73,13 @@ function createLab(root, ask, options, catalogue, editable) {
   let drawnClass = 1;
   let refit = true;
   let rest = 0;
+  /** @type {((state: {scene: Scene, t: number}) => void)[]} */
+  const watchers = [];
   /** @type {Scene | null} */
   let wanted = null;
   let busy = false;
+  /** @type {Scene | null} */
+  let promised = null; // asked for again, for its proofs
 
   // ------------------------------------------------------------------------------------------------- the screen
 
@@ -235,7 +239,7 @@ function createLab(root, ask, options, catalogue, editable) {
         const text = address(look);
         if (text.length < LONGEST_LINK) history.replaceState(null, "", `#${text}`);
       }
-      options.changed?.(store.scene, look);
+      for (const tell of watchers) tell({ scene: store.scene, t: look.t });
       if (frame.tabs.current() === "Python") showCode();
       share.refresh();
     }, REST_MS);
@@ -300,6 +304,7 @@ function createLab(root, ask, options, catalogue, editable) {
     root.classList.remove("failed");
     root.classList.toggle("racing", racing);
     frame.rivals.hidden = !racing;
+    frame.pattern.heading.textContent = racing ? `1  ${racerName(scene, catalogue)}` : "Pattern space";
     frame.weights.section.hidden = racing;
     pattern.load(run, refit);
     if (!racing) weights.load(run, refit);
@@ -311,6 +316,17 @@ function createLab(root, ask, options, catalogue, editable) {
     refit = false;
     go(look.t);
     root.dataset.ready = "true";
+    if (run.about.proofs === false && editable && promised !== scene) awaitProofs(scene);
+  }
+
+  /** The run came before the search for proofs was compiled: ask again once it is, for the bound and the solutions. */
+  async function awaitProofs(/** @type {Scene} */ scene) {
+    await new Promise((done) => setTimeout(done, 3 * PATIENCE_MS));
+    const status = await Promise.resolve(ask("status")).catch(() => ({ ready: true }));
+    if (scene !== store.scene || busy) return;
+    if (!status.ready) return awaitProofs(scene);
+    promised = scene;
+    request(scene);
   }
 
   /** @param {unknown} error */
@@ -619,8 +635,16 @@ function createLab(root, ask, options, catalogue, editable) {
     go,
     play: () => player.play(),
     pause: () => player.pause(),
-    /** @param {Partial<Scene>} change */
-    set: (change) => store.change(change),
+    /** @param {(state: {scene: Scene, t: number}) => void} told  at rest, after any change */
+    watch: (told) => watchers.push(told),
+    /** @param {{scene?: Partial<Scene>, t?: number}} next */
+    show(next) {
+      const moved = next.t !== undefined && next.t !== look.t;
+      if (next.t !== undefined) look.t = next.t;
+      const scene = { ...defaultScene(), ...next.scene };
+      if (next.scene && JSON.stringify(scene) !== JSON.stringify(store.scene)) store.change(scene);
+      else if (moved) go(look.t);
+    },
     get scene() {
       return store.scene;
     },

@@ -105,7 +105,12 @@ function createTabs(names, opened) {
  */
 export function buildFrame(root, acts, editable) {
   const boxes = make("div", { class: "boxes" });
-  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" });
+  const own = button(
+    "Paste or open a table \u2026",
+    "Points of your own, from a CSV file or the clipboard",
+    acts.paste,
+  );
+  const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own);
   const race = menu("Race", "Several learners on one line of time", { "data-part": "race" });
   const share = menu("Share", "A link to this state (s)", { class: "menu right" });
   const exports = menu("Export", "Pictures, tables, Python (e)", { class: "menu right", "data-part": "export" });
@@ -143,7 +148,6 @@ export function buildFrame(root, acts, editable) {
     button("flip", "Flip the chosen point (f)", acts.flip),
     button("delete", "Remove the chosen point (Delete)", acts.remove),
     button("clear", "Remove all points", acts.clear),
-    button("paste\u2026", "Paste a table or open a file", acts.paste),
   );
   const pattern = panel("Pattern space", "pattern", editable ? [tools] : []);
   const spaces = switches(

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are between
- * backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
+ * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are
+ * between backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
  */
 import { counted, make, makeMath, short } from "./elements.js";
 import { weightsOf } from "./frames.js";
@@ -10,6 +10,7 @@ import { weightsOf } from "./frames.js";
 /** @typedef {import("./types").Frame} Frame */
 /** @typedef {import("./types").Vector} Vector */
 
+const MOST_SHOWN = 6; // numbers of the weights in a sentence
 const NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 /** @param {number} n @param {string} word @param {string} [many] */
@@ -65,13 +66,17 @@ function factorOf(frame, w, old) {
  * @param {string} index  of the problem, such as "_2"
  */
 function correction(frame, w, old, index = "") {
-  const factor = factorOf(frame, w, old);
   const bias = w[w.length - 1];
+  const step = bias - old[old.length - 1];
   const [v, b] = [`w${index}`, `b${index}`];
-  if (w.length > 4) return `\`!${v}\` and \`!${b} = ${short(bias)}\` change`;
-  if (Number.isNaN(factor)) return `\`!${v} \u2190 ${tuple(withoutBias(w))}\` and \`!${b} \u2190 ${short(bias)}\``;
-  const first = `\`!${v} \u2190 ${v} ${stepped(factor, `x_${frame.row + 1}`)} = ${tuple(withoutBias(w))}\``;
-  if (bias === old[old.length - 1]) return first;
+  const mapped = frame.x !== null && w.length !== frame.x.length + 1;
+  const factor = mapped ? step : factorOf(frame, w, old);
+  if (mapped && !step) return `\`!${v}\` changes`;
+  const shown = w.length <= MOST_SHOWN ? ` = ${tuple(withoutBias(w))}` : "";
+  if (Number.isNaN(factor)) return `\`!${v}${shown}\` and \`!${b} = ${short(bias)}\``;
+  const row = mapped ? `\u03c6(x_${frame.row + 1})` : `x_${frame.row + 1}`;
+  const first = `\`!${v} \u2190 ${v} ${stepped(factor, row)}${shown}\``;
+  if (!step) return first;
   return `${first} and \`!${b} \u2190 ${b} ${stepped(factor, "")} = ${short(bias)}\``;
 }
 
@@ -103,6 +108,7 @@ function ofClasses(run, frame) {
   const scores = `the scores are \`${tuple(frame.scores)}\``;
   if (!frame.update) return `${name} is on its side: ${scores}, nothing changes.`;
   const wrong = frame.mistake ? "is misclassified" : "is too close";
+  if (run.slot) changes.push("it counts once more");
   return `${name} ${wrong}: ${scores}${changes.length ? `, so ${changes.slice(0, 3).join("; ")}` : ""}.`;
 }
 
@@ -149,7 +155,8 @@ const RULES = {
     const name = `\u03b1_${frame.row + 1}`;
     const alpha = Math.abs(frame.alpha?.[frame.row] ?? 0);
     const dropped = frame.dropped ? " The budget is full: a row is dropped." : "";
-    return `${misclassified(frame)}, so it counts once more: \`!${name} \u2190 ${name} + 1 = ${short(alpha)}\`.${dropped}`;
+    const change = `\`!${name} \u2190 ${name} + 1 = ${short(alpha)}\``;
+    return `${misclassified(frame)}, so it counts once more: ${change}.${dropped}`;
   },
 };
 RULES.pocket = RULES.perceptron;
@@ -183,7 +190,8 @@ function opening(run, frame) {
   if (!run.trials) return `${about} ${capital(run.about.stop || run.about.reason)}`.replace(/([^.])$/, "$1.");
   const dual = run.slot !== undefined;
   if (!dual && !isZero(run.W.subarray(0, run.k * run.width))) {
-    return `${about} The weights start at \`w = ${tuple(withoutBias(frame.w))}\`, \`b = ${short(frame.w[frame.w.length - 1])}\`. Press space.`;
+    const bias = short(frame.w[frame.w.length - 1]);
+    return `${about} The weights start at \`w = ${tuple(withoutBias(frame.w))}\`, \`b = ${bias}\`. Press space.`;
   }
   const zero = dual
     ? "No row counts yet, so f is zero everywhere: every point"
@@ -214,7 +222,7 @@ export function tellEnd(run, frame) {
   const why = (run.about.stop || run.about.reason).replace(/\.?$/, ".");
   const left = run.about.trials_left_out;
   const more = left ? ` ${counted(left, "trial")} more are not shown: take fewer epochs or points to see all.` : "";
-  const loop = run.about.cycle ? " The weights are back where they had been: from here for ever." : "";
+  const loop = run.about.cycle ? " From here for ever." : "";
   return `The end: ${why}${loop}${more}`;
 }
 
@@ -226,13 +234,16 @@ export function plain(sentence) {
   return sentence.replace(/`!?/g, "").replace(/_/g, "");
 }
 
+// a letter with or without an index; a number, its sign with it where it is no subtraction; any other mark
+const PIECES = /[A-Za-z\u03b1-\u03c9](_[\d,]+)?|((?<=[(,=\u2190\u2264<>] ?)\u2212)?[\d.]*\d(e[+\u2212]?\d+)?|\S/gu;
+
 /**
  * Return a formula as MathML.
  * @param {string} text
  */
 function formula(text) {
   const change = text.startsWith("!");
-  const pieces = text.slice(change ? 1 : 0).match(/[A-Za-z\u03b1-\u03c9](_[\d,]+)?|[\d.,]*\d|\S/gu) ?? [];
+  const pieces = text.slice(change ? 1 : 0).match(PIECES) ?? [];
   const nodes = pieces.map((piece) => {
     const [letter, index] = piece.split("_");
     if (index) return makeMath("msub", makeMath("mi", letter), makeMath("mn", index));

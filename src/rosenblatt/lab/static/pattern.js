@@ -1,7 +1,7 @@
 // @ts-check
-/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by mouse and keys. */
+/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by hand and keys. */
 import { assign, draw, make, short } from "./elements.js";
-import { isStraight, scoreOf, weightsOf } from "./frames.js";
+import { colourOf, isStraight, scoreOf, weightsOf } from "./frames.js";
 import { chord, clip, pathOf, zeroLine } from "./geometry.js";
 import { arrowPath, createPlane, SHAPES, SIDE } from "./plane.js";
 import { drawProof } from "./proof.js";
@@ -77,7 +77,7 @@ export function patternView(host, editor, label = "Pattern space") {
         class: `point k${c % 4}`,
         transform: `translate(${plane.x(x).toFixed(1)} ${plane.y(y).toFixed(1)})${sizeOf(i)}`,
         tabindex: editor && i === selected ? 0 : -1,
-        "aria-label": `x${i + 1} at ${short(x)}, ${short(y)}, class ${run?.about.classes[c] ?? c + 1}`,
+        "aria-label": `x${i + 1} at ${short(x)}, ${short(y)}, class ${c + 1}`,
       });
     });
   }
@@ -101,7 +101,10 @@ export function patternView(host, editor, label = "Pattern space") {
     sides.forEach((side, k) => {
       const way = k ? -1 : 1;
       const half = decided ? clip(plane.corners(), way * a, way * b, way * c) : [];
-      assign(side, { d: pathOf(half, plane.x, plane.y, true), class: `tint k${k ? 1 - positive : positive}` });
+      assign(side, {
+        d: pathOf(half, plane.x, plane.y, true),
+        class: `tint k${run ? colourOf(run, k ? 1 - positive : positive) : k}`,
+      });
     });
     const ends = chord(plane.box, a, b, c);
     assign(line, { d: ends ? pathOf(ends, plane.x, plane.y) : "" });
@@ -152,44 +155,47 @@ export function patternView(host, editor, label = "Pattern space") {
       for (const other of own ? each : []) {
         if (other !== own) region = clip(region, own[0] - other[0], own[1] - other[1], own[2] - other[2]);
       }
-      assign(node, { class: `region k${k % 4}`, d: pathOf(region, plane.x, plane.y, true) });
+      assign(node, { class: `region k${run ? colourOf(run, k) : k}`, d: pathOf(region, plane.x, plane.y, true) });
     });
   }
 
   /**
-   * Shade a surface between the colours of the two classes and draw the line where it is zero.
-   * @param {Vector} f
+   * Shade a surface in the colours of the classes and draw the lines where two of them are equal.
+   * @param {Float64Array[]} fs  for each problem
    */
-  function paint(f) {
-    if (!run) return;
+  function paint(fs) {
+    if (!run?.about.box) return;
     const size = run.about.grid;
     const [left, right, bottom, top] = run.about.box;
+    const styles = getComputedStyle(svg);
+    const colours = run.about.classes.map((_, k) => rgbOf(styles.getPropertyValue(`--k${run ? colourOf(run, k) : k}`)));
+    const leads = leadsOf(run, fs);
+    const most = leads.reduce((m, lead) => lead.reduce((n, v) => Math.max(n, v), m), 1e-12);
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     const image = pen.createImageData(size, size);
-    const styles = getComputedStyle(svg);
-    const positive = positiveClass(run);
-    const colours = [1 - positive, positive].map((k) => rgbOf(styles.getPropertyValue(`--k${k}`)));
-    let most = 1e-12;
-    for (let i = 0; i < f.length; i++) most = Math.max(most, Math.abs(f[i]));
-    for (let row = 0; row < size; row++) {
-      for (let column = 0; column < size; column++) {
-        const value = f[row * size + column];
-        const at = 4 * ((size - 1 - row) * size + column);
-        image.data.set(colours[value > 0 ? 1 : 0], at);
-        image.data[at + 3] = value ? 20 + 90 * Math.sqrt(Math.abs(value) / most) : 0;
-      }
+    for (let i = 0; i < size * size; i++) {
+      const winner = leads.findIndex((lead) => lead[i] > 0);
+      if (winner < 0) continue;
+      const at = 4 * ((size - 1 - Math.floor(i / size)) * size + (i % size));
+      image.data.set(colours[winner], at);
+      image.data[at + 3] = 20 + 90 * Math.sqrt(leads[winner][i] / most);
     }
     pen.putImageData(image, 0, 0);
     const at = (/** @type {number} */ i) => {
       const [u, v] = [(i % size) / (size - 1), Math.floor(i / size) / (size - 1)];
       return plane.pixel([left + u * (right - left), bottom + v * (top - bottom)]);
     };
-    assign(contour, { d: zeroLine(f, size, at) });
+    // of two classes, one line is the other's
+    const lines = leads.length > 2 ? leads : leads.slice(1);
+    assign(contour, { d: lines.map((lead) => zeroLine(lead, size, at)).join("") });
   }
 
   /** Put the canvas under the box that the engine's grid covers: its outer pixels reach half a cell beyond. */
   function placeField() {
-    if (!run?.phi) return assign(room, { width: 0, height: 0 });
+    if (!run?.phi || !run.about.box) {
+      assign(room, { width: 0, height: 0 });
+      return;
+    }
     const size = run.about.grid;
     canvas.width = canvas.height = size;
     const [left, right, bottom, top] = run.about.box;
@@ -245,9 +251,15 @@ export function patternView(host, editor, label = "Pattern space") {
     load(next, refit = true) {
       run = next;
       shown = null;
-      if (refit) plane.frame(...next.about.box);
+      if (refit) plane.frame(...(next.about.box ?? boxOf(next)));
       placeField();
-      view.place(Array.from({ length: next.n }, (_, i) => [next.X[next.d * i], next.X[next.d * i + 1], next.y[i]]));
+      view.place(
+        Array.from({ length: next.n }, (_, i) => [
+          next.X[next.d * i],
+          next.X[next.d * i + 1],
+          colourOf(next, next.y[i]),
+        ]),
+      );
     },
 
     /** @param {number[][]} next  x, y and class of each point */
@@ -272,7 +284,7 @@ export function patternView(host, editor, label = "Pattern space") {
       assign(mean, { d: average ? pathOf(average, plane.x, plane.y) : "" });
       drawRegions(frame);
       drawHairs(frame);
-      if (frame.f) paint(frame.f);
+      if (frame.fs) paint(frame.fs);
       else assign(contour, { d: "" });
       if (frame.alpha) placeMarks();
       drawRing(frame);
@@ -315,6 +327,20 @@ export function patternView(host, editor, label = "Pattern space") {
   return view;
 }
 
+/**
+ * By how much each class is ahead of the best other, on the grid. A class adds up the problems that it takes part in.
+ * @param {Run} run
+ * @param {Float64Array[]} fs
+ */
+function leadsOf(run, fs) {
+  const { signs, classes } = run.about;
+  if (classes.length === 2) return signs.map((row) => (row[0] > 0 ? fs[0] : fs[0].map((v) => -v)));
+  const scores = signs.map((row) => fs[0].map((_, i) => row.reduce((sum, sign, p) => sum + sign * fs[p][i], 0)));
+  return scores.map((own) =>
+    own.map((v, i) => v - Math.max(...scores.filter((other) => other !== own).map((s) => s[i]))),
+  );
+}
+
 /** @type {WeakMap<Run, Int32Array>} */
 const survivals = new WeakMap();
 
@@ -332,6 +358,20 @@ function survived(run) {
   return counts;
 }
 
+/**
+ * A box around the first two features of all rows.
+ * @param {Run} run
+ * @returns {[number, number, number, number]}
+ */
+function boxOf(run) {
+  const sides = [0, 1].flatMap((j) => {
+    const values = Array.from(run.y, (_, i) => run.X[run.d * i + j]);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return [low - (high - low) * 0.18 - 0.01, high + (high - low) * 0.18 + 0.01];
+  });
+  return /** @type {[number, number, number, number]} */ (sides);
+}
+
 /** @param {string} colour  as #rrggbb */
 function rgbOf(colour) {
   return (colour.match(/[0-9a-f]{2}/gi) ?? ["80", "80", "80"]).slice(0, 3).map((pair) => Number.parseInt(pair, 16));
@@ -344,7 +384,11 @@ function rgbOf(colour) {
  */
 function describePattern(run, frame) {
   if (run.phi)
-    return frame.f?.some(Boolean) ? "The boundary is where f is zero." : "No boundary: f is zero everywhere.";
+    return frame.fs?.some((f) => f.some(Boolean))
+      ? run.about.classes.length > 2
+        ? "Each class has the region where its score is highest."
+        : "The boundary is where f is zero."
+      : "No boundary: f is zero everywhere.";
   if (frame.each)
     return frame.state ? "Each class has the region where its score is highest." : "No boundary: all scores are zero.";
   if (!isStraight(run))

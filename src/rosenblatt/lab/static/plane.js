@@ -19,12 +19,15 @@ export const SHAPES = [
 /**
  * Write an arrow between two pixels: its shaft and its head.
  * @param {Point} from
- * @param {Point} to
- * @param {number} [size]
+ * @param {Point} end
+ * @param {number} [size]  of its head
+ * @param {number} [gap]  that it ends before the second pixel
  */
-export function arrowPath(from, to, size = 11) {
-  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
-  if (length < 1) return "";
+export function arrowPath(from, end, size = 11, gap = 0) {
+  const whole = Math.hypot(end[0] - from[0], end[1] - from[1]);
+  const length = whole - gap;
+  const to = [from[0] + ((end[0] - from[0]) * length) / whole, from[1] + ((end[1] - from[1]) * length) / whole];
+  if (!(length > 1)) return "";
   const [u, v] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
   const neck = [to[0] - u * size, to[1] - v * size];
   const at = (/** @type {number} */ s) => `${(neck[0] - v * s).toFixed(1)} ${(neck[1] + u * s).toFixed(1)}`;

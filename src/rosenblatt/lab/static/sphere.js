@@ -4,7 +4,7 @@
  * every row of the data is a great circle, and the solutions are the open spherical polygon on the right side of all.
  */
 import { assign, draw, short } from "./elements.js";
-import { isStraight, weightsOf } from "./frames.js";
+import { colourOf, isStraight, weightsOf } from "./frames.js";
 import { across3, arc3, dot3, sphericalRegion, unit3 } from "./geometry.js";
 import { arrowPath, SHAPES, SIDE } from "./plane.js";
 
@@ -149,8 +149,8 @@ export function sphereView(host, editor) {
     });
     const moved = now.changed && now.w.some(Boolean) && now.old.some(Boolean);
     const arc = moved ? arc3(turned(unit3(now.old)), turned(unit3(now.w))) : [];
-    const head = moved ? arrowPath(onScreen(arc[14]), onScreen(arc[16])) : "";
-    assign(arrow, { d: moved ? polyline(arc.slice(0, 15)) + head : "" });
+    const head = moved ? arrowPath(onScreen(arc[13]), onScreen(arc[16]), 11, 8) : "";
+    assign(arrow, { d: moved ? polyline(arc.slice(0, 14)) + head : "" });
     const cycle = now.t === run.trials ? cycleStart(run) : -1;
     const round = cycle < 0 ? [] : directions(run, cycle, run.states - 1).map(turned);
     assign(loop, {
@@ -167,11 +167,12 @@ export function sphereView(host, editor) {
     while (classes.childElementCount < each.length) draw("path", {}, classes);
     [...classes.children].forEach((node, k) => {
       const e = each[k];
+      const c = run ? colourOf(run, k) : k;
       const p = e?.some(Boolean) ? turned(unit3(e)) : null;
       const transform = p ? `translate(${asText(p)}) scale(1.3)` : "";
       assign(node, {
-        class: p ? `point k${k % 4}` : "hidden",
-        d: SHAPES[k % 4],
+        class: p ? `point k${c}` : "hidden",
+        d: SHAPES[c],
         transform,
         opacity: p && p[2] < 0 ? 0.3 : 1,
       });
@@ -192,8 +193,7 @@ export function sphereView(host, editor) {
       polygon = straight ? sphericalRegion(normals, next.about.w_star) : [];
       circles = straight ? telling(normals, polygon) : [];
       if (refit) {
-        const last = weightsOf(next, next.states - 1);
-        const toward = unit3(next.about.w_star ?? (straight && last.some(Boolean) ? last : [0.5, 0.6, 0.6]));
+        const toward = unit3(next.about.w_star ?? frontOf(next));
         const front = unit3(toward.map((c, j) => c + [0.3, 0.4, 0.1][j]));
         axes = [...across3(front), front];
         // the axis of the bias upwards, as far as it goes
@@ -237,12 +237,12 @@ export function sphereView(host, editor) {
 
     /** @param {Frame} now */
     text(now) {
-      if (now.each) return "The vector of each class, as a direction; the circle of the row that was shown.";
+      if (now.each) return "A vector for each class, as a direction.";
       if (!now.w.some(Boolean)) return "The weights are zero: the centre, no direction yet.";
       if (!polygon.length) return run?.about.w_star ? "" : "No direction is right for every point.";
       const inside = normals.every((n) => dot3(n, now.w) > 0);
       const angle = (Math.acos(Math.min(1, dot3(unit3(now.w), unit3(run?.about.w_star ?? now.w)))) * 180) / Math.PI;
-      return `w is ${inside ? "inside" : "outside"} the open set of solutions, ${short(angle)}\u00b0 from the widest margin.`;
+      return `w is ${inside ? "in" : "outside"} the open solution set, ${short(angle)}\u00b0 off the widest margin.`;
     },
   };
 
@@ -271,6 +271,19 @@ export function sphereView(host, editor) {
     event.stopPropagation();
   });
   return view;
+}
+
+/**
+ * Where to look from without a solution: where the weights end, or where most classes are.
+ * @param {Run} run
+ */
+function frontOf(run) {
+  if (run.E) {
+    const all = run.about.classes.map((_, c, { length }) => unit3(run.E?.subarray(-3 * (length - c)) ?? [0, 0, 0]));
+    return all.reduce((sum, p) => sum.map((v, j) => v + p[j]), [0.01, 0.02, 0.03]);
+  }
+  const last = weightsOf(run, run.states - 1);
+  return isStraight(run) && last.some(Boolean) ? last : [0.5, 0.6, 0.6];
 }
 
 /** @param {SVGSVGElement} svg */

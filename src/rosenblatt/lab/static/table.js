@@ -11,7 +11,7 @@ const MOST_WEIGHTS = 12;
 
 /** @param {number} j @param {number} width @param {Run} run */
 const weightName = (j, width, run) =>
-  j === width - 1 ? "b" : width === 3 ? `w${j + 1}` : (run.about.names[j] ?? `w${j + 1}`);
+  j === width - 1 ? "b" : width === 3 ? `w${j + 1}` : (run.about.columns?.[j] ?? `w${j + 1}`);
 
 /**
  * Make the table of weights.
@@ -53,7 +53,7 @@ export function weightsTable(host) {
         const [p, j] = [Math.floor(i / run.width), i % run.width];
         const [w, old] = [weightsOf(run, frame.state, p)[j], weightsOf(run, frame.before, p)[j]];
         before.textContent = short(old);
-        change.textContent = frame.changed ? (w > old ? "+" : "") + short(w - old) : "";
+        change.textContent = w === old ? "" : (w > old ? "+" : "") + short(w - old);
         now.textContent = short(w);
       });
     },

@@ -104,6 +104,10 @@ export interface About {
   scene: Partial<Scene>;
   classes: string[];
   names: string[];
+  numbers?: number[]; // of the classes, among those that can be drawn
+  columns?: string[]; // of the weights
+  proofs?: boolean; // false: bound and w* are still to come
+  plain?: boolean; // whether the theorem on the perceptron holds
   signs: number[][];
   rule: string;
   eta: number | null;
@@ -112,7 +116,7 @@ export interface About {
   stop: string;
   cycle: number | null;
   trials_left_out: number;
-  box: [number, number, number, number];
+  box: [number, number, number, number] | null;
   grid: number;
   R: number | null;
   gamma: number | null;
@@ -143,7 +147,8 @@ export interface Run {
   total: Float64Array; // loss up to each trial
   mistake: Uint8Array;
   W: Float64Array;
-  mean?: Float64Array;
+  mean?: Float64Array; // after the trial that led to a state
+  reached: Int32Array; // that trial, of each state
   E?: Float64Array;
   norm2?: Float64Array;
   dot?: Float64Array;
@@ -157,7 +162,7 @@ export interface Run {
 }
 
 export interface Surface {
-  f: Float64Array;
+  fs: Float64Array[]; // f on the grid, for each problem
   alpha: Float64Array | null;
 }
 
@@ -184,7 +189,7 @@ export interface Frame {
   mean: Float64Array | null;
   each: Float64Array[] | null; // effective vectors of the classes
   mistakes: number;
-  f: Float64Array | null;
+  fs: Float64Array[] | null;
   alpha: Float64Array | null;
 }
 
@@ -243,5 +248,5 @@ export interface Options {
   certificate?: Certificate | null;
   editable?: boolean; // whether an engine can be asked for other runs
   address?: boolean; // whether the state is kept in the address
-  changed?: (scene: Scene, look: Look) => void; // told at rest
+  t?: number; // the first trial to show
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Weight space: the sphere of directions, a slice at the bias, or the plane without a bias; bars where it has no picture. */
+/** Weight space: the sphere of directions, a slice at the bias, the plane without one; bars where it has no picture. */
 import { barsView } from "./bars.js";
 import { assign, draw, make, short } from "./elements.js";
 import { isStraight, weightsOf } from "./frames.js";
@@ -102,7 +102,7 @@ function sliceView(host, editor, flat) {
       const ends = now.x ? chord(plane.box, now.x[0], now.x[1], bias) : null;
       assign(one, { d: ends ? pathOf(ends, plane.x, plane.y) : "", class: `dual one${now.mistake ? "" : " calm"}` });
       assign(trail, { d: pathOf(states(Math.max(0, now.state - MOST_TRAIL), now.state), plane.x, plane.y) });
-      assign(arrow, { d: now.changed ? arrowPath(plane.pixel(now.old), plane.pixel(now.w)) : "" });
+      assign(arrow, { d: now.changed ? arrowPath(plane.pixel(now.old), plane.pixel(now.w), 11, 7) : "" });
       const [cx, cy] = plane.pixel(now.w);
       assign(dot, { cx, cy });
       const cycle = now.t === run.trials ? cycleStart(run) : -1;

@@ -1,0 +1,743 @@
+"""The page in a real browser: what it shows is what the engine recorded, whatever is done to it."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rosenblatt import trace
+from rosenblatt.datasets import logical
+from rosenblatt.lab.catalogue import learner_names
+from rosenblatt.lab.frames import frames, record_scene
+from rosenblatt.lab.scene import Scene
+from scenes import PER_LEARNER, random_scene
+
+STATIC = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab" / "static"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = os.environ.get("ROSENBLATT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+KEY = "key"
+MOST_BYTES = 100_000  # of the first load
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium, or set ROSENBLATT_CHROMIUM"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="minutes long without compilation"),
+]
+
+
+# ------------------------------------------------------------------------------------------------------- the fixtures
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A server on this machine."""
+    for name in ("starlette", "uvicorn"):
+        pytest.importorskip(name, reason="the page needs a server: pip install rosenblatt[lab]")
+    import uvicorn
+
+    from rosenblatt.lab.server import create_app
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        server = uvicorn.Server(uvicorn.Config(create_app(KEY), log_level="error", access_log=False, ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/{KEY}/"
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    pytest.importorskip("playwright", reason="the tests in a browser need playwright: pip install --group browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+class Lab:
+    """A page of the lab, which may say nothing to the console and ask no other host."""
+
+    def __init__(self, context, address):
+        self.page, self.address, self.faults, self.refused = context.new_page(), address, [], False
+        self.page.on("console", lambda message: self._said(message.text))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+
+    def _said(self, text):
+        if not (self.refused and "400" in text):  # the browser itself mentions a refusal
+            self.faults.append(text)
+
+    def _asked(self, url):
+        if not url.startswith((self.address, "data:", "blob:")):
+            self.faults.append(url)
+
+    def open(self, hash=""):
+        self.page.goto(f"{self.address}#{hash}")
+        self.page.wait_for_selector("#lab[data-ready]", timeout=120_000)
+        return self
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def text(self, selector):
+        return self.page.locator(selector).first.inner_text().replace("\u2212", "-")
+
+    @property
+    def sentence(self):
+        """What a screen reader is told."""
+        return self.page.locator(".say [role=status]").text_content().replace("\u2212", "-")
+
+    def value(self, expression):
+        """Return a value from the page, where `lab` is the lab and `$` finds an element."""
+        names = "const $ = (css) => document.querySelector(css), lab = $('#lab').lab;"
+        return self.page.evaluate(f"(() => {{ {names} return {expression}; }})()")
+
+    def wait(self, expression):
+        """Wait until an expression is true. Playwright's own way needs eval, which the page's policy forbids."""
+        end = time.monotonic() + 20
+        while not self.value(expression):
+            assert time.monotonic() < end, f"{expression} did not become true"
+            self.page.wait_for_timeout(20)
+
+    @property
+    def t(self):
+        return self.value("lab.t")
+
+    def centre(self, selector, k=0):
+        box = self.page.locator(selector).nth(k).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.fixture
+def context(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def lab(context, address):
+    lab = Lab(context, address)
+    yield lab
+    assert not lab.faults
+
+
+@pytest.fixture(scope="module")
+def bench(browser, address):
+    """One page for the laws of the modules, which change nothing on it."""
+    context = browser.new_context()
+    lab = Lab(context, address).open()
+    yield lab.page
+    context.close()
+    assert not lab.faults
+
+
+def call(page, module, expression, argument=None):
+    """Evaluate an expression of a module `m` and an argument `a`."""
+    code = f"async (a) => {{ const m = await import('/{KEY}/static/{module}.js'); return {expression}; }}"
+    return page.evaluate(code, argument)
+
+
+# ------------------------------------------------------------------------------------- the page shows the engine's run
+
+READ = """async (text) => {
+  const m = await import("./static/frames.js");
+  const run = m.readRun(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  const problems = [...Array(run.k).keys()];
+  return [...Array(run.trials).keys()].map((k) => {
+    const f = m.frameAt(run, k + 1);
+    const weights = run.slot ? [] : problems.flatMap((p) => [...m.weightsOf(run, f.state, p)]);
+    return [f.row, f.epoch, f.mistake, f.update, f.mistakes, f.loss, [...f.scores], weights];
+  });
+}"""
+
+
+@pytest.mark.parametrize("name", [name for name in learner_names() if name != "MaximumMargin"])
+def test_every_trial_on_the_page_is_the_engines(bench, name):
+    for seed in range(PER_LEARNER):
+        scene = random_scene(name, seed)
+        content = frames(scene, proofs=False).to_bytes()
+        shown = bench.evaluate(READ, base64.b64encode(content).decode())
+        recording = record_scene(scene).recording
+        assert [frame[0] for frame in shown] == recording.row.tolist()
+        assert [frame[1] for frame in shown] == recording.epoch.tolist()
+        assert [frame[2] for frame in shown] == (recording.mistakes > 0).tolist()
+        assert [frame[3] for frame in shown] == (recording.updates > 0).tolist()
+        assert [frame[4] for frame in shown] == np.cumsum(recording.mistakes > 0).tolist()
+        np.testing.assert_array_equal([frame[5] for frame in shown], recording.loss)
+        np.testing.assert_array_equal(np.array([f[6] for f in shown], float), recording.score)
+        if recording.W.shape[2]:
+            W = np.concatenate([recording.W, recording.b[:, :, None]], axis=2)[recording.at]
+            np.testing.assert_array_equal([frame[7] for frame in shown], W.reshape(len(W), -1))
+
+
+SURFACE = """async (text) => {
+  const m = await import("./static/frames.js");
+  const read = () => m.readRun(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  const [run, fresh] = [read(), read()];
+  const middle = Math.floor(run.trials / 2);
+  m.frameAt(run, run.trials);
+  const back = [...m.frameAt(run, middle).fs[0]];
+  const once = [...m.frameAt(fresh, middle).fs[0]];
+  return [back, once, [...m.frameAt(run, run.trials).fs[0]]];
+}"""
+
+
+@pytest.mark.parametrize("text", ["data=moons&n=20&learner=KernelPerceptron", "data=circle&n=20&features=quadratic"])
+def test_a_surface_is_the_same_forwards_and_backwards_and_ends_at_the_estimators(bench, text):
+    scene = Scene.from_query(text)
+    run = frames(scene, proofs=False)
+    back, once, end = map(np.array, bench.evaluate(SURFACE, base64.b64encode(run.to_bytes()).decode()))
+    np.testing.assert_allclose(back, once, atol=1e-5)
+    left, right, bottom, top = run.about["box"]
+    across, up = np.linspace(left, right, run.about["grid"]), np.linspace(bottom, top, run.about["grid"])
+    grid = np.array([(x, y) for y in up for x in across])
+    model = record_scene(scene)
+    rows = model.feature_map(grid)
+    last = {"aggregate": "last"} if "Kernel" in scene.learner else {}
+    expected = model.estimator.decision_function(rows, **last)
+    np.testing.assert_allclose(end, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["or", "and"])
+def test_every_step_says_what_the_oracle_says(lab, name):
+    lab.open(f"data={name}")
+    X, y = logical(name)
+    for trial in trace(X, y):
+        lab.press("ArrowRight")
+        margin = f"y f(x) = {trial.label * trial.score + 0.0:g}"
+        side = "misclassified" if trial.mistake else "on its side"
+        assert lab.sentence.startswith(f"x{trial.row + 1} is {side}: {margin}")
+        if trial.mistake:
+            assert f"= ({trial.w[0]:g}, {trial.w[1]:g})" in lab.sentence
+        now = [
+            float(cell.replace("\u2212", "-")) for cell in lab.page.locator(".numbers td:last-child").all_inner_texts()
+        ]
+        assert now == [*trial.w, trial.b]
+    assert lab.t == lab.value("lab.run.trials")
+    assert "on its side" in lab.text(".end").lower() or "separat" in lab.text(".end").lower()
+
+
+# -------------------------------------------------------------------------------------------------- time
+
+
+def test_the_first_screen_plays_or_on_space(lab):
+    lab.open()
+    assert lab.sentence.startswith("Four points, two classes. The weights are zero, so every point is a tie")
+    assert lab.page.locator(".pattern .point").count() >= 4
+    lab.page.locator(".speed select").select_option("512")
+    lab.press(" ")
+    lab.wait("lab.t === 24")
+    assert "The end" in lab.text(".end")
+
+
+def test_time_runs_by_trials_updates_and_epochs_both_ways(lab):
+    lab.open("data=or")
+    seen = []
+    for key in ("ArrowRight", "Shift+ArrowRight", "]", "]", "[", "ArrowLeft", "Shift+ArrowLeft", "End", "Home"):
+        lab.press(key)
+        seen.append(lab.t)
+    assert seen == [1, 2, 4, 8, 4, 3, 2, 24, 0]
+    lab.press("End", "+", "+", "+", "+", "+", "+", "+", "r")
+    lab.wait("lab.t === 0")
+    lab.page.locator(".time input").fill("9")
+    assert lab.t == 9
+    assert "trial 9 of 24, epoch 3, mistake on x1" in lab.page.locator(".time input").get_attribute("aria-valuetext")
+
+
+def test_the_voice_is_silent_while_playing_and_motion_can_be_reduced(browser, address):
+    context = browser.new_context(reduced_motion="reduce")
+    lab = Lab(context, address).open("data=or")
+    updates = [t for t in range(1, 25) if lab.value(f"lab.run.mistake[{t - 1}] & 1")]
+    lab.page.evaluate(
+        """() => { window.told = []; window.at = [];
+        new MutationObserver((all) => window.told.push(...all)).observe(document.querySelector(".say [role=status]"),
+          { childList: true, characterData: true, subtree: true });
+        new MutationObserver(() => window.at.push(document.querySelector("#lab").lab.t))
+          .observe(document.querySelector(".count"), { childList: true }); }"""
+    )
+    lab.press(" ")
+    lab.wait("window.at.length >= 3")
+    assert lab.page.evaluate("window.told.length") == 0
+    lab.press(" ")
+    assert lab.page.evaluate("window.told.length") > 0
+    assert set(lab.page.evaluate("window.at")) <= {0, *updates}
+    context.close()
+    assert not lab.faults
+
+
+# ------------------------------------------------------------------------------------------------------------- editing
+
+
+def test_points_are_drawn_dragged_flipped_removed_and_all_of_it_undone(lab):
+    lab.open("data=or")
+    page, marks = lab.page, lab.page.locator(".pattern .layer-points .point")
+    x, y = lab.centre(".pattern svg.plane")
+    page.mouse.click(x, y)
+    lab.wait("lab.run.n === 5")
+    assert marks.count() == 5
+    first = lab.value("lab.scene.points[4]")
+    assert first[2] == 1
+    assert all(round(v * 100) / 100 == v for v in first)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=5)
+    page.mouse.up()
+    lab.wait("lab.run.X[8] === lab.scene.points[4][0]")
+    moved = lab.value("lab.scene.points[4]")
+    assert moved[0] < first[0]
+    assert moved[1] > first[1]
+    marks.nth(4).focus()
+    lab.press("f")
+    assert lab.value("lab.scene.points[4][2]") == 0
+    lab.press("ArrowLeft")
+    assert lab.value("lab.scene.points[4][0]") < moved[0]
+    lab.press("Delete")
+    lab.wait("lab.run.n === 4")
+    page.locator("#lab").evaluate("() => document.activeElement.blur()")
+    for _ in range(6):
+        lab.press("z")
+    lab.wait("lab.scene.data === 'or'")
+    lab.wait("lab.run.n === 4")
+
+
+def test_while_dragging_one_request_is_under_way_and_the_newest_wins(lab):
+    lab.open("data=clouds&n=24")
+    running, most, made = set(), [0], [0]
+
+    def began(request):
+        if request.url.endswith("/run"):
+            running.add(request)
+            most[0], made[0] = max(most[0], len(running)), made[0] + 1
+
+    lab.page.on("request", began)
+    lab.page.on("requestfinished", running.discard)
+    x, y = lab.centre(".pattern .layer-points .point", 3)
+    lab.page.mouse.move(x, y)
+    lab.page.mouse.down()
+    for k in range(20):
+        lab.page.mouse.move(x + 2 * k, y + k)
+        lab.page.wait_for_timeout(15)
+    lab.page.mouse.up()
+    lab.wait("lab.run.X[6] === lab.scene.points[3][0] && lab.run.X[7] === lab.scene.points[3][1]")  # fmt: skip
+    assert most[0] == 1
+    assert made[0] >= 2
+
+
+def test_the_start_is_dragged_with_the_boundary_and_with_w_itself(lab):
+    lab.open("data=or&t=24")
+    x, y = lab.centre(".pattern circle.handle.tip")
+    lab.page.mouse.move(x, y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(x + 30, y + 60, steps=4)
+    lab.page.mouse.up()
+    lab.wait("lab.scene.start !== null && lab.run.W[0] !== 0")
+    assert lab.t == 0
+    assert lab.value("[...lab.run.W.slice(0, 3)]") == lab.value("lab.scene.start")
+    turned = lab.value("lab.scene.start")
+    x, y = lab.centre(".weights circle.now.handle")
+    lab.page.mouse.move(x, y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(x + 50, y + 30, steps=4)
+    lab.page.mouse.up()
+    lab.wait(f"lab.run.W[0] !== {turned[0]}")
+    assert lab.value("[...lab.run.W.slice(0, 3)]") == lab.value("lab.scene.start")
+
+
+def test_a_table_is_pasted_and_its_labels_are_only_text(lab):
+    lab.open()
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.get_by_role("button", name="Paste or open a table").click()
+    rows = ["a,b,label", "0,0,<img src=x onerror=alert(1)>", "1,0.5,yes", "0.5,2,yes", "3,1,<script>alert(1)</script>"]
+    lab.page.locator("dialog[open] textarea").fill("\n".join(rows))
+    lab.page.get_by_role("button", name="Use these points").click()
+    lab.wait("lab.run.n === 4")
+    assert lab.value("lab.run.about.classes.length") == 3
+    assert lab.page.locator("img").count() == 0
+
+
+# --------------------------------------------------------------------------------------------- learners and settings
+
+
+def test_the_learner_its_parameters_and_the_data_are_chosen(lab):
+    lab.open("data=or")
+    lab.page.get_by_label("learner").first.select_option("PassiveAggressive")
+    lab.wait("lab.run.about.rule === 'passive_aggressive'")
+    lab.press("ArrowRight")
+    assert "aggressive" in lab.sentence
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.locator(".settings").get_by_label("C", exact=False).first.fill("0")
+    lab.wait("lab.run.about.scene.params.C === 0.01")
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.get_by_label("data").first.select_option("clouds")
+    lab.wait("lab.run.n === 60")
+    lab.page.get_by_label("order").first.select_option("shuffled")
+    lab.wait("lab.run.about.scene.order === 'shuffled'")
+
+
+@pytest.mark.parametrize("name", learner_names())
+@pytest.mark.parametrize("data", ["clouds&n=12", "four&n=12"])
+def test_every_learner_can_be_looked_at(lab, name, data):
+    lab.open(f"data={data}&learner={name}&epochs=5&t=7")
+    assert lab.page.locator("#lab").get_attribute("data-ready") == "true"
+    assert lab.sentence.strip()
+    lab.press("End", "Home", "ArrowRight")
+
+
+def test_regions_of_classes_hold_the_points_that_the_scores_give_them(lab):
+    lab.open("data=four&n=40&t=100000")
+    inside = lab.page.evaluate(
+        """() => { const { run } = document.querySelector("#lab").lab, svg = document.querySelector(".pattern svg");
+        const regions = [...svg.querySelectorAll(".region")], marks = [...svg.querySelectorAll(".layer-points .point")];
+        const last = run.states - 1, c = run.about.classes.length;
+        return marks.map((mark, i) => {
+          const at = new DOMPoint(0, 0).matrixTransform(mark.getCTM()).matrixTransform(svg.getCTM().inverse());
+          const x = [run.X[2 * i], run.X[2 * i + 1], 1];
+          const score = (k) => x.reduce((sum, v, j) => sum + run.E[(last * c + k) * 3 + j] * v, 0);
+          const best = [...Array(c).keys()].sort((p, q) => score(q) - score(p))[0];
+          return regions[best].isPointInFill(at); }); }"""
+    )
+    assert all(inside)
+
+
+def test_an_average_has_a_boundary_of_its_own_and_hairs(lab):
+    lab.open("data=overlap&learner=AveragedPerceptron&t=300")
+    assert lab.page.locator(".pattern .boundary.mean").get_attribute("d")
+    assert lab.page.locator(".pattern .hair[d^=M]").count() > 5
+
+
+# ----------------------------------------------------------------------------------------------------------- proofs
+
+
+def test_a_proof_of_separability_is_a_band_and_its_supports(lab):
+    lab.open("data=or")
+    lab.press("c")
+    lab.page.wait_for_selector(".layer-proof .band")
+    assert lab.page.locator(".layer-proof .support").count() == 3
+    assert "Separable" in lab.text(".tab.proof")
+    lab.press("c")
+    assert lab.page.locator(".layer-proof .band").count() == 0
+
+
+def test_a_proof_of_the_contrary_is_a_common_point_of_the_hulls(lab):
+    lab.open("data=xor&t=4")
+    lab.page.get_by_role("button", name="Prove it").click()
+    lab.page.wait_for_selector(".layer-proof .common")
+    assert lab.page.locator(".layer-proof .hull").count() == 2
+    assert "1/2" in lab.text(".layer-proof .name")
+
+
+def test_the_weights_of_xor_go_in_a_loop(lab):
+    lab.open("data=xor&t=4&view=slice")
+    assert lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
+    assert "for ever" in lab.text(".end")
+    lab.press("ArrowLeft")
+    assert not lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
+
+
+def test_the_solutions_are_an_open_set(lab):
+    """At b = 0 the row (0, 0) of OR is a tie whatever w is, so that no w is a solution."""
+    lab.open("data=or&t=5&view=slice")
+    assert lab.value("lab.run.W[3 * lab.run.at[4] + 2]") == 0
+    assert lab.page.locator(".weights svg:not(.hidden) .solutions").get_attribute("d") == ""
+    lab.press("End")
+    assert lab.page.locator(".weights svg:not(.hidden) .solutions").get_attribute("d")
+
+
+# ------------------------------------------------------------------------------------------------------ tour and race
+
+
+def test_the_tour_has_five_chapters_with_steps_predictions_and_answers(lab):
+    lab.open()
+    lab.press("t")
+    assert "Chapter 1 of 5" in lab.text(".chapter")
+    lab.page.wait_for_timeout(300)
+    next_ = lab.page.locator(".chapter .primary")
+    answered = False
+    while "Next chapter" not in next_.inner_text():
+        next_.click()
+        answer = lab.page.locator(".predict:not([hidden]) button").last
+        if answer.count() and not answered:
+            before = lab.t
+            lab.press("ArrowRight")
+            assert lab.t == before, "the next trial waits for a prediction"
+            answer.click()
+            assert lab.t == before + 1
+            assert re.match("You were (right|wrong)", lab.text(".end"))
+            answered = True
+    lab.page.locator(".answer summary").click()
+    assert lab.page.locator(".answer p").inner_text()
+    for number in range(2, 6):
+        while "Next chapter" not in next_.inner_text():
+            next_.click()
+        next_.click()
+        assert f"Chapter {number} of 5" in lab.text(".chapter")
+    lab.wait("location.hash.includes('chapter=5')")
+    lab.page.go_back()
+    lab.wait("document.querySelector('.chapter').textContent.includes('Chapter 4 of 5')")
+
+
+def test_a_race_has_one_line_of_time(lab):
+    lab.open("data=clouds&n=20&race=AveragedPerceptron:shuffled;PassiveAggressive:cyclic:C=2&t=10")
+    assert lab.page.locator(".lane").count() == 2
+    last = int(lab.page.locator(".time input").get_attribute("max"))
+    assert last >= lab.value("lab.run.trials")
+    lab.press("End")
+    assert lab.t == last
+    assert all("ended at trial" in text for text in lab.page.locator(".lane-name").all_inner_texts())
+    lab.page.locator("details[data-part=race] summary").click()
+    lab.page.get_by_role("button", name="Remove").first.click()
+    lab.wait("document.querySelectorAll('.lane').length === 1")
+    lab.page.get_by_role("button", name="Add to the race").click()
+    lab.wait("document.querySelectorAll('.lane').length === 2")
+
+
+# -------------------------------------------------------------------------------------------- address, looks, exports
+
+
+@pytest.mark.parametrize(
+    "hash",
+    [
+        "data=xor&t=3&view=slice",
+        "data=clouds&n=30&margin=0.2&learner=PassiveAggressive&param.C=0.5&order=shuffled&seed=3&t=11",
+        "data=points&p=0.25,1.5a;-1,0.5b;2,0a;1,-1c&learner=Perceptron&param.multiclass=ovo&t=6",
+        "data=or&start=1,-2,0.5&t=2&theme=dark&hide=order,settings",
+        "data=moons&n=20&learner=KernelPerceptron&param.kernel=poly&param.gamma=0.5&t=30",
+    ],
+)
+def test_the_address_brings_everything_back(lab, hash):
+    lab.open(hash)
+    said, t, scene = lab.sentence, lab.t, lab.value("lab.scene")
+    lab.press("ArrowRight", "ArrowLeft")
+    lab.page.wait_for_timeout(300)
+    engine = Scene.from_query(lab.page.evaluate("location.hash"))
+    assert engine == Scene.from_dict(scene)
+    lab.page.reload()
+    lab.page.wait_for_selector("#lab[data-ready]")
+    assert (lab.sentence, lab.t, lab.value("lab.scene")) == (said, t, scene)
+    for part in re.findall("hide=([a-z,]+)", hash):
+        for name in part.split(","):
+            assert not lab.page.locator(f"[data-part={name}]").first.is_visible()
+
+
+@pytest.mark.parametrize("hash", ["data=nothing", "learner=<script>", "data=points&p=x", "param.eta0=-1", "epochs=1e9"])
+def test_a_wrong_address_gets_a_sentence(lab, hash):
+    lab.refused = True
+    lab.open(hash)
+    assert lab.page.locator("#lab").get_attribute("data-ready") == "failed"
+    assert len(lab.text(".told")) > 20
+
+
+def test_unknown_keys_of_an_address_are_left_alone(lab):
+    lab.open("data=and&colour=red&t=xyz&view=moon&chapter=99")
+    assert lab.t == 0
+    assert lab.value("lab.run.n") == 4
+
+
+def test_dark_and_projector_are_a_key_away(lab):
+    lab.open("data=or&t=5")
+    ground = "getComputedStyle(document.querySelector('#lab')).backgroundColor"
+    light = lab.page.evaluate(ground)
+    lab.press("d")
+    assert lab.page.evaluate(ground) != light
+    small = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.told')).fontSize)")
+    lab.press("p")
+    assert not lab.page.locator("header").is_visible()
+    assert lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.told')).fontSize)") > 1.5 * small
+    lab.press("p")
+    assert lab.page.locator("header").is_visible()
+    lab.press("?")
+    assert "play, pause" in lab.text("dialog[open]")
+
+
+def test_everything_can_be_taken_away(lab, tmp_path):
+    lab.open("data=or&t=9")
+    saved = {}
+    for title in ("Picture, PNG", "Picture, SVG", "Trials, CSV", "Scene, JSON", "Run, safetensors", "Python"):
+        lab.press("e")
+        with lab.page.expect_download() as download:
+            lab.page.locator("details[data-part=export]").get_by_role("button", name=title).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved[path.name] = path.read_bytes()
+        lab.press("e")
+    assert saved["lab.png"].startswith(b"\x89PNG")
+    assert saved["lab.svg"].startswith(b"<svg")
+    assert b"class=" not in saved["lab.svg"]
+    assert len(saved["trials.csv"].splitlines()) == 25
+    assert json.loads(saved["scene.json"])["t"] == 9
+    run = frames(Scene.from_query("data=or"))
+    assert saved["run.safetensors"] == run.to_bytes()
+    (tmp_path / "check.py").write_bytes(saved["lab.py"] + b"\nprint([*w, b])\n")
+    done = subprocess.run([sys.executable, tmp_path / "check.py"], capture_output=True, text=True, check=True)
+    printed = [float(v) for v in re.findall(r"-?\d+\.?\d*", done.stdout.splitlines()[-1].replace("np.float64", ""))]
+    assert printed == lab.value("[...lab.run.W.slice(3 * lab.run.at[8], 3 * lab.run.at[8] + 3)]")
+
+
+def test_the_python_follows_the_screen(lab):
+    lab.open("data=or&t=2")
+    lab.page.get_by_role("tab", name="Python").click()
+    lab.wait("document.querySelector('.code')?.textContent.includes('rosenblatt')")
+    before = lab.text(".code")
+    lab.press("End")
+    lab.wait(f"document.querySelector('.code').textContent !== {json.dumps(before)}")
+    assert len(before.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, address, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    lab = Lab(context, address).open("data=or&t=9")
+    for keys in ([], ["t"], ["c"], ["s"], ["?"]):
+        lab.press(*keys)
+        lab.page.wait_for_timeout(100)
+        found = axe.run(lab.page).response["violations"]
+        assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+        lab.press("Escape")
+    for name in ("Trials", "Python"):
+        lab.page.get_by_role("tab", name=name).click()
+        lab.page.wait_for_timeout(100)
+        found = axe.run(lab.page).response["violations"]
+        assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+    context.close()
+    assert not lab.faults
+
+
+def test_hovering_a_point_lights_it_up_everywhere(lab):
+    lab.open("data=or&t=24")
+    lab.page.locator(".pattern .layer-points .point").first.hover()
+    assert lab.page.locator(".weights svg:not(.hidden) .dual.lit").get_attribute("d")
+    assert lab.page.locator(".strip .ticks.lit").get_attribute("d").count("M") == 4
+
+
+def test_the_first_load_is_small(lab):
+    lab.open()
+    sizes = lab.page.evaluate("performance.getEntries().map((e) => e.transferSize ?? 0)")
+    assert 10_000 < sum(sizes) <= MOST_BYTES
+
+
+# --------------------------------------------------------------------------------------------------- the modules' laws
+
+small = st.integers(-3, 3).map(float)
+planes = st.lists(st.tuples(small, small, small), min_size=1, max_size=6)
+real = st.floats(-3, 3)
+SQUARE = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+
+
+def test_what_clipping_leaves_is_on_the_right_side(bench):
+    @given(st.lists(st.tuples(real, real, real), min_size=1, max_size=8))
+    def law(cuts):
+        code = "a[1].reduce((p, [x, y, z]) => m.clip(p, x, y, z), a[0])"
+        for x, y in call(bench, "geometry", code, [SQUARE, cuts]):
+            assert all(a * x + b * y + c >= -1e-9 for a, b, c in cuts)
+
+    law()
+
+
+def test_an_open_region_is_empty_if_and_only_if_no_point_is_strictly_inside(bench):
+    random = np.random.default_rng(0)
+    points = random.uniform(-1, 1, (4000, 2))
+
+    @given(planes)
+    def law(cuts):
+        region = np.array(call(bench, "geometry", "m.openRegion(a[0], a[1])", [SQUARE, cuts]))
+        values = [points @ np.array(cut[:2]) + cut[2] for cut in cuts]
+        if region.size == 0:
+            assert not np.all(np.array(values) > 0, axis=0).any()
+        else:
+            centre = region.mean(axis=0)
+            assert all(centre @ np.array(cut[:2]) + cut[2] > 0 for cut in cuts)
+
+    law()
+
+
+def test_a_chord_lies_on_the_line_and_ends_at_the_border(bench):
+    @given(real, real, real)
+    def law(a, b, c):
+        assume(np.hypot(a, b) > 1e-3)
+        ends = call(bench, "geometry", "m.chord([[-1, 1], [-2, 2]], ...a)", [a, b, c])
+        for x, y in ends or []:
+            assert abs(a * x + b * y + c) <= 1e-6
+            assert abs(x) <= 1 + 1e-6
+            assert abs(y) <= 2 + 1e-6
+            assert min(abs(abs(x) - 1), abs(abs(y) - 2)) <= 1e-6
+
+    law()
+
+
+def test_the_solutions_on_the_sphere_hold_every_solution(bench):
+    """With the direction of the maximum margin, which is a sum of the rows with positive factors."""
+
+    @settings(max_examples=40)
+    @given(st.integers(0, 10_000))
+    def law(seed):
+        random = np.random.default_rng(seed)
+        hidden = random.normal(size=3)
+        rows = random.normal(size=(6, 3))
+        rows *= np.sign(rows @ hidden)[:, None]
+        corners = np.array(call(bench, "geometry", "m.sphericalRegion(a[0], a[1])", [rows.tolist(), hidden.tolist()]))
+        assume(corners.size)
+        middle = corners.sum(axis=0)
+        assert (rows @ middle > 0).all()
+        assert (rows @ corners.T > -1e-6).all()
+
+    law()
+
+
+def test_ticks_are_round_and_inside(bench):
+    @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(1, 9))
+    def law(low, width, count):
+        found = call(bench, "geometry", "m.ticks([a[0], a[1]], a[2])", [low, low + width, count])
+        assert len(found) <= count + 2
+        assert all(low - 1e-6 * width <= v <= low + width * (1 + 1e-6) for v in found)
+
+    law()
+
+
+def test_an_address_is_read_as_it_was_written(bench):
+    @settings(max_examples=50)
+    @given(st.sampled_from(learner_names()), st.integers(0, 500))
+    def law(name, seed):
+        scene = random_scene(name, seed)
+        code = """(async () => { const catalogue = await (await fetch("catalogue")).json();
+          const { scene } = m.fromAddress(a, catalogue);
+          return m.toAddress(scene, m.defaultLook(), catalogue); })()"""
+        assert Scene.from_query(call(bench, "address", f"await {code}", scene.to_query())) == scene
+
+    law()
+
+
+# ---------------------------------------------------------------------------------------------------------- the files
+
+
+def test_nothing_is_made_from_text():
+    """Trusted Types would stop it; this says where."""
+    for path in STATIC.glob("*.js"):
+        code = path.read_text()
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+            assert word not in code, f"{path.name} has {word}"
+    assert "style=" not in (STATIC / "index.html").read_text()
+
+
+def test_lines_can_be_read():
+    for path in STATIC.iterdir():
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            assert len(line) <= 120, f"{path.name}:{number} has {len(line)} columns"
