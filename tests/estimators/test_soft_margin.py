@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -40,6 +40,23 @@ def test_dense_and_sparse_rows_and_chunks_give_the_same(loss, penalty):
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
     stream = SoftMargin(**options).partial_fit(X[:13], y[:13]).partial_fit(sp.csr_array(X[13:]), y[13:])
     np.testing.assert_allclose(stream.coef_, dense.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("length", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("eta", [0.01, 1.0, 100.0])
+def test_a_long_step_goes_as_far_as_many_short_ones(loss, length, eta):
+    x, options = np.array([[length]]), {"loss": loss, "schedule": "constant", "penalty": None, "average": False}
+    once = SoftMargin(eta0=eta, **options).partial_fit(x, [1], classes=[0, 1])
+    often = SoftMargin(eta0=eta / 1000, **options).partial_fit(np.repeat(x, 1000, axis=0), [1] * 1000, classes=[0, 1])
+    np.testing.assert_allclose(once.coef_, often.coef_, rtol=0.02)
+
+
+def test_long_rows_and_columns_of_other_sizes_do_no_harm():
+    X, y = load_iris(return_X_y=True)
+    for loss in ("hinge", "squared_hinge", "logistic"):
+        for scale in (1.0, 100.0):
+            assert SoftMargin(loss=loss, random_state=0).fit(scale * X, y).score(scale * X, y) > 0.93
 
 
 @pytest.mark.parametrize("length", [1.0, 30.0])

@@ -57,7 +57,6 @@ from rosenblatt.verbs.rules import (
 NO_MEAN = (
     "have no mean that is known to learn. Choose AveragedPerceptron or PassiveAggressive, or train without shards."
 )
-RULES = {"hinge": HingeRule, "squared_hinge": SquaredHingeRule, "logistic": LogisticRule}
 
 
 def penalty_of(member: Any) -> NoPenalty | Ridge | ElasticNet:
@@ -332,7 +331,13 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
         return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
 
     def _method(self) -> Method:
-        return FirstOrder(RULES[self.loss](), penalty_of(self), self._rate(), self._averaged())
+        return FirstOrder(self._rule(), penalty_of(self), self._rate(), self._averaged())
+
+    def _rule(self) -> HingeRule | SquaredHingeRule | LogisticRule:
+        """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""
+        if self.loss == "squared_hinge":
+            return SquaredHingeRule()
+        return (HingeRule if self.loss == "hinge" else LogisticRule)(self.schedule != "pegasos")
 
     def _averaged(self) -> bool:
         return self.penalty in (None, "l2") if self.average is None else bool(self.average)

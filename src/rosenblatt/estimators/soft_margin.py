@@ -28,6 +28,10 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
     Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
     alpha ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1).
 
+    A step goes no further than many small ones would: not beyond a margin of one for the hinge, and for the logistic
+    loss to z with z + e^z = m + e^m + eta |x|^2. Long rows and large rates therefore do no harm, as they do to plain
+    gradient steps. ``schedule="pegasos"`` has plain ones, as published.
+
     Parameters
     ----------
     {parameters}
@@ -40,7 +44,8 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
     ----------
     Shalev-Shwartz, Singer and Srebro (2007), Pegasos: primal estimated sub-gradient solver for SVM. Tsuruoka, Tsujii
     and Ananiadou (2009), Stochastic gradient descent training for L1-regularized log-linear models. Xu (2011), Towards
-    optimal one pass large scale learning with averaged stochastic gradient descent.
+    optimal one pass large scale learning with averaged stochastic gradient descent. Karampatziakis and Langford (2011),
+    Online importance weight aware updates.
 
     Examples
     --------

@@ -38,15 +38,23 @@ def _smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
 
 
 class HingeRule(NamedTuple):
-    """Step 1 when m < 1: a subgradient step against max(0, 1 - m)."""
+    """Step 1 when m < 1, a subgradient step against max(0, 1 - m); if bounded, not beyond a margin of one.
 
-    none: float = 0.0
+    That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
+    Karampatziakis and Langford (2011), Online importance weight aware updates.
+    """
+
+    bounded: bool = True
 
 
 def _hinge(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
-    return trial.eta * trial.importance, 1.0 - margin
+    loss, rate = 1.0 - margin, trial.eta * trial.importance
+    if not rule.bounded:
+        return rate, loss
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    return rate / max(1.0, rate * length / loss), loss
 
 
 class SquaredHingeRule(NamedTuple):
@@ -67,15 +75,40 @@ def _squared_hinge(rule, sign, margin, rows, i, trial):
 
 
 class LogisticRule(NamedTuple):
-    """Step 1 / (1 + e^m): a gradient step against log(1 + e^-m)."""
+    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go."""
 
-    none: float = 0.0
+    bounded: bool = True
+
+
+# Change of the margin up to which one step is as good as many.
+SHORT_STEP = 0.01
+
+
+@compiled()
+def _flow(margin, path):
+    """Return the margin z after many small steps, whose rates add up to the path: z + e^z = m + e^m + path.
+
+    By Lambert's function, approximated as in Karampatziakis and Langford (2011).
+    """
+    x = margin + np.exp(margin) + path
+    w = 0.86 * x + 0.01 if x >= 1.0 else np.exp(0.8 * x - 0.65)
+    r = x - np.log(w) - w if x >= 1.0 else 0.2 * x + 0.65 - w
+    t = 1.0 + w
+    u = 2.0 * t * (t + 2.0 * r / 3.0)
+    return x - w * (1.0 + r / t * (u - r) / (u - 2.0 * r))
 
 
 def _logistic(rule, sign, margin, rows, i, trial):
     small = np.exp(-abs(margin))
     share = small / (1.0 + small) if margin > 0.0 else 1.0 / (1.0 + small)
-    return trial.eta * trial.importance * share, np.log1p(small) + max(0.0, -margin)
+    rate, loss = trial.eta * trial.importance, np.log1p(small) + max(0.0, -margin)
+    step = rate * share
+    if not rule.bounded:
+        return step, loss
+    length = trial.vectors * (square(rows, i) + trial.bias)
+    if step * length > SHORT_STEP:
+        step = min(step, max(0.0, _flow(margin, rate * length) - margin) / length)
+    return step, loss
 
 
 @compiled()
