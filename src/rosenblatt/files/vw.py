@@ -64,11 +64,11 @@ class VwParser(Parser):
                 break
             start = (_word_end(text, place, line=True) + 1, number + 1, rows)
         entries = int(indptr[rows])
-        begin, end, group = spans[:entries].T.copy()
+        first, last, group = spans[:entries].T.copy()
         columns = None if named else column[:entries]
         prefixes = _prefixes(text, spaces) if named else ()
-        names, begin, end = _numbered(text, begin, end) if named else (text, begin, end)
-        piece = Piece(indptr[: rows + 1], names, begin, end, group, prefixes, NO_SEED, value[:entries], columns)
+        names, first, last = _numbered(text, first, last) if named else (text, first, last)
+        piece = Piece(indptr[: rows + 1], names, first, last, group, prefixes, NO_SEED, value[:entries], columns)
         refused = self._other_values(text, others, piece, line, faults)
         return self._rows(text, (label[:rows], weight[:rows]), line[:rows], piece, (lines, refused, faults))
 
