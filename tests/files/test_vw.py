@@ -26,6 +26,16 @@ def test_names_have_their_namespace(file):
     assert [len(row) for row in rows] == [4, 2]
 
 
+def test_features_without_a_name_are_numbered_in_their_namespace(file):
+    text = "1 |a :2 b :0 :3 |c :4 :5\n-1 | :7 0:1\n1 |a 2:9 " + ":1 " * 12 + "\n"
+    rows = named(open_source(file(text), features=FeatureOptions(dictionary=True)))
+    assert rows[0] == {"a^0": 2, "a^b": 1, "a^2": 3, "c^0": 4, "c^1": 5}
+    assert rows[1] == {"^0": 8}
+    assert rows[2] == {f"a^{k}": 1 + 9 * (k == 2) for k in range(12)}
+    hashed, _, _ = read(file(text))
+    assert [sorted(value for _, value in row) for row in hashed] == [sorted(row.values()) for row in rows]
+
+
 def test_labels_may_be_texts(file):
     assert read(file("spam |a b\nham 2 |a c\n"), format="vw")[1] == ["spam", "ham"]
 

@@ -187,7 +187,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
                     number, long = factor, i + 1
             i = after
         if kind == ENDS_NAME:  # no name: features are numbered
-            h = seed + anonymous
+            h, end = seed + anonymous, begin - 1 - np.int64(anonymous)
             anonymous += U(1)
         if number == 0.0:
             continue
@@ -251,7 +251,8 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
     column, value : arrays
         With a place for each two bytes of the text.
     spans : int array of shape (n, 3), or (0, 3) if names are not wanted
-        Receives start and end of each feature's name, and the number of its namespace in `spaces`, from 1.
+        Receives start and end of each feature's name, and the number of its namespace in `spaces`, from 1. A feature
+        without a name is numbered, from 0: it ends so many bytes, and one more, before its start.
     spaces : int array of shape (n, 2)
         Receives start and end of each namespace's name; its first place counts the others.
     others : int array of shape (n, 3)

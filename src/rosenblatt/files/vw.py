@@ -64,10 +64,11 @@ class VwParser(Parser):
                 break
             start = (_word_end(text, place, line=True) + 1, number + 1, rows)
         entries = int(indptr[rows])
-        begin, end, group = spans[:entries].T.copy()
+        first, last, group = spans[:entries].T.copy()
         columns = None if named else column[:entries]
         prefixes = _prefixes(text, spaces) if named else ()
-        piece = Piece(indptr[: rows + 1], text, begin, end, group, prefixes, NO_SEED, value[:entries], columns)
+        names, first, last = _numbered(text, first, last) if named else (text, first, last)
+        piece = Piece(indptr[: rows + 1], names, first, last, group, prefixes, NO_SEED, value[:entries], columns)
         refused = self._other_values(text, others, piece, line, faults)
         return self._rows(text, (label[:rows], weight[:rows]), line[:rows], piece, (lines, refused, faults))
 
@@ -137,6 +138,17 @@ def _word_end(text: Array, place: int, line: bool) -> int:
     content = text[place:].tobytes()
     found = re.search(rb"\n" if line else rb"[ \t\r\n]", content)
     return place + (found.start() if found else len(content))
+
+
+def _numbered(text: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """Return a text with numbers at its end, and spans in which features without a name have their number for one."""
+    unnamed = np.flatnonzero(end < start)
+    if not unnamed.size:
+        return text, start, end
+    names = [str(number).encode() for number in (start - 1 - end)[unnamed].tolist()]
+    start[unnamed] = text.size + np.cumsum([0, *map(len, names[:-1])])
+    end[unnamed] = start[unnamed] + [*map(len, names)]
+    return np.concatenate([text, np.frombuffer(b"".join([*names, b"\n"]), np.uint8)]), start, end
 
 
 def _prefixes(text: Array, spaces: Array) -> tuple[bytes, ...]:

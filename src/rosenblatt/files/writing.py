@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.options import MOST_BITS, FeatureOptions
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
-from rosenblatt.files.source import STANDARD_INPUT, FilePath
+from rosenblatt.files.source import STANDARD_INPUT, FilePath, open_raw
 from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
@@ -60,6 +61,7 @@ def convert(
     Parameters
     ----------
     paths : path-like, or sequence of them
+        "-" is standard input, which is kept in a temporary file meanwhile: names of columns are known only at its end.
     target : path-like
         "-" is standard output.
     to : str, optional
@@ -79,9 +81,8 @@ def convert(
     name = to or format_by_name(target)
     if name not in WRITTEN:
         reject("to", to or os.fspath(target), f"one of {', '.join(WRITTEN)}, or a target whose name says which")
-    source = _open(paths, options)
     notes: list[str] = []
-    with _target(target, binary=name == "parquet") as file:
+    with _kept(paths) as files, _open(files, options) as source, _target(target, binary=name == "parquet") as file:
         if source.reading.format in TABLES and name in TABLES:
             records = Records(source)
             rows = _write_table(file, name, records)
@@ -91,6 +92,20 @@ def convert(
         else:
             rows = _write_feature_table(file, name, source)
     return Written(rows, source.problems.skipped, (*notes, *source.problems.notes))
+
+
+@contextlib.contextmanager
+def _kept(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
+    """Return the paths, with that of a temporary file for standard input."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if STANDARD_INPUT not in given:
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "standard-input"
+        with open_raw(STANDARD_INPUT) as stream, open(file, "wb") as copy:
+            shutil.copyfileobj(stream, copy)
+        yield [file if path == STANDARD_INPUT else path for path in given]
 
 
 def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> FileSource:
@@ -107,8 +122,6 @@ def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> File
         counts="count",
         normalise=False,
     )
-    if source.inputs.standard_input is not None:
-        raise InvalidInput("Standard input cannot be converted, since it is read twice. Write it to a file first.")
     return open_source(paths, **{"labels": "optional"} | options | {"features": features})
 
 
