@@ -23,6 +23,13 @@ from rosenblatt.storage.checks import (
 from rosenblatt.storage.registry import Fault, expect
 
 
+def test_an_alias_of_a_type_stands_for_the_type():
+    alias = pytest.importorskip("typing_extensions").TypeAliasType("Array", np.ndarray[Any, np.dtype[Any]])
+    assert is_of(np.zeros(2), alias)
+    assert not is_of([0.0, 0.0], alias)
+    assert is_of((np.zeros(2),), tuple[alias, ...])
+
+
 def test_a_fault_is_invalid_input_and_has_no_full_stop():
     expect(1, "never")
     with pytest.raises(Fault) as caught:

@@ -57,7 +57,8 @@ def test_a_stream_goes_on_as_it_did(name):
     found.partial_fit(X[SEEN:], THREE[SEEN:])
     assert found.predict(X).tolist() == expected["after"]
     if "coef_after" in expected:
-        np.testing.assert_array_equal(weights(found)[0], expected["coef_after"])
+        # Another version of Numba, or another processor, may round the new updates differently.
+        np.testing.assert_allclose(weights(found)[0], expected["coef_after"], rtol=1e-12)
 
 
 def test_a_proof_and_parameters_without_a_fit_come_back():

@@ -34,6 +34,10 @@ def is_of(value: Any, hint: Any) -> bool:
     A number of NumPy's counts as an `int` or a `float`, and an integer as a `float`; a boolean as neither.
     """
     origin, arguments = get_origin(hint), get_args(hint)
+    # An alias of PEP 695, such as NDArray since NumPy 2.5, is no type: its value is.
+    alias = hint if origin is None else origin
+    if hasattr(alias, "__value__"):
+        return is_of(value, alias.__value__)
     if hint is Any:
         return True
     if origin in (Union, UnionType):
