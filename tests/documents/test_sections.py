@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rosenblatt import KernelPerceptron, Perceptron
@@ -59,6 +60,13 @@ def test_kernels_have_no_weights_to_tell():
     found = examine(KernelPerceptron(kernel="rbf").fit(X, y), X, y)
     assert "Telling features" not in by_title(found)
     assert "fill-opacity" in by_title(found)["The data"]
+
+
+def test_a_model_of_a_data_frame_is_drawn_without_a_warning():
+    X, y = two_moons(60)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    found = examine(Perceptron(max_iter=5).fit(frame, y), frame, y)
+    assert "a" in text(by_title(found)["The data"])
 
 
 def test_the_heading_names_what_differs_from_the_defaults(plain):

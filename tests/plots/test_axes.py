@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from rosenblatt import Perceptron, trace, train
 from rosenblatt.errors import InvalidArgument
 from rosenblatt.plots import plot_boundary, plot_errors, plot_mistakes, plot_trace
-from rosenblatt.plots.axes import new_figure
+from rosenblatt.plots.axes import draw_line, new_figure
 
 OR = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([-1, 1, 1, 1])
 
@@ -87,3 +87,12 @@ def test_a_talk_has_larger_type_against_the_same_picture():
     assert talk.dpi == 1.6 * paper.dpi
     with pytest.raises(InvalidArgument, match="Did you mean 'talk'"):
         new_figure(style="talks")
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12, 1e150])
+def test_lines_are_drawn_however_far_they_are_from_the_origin(scale):
+    ax = Figure().subplots()
+    w, b = np.array([1.0, 2.0]), -5.0 * scale
+    draw_line(ax, w, b)
+    ends = np.array([ax.lines[0].get_xy1(), ax.lines[0].get_xy2()])
+    assert ends @ w + b == pytest.approx([0, 0], abs=1e-12 * max(scale, 1.0))

@@ -81,3 +81,10 @@ def test_margins_of_several_classes_are_leads_over_the_best_other():
 def test_what_is_no_classifier_is_refused_with_its_fault(call, fault):
     with pytest.raises(InvalidInput, match=fault):
         call()
+
+
+def test_rows_without_names_are_drawn_for_a_model_that_was_fitted_on_names():
+    X, y = MOONS
+    model = KernelPerceptron(kernel="rbf").fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    seen = as_classifier(model, X, y)  # a warning would be an error here
+    assert np.array_equal(seen.classes[seen.predict(X)], model.predict(pd.DataFrame(X, columns=["a", "b"])))

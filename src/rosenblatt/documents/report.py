@@ -15,6 +15,10 @@ from rosenblatt.documents.playable import Playable, playable
 from rosenblatt.documents.sections import heading, in_words, section, sections
 from rosenblatt.markup.elements import Markup, joined, tag
 from rosenblatt.storage.atomic import replace_file, target_of
+from rosenblatt.words import count
+
+# Of a report with the run on a hundred rows, and for each row more; what the frame takes besides the run.
+MAX_BYTES, BYTES_PER_ROW, BYTES_OF_FRAME = 150_000, 800, 2_000
 
 
 class Report:
@@ -74,24 +78,29 @@ class Report:
     @cached_property
     def html(self) -> str:
         """The report as one HTML file."""
-        run = self._playable() if self.play else None
         parts = list(sections(self.findings))
-        if run is not None:
-            text = "Step through the training with the arrow keys, or play it; drag the line of time to go back."
-            parts.insert(2, tag("div", section("The run", tag("p", text), run.body), class_="screen"))
         head = tag("header", tag("h1", self.title), tag("p", f"{heading(self.findings)[1]}."))
         foot = tag("footer", tag("p", "Written by rosenblatt. This file loads nothing and sends nothing."))
-        body = joined([head, tag("main", *parts), foot])
+        plain = document(self.title, joined([head, tag("main", *parts), foot]))
+        run = self._playable(len(plain.encode())) if self.play else None
         if run is None:
-            return document(self.title, body)
+            return plain
+        text = "Step through the training with the arrow keys, or play it; drag the line of time to go back."
+        if run.epochs is not None:
+            text += f" These are the first {count(run.epochs, 'epoch')}; there was no room for more."
+        parts.insert(2, tag("div", section("The run", tag("p", text), run.body), class_="screen"))
+        body = joined([head, tag("main", *parts), foot])
         return document(self.title, body, scripts=run.scripts, allowed=run.allowed, styles=run.styles)
 
-    def _playable(self) -> Playable | None:
+    def _playable(self, used: int) -> Playable | None:
+        """Return the run to play, if there is room for it in a page of which so many bytes are used."""
         found = self.findings
-        if found.rows.shape[1] != 2:
+        n, d = found.rows.shape
+        if d != 2 or found.run is None:
             return None
         rows = np.asarray(found.rows.toarray() if hasattr(found.rows, "toarray") else found.rows, np.float64)
-        return playable(found.model, rows, found.classes[found.label], found.names)
+        room = MAX_BYTES + BYTES_PER_ROW * max(0, n - 100) - BYTES_OF_FRAME - used
+        return playable(found.model, rows, found.classes[found.label], found.names, epochs=found.run.epochs, room=room)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file, which appears whole or not at all.

@@ -200,5 +200,6 @@ def draw_rings(ax: Axes, points: Array, colour: str) -> None:
 def draw_line(ax: Axes, w: Array, b: float, **look: Any) -> None:
     """Draw the hyperplane w.x + b = 0 across the axes."""
     foot = -b * w / (w @ w)
-    along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    # As long as the foot is far from the origin, so that the second point is another one however far that is.
+    along = np.array([-w[1], w[0]]) / np.linalg.norm(w) * max(1.0, float(np.linalg.norm(foot)))
     ax.axline(tuple(foot), xy2=tuple(foot + along), **look)

@@ -80,10 +80,18 @@ class Classifier:
         return found if found.shape == (len(grid), self.classes.size) else None
 
     def _quietly(self, method: Any, grid: Array) -> Any:
-        rows = type(self.like)(grid, columns=list(self.like.columns)) if hasattr(self.like, "iloc") else grid
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that a grid does not have
-            return method(rows)
+        if hasattr(self.like, "iloc"):
+            return method(type(self.like)(grid, columns=list(self.like.columns)))
+        return _nameless(self.model, method, grid)
+
+
+def _nameless(model: Any, method: Any, rows: Any) -> Any:
+    """Call a method of a model, which may have been fitted on names, with rows that have none."""
+    if not hasattr(model, "feature_names_in_") or hasattr(rows, "columns"):
+        return method(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return method(rows)
 
 
 def _sided(scores: Array) -> Array:
@@ -118,7 +126,7 @@ def _check_width(width: int) -> None:
 
 def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
     try:
-        predicted = np.asarray(model.predict(X))
+        predicted = np.asarray(_nameless(model, model.predict, X))
         classes = getattr(model, "classes_", None)
         if classes is None:
             classes = np.unique(np.concatenate([np.asarray(y), predicted]))
