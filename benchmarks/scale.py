@@ -280,7 +280,10 @@ def threads(quick: bool, spark: bool) -> None:
     w = generator.normal(size=100)
     X = generator.normal(size=(n, 100))
     dense = (X, X @ w + 3 * generator.normal(size=n) > 0)
-    S = sp.random(n, 47_000, 70 / 47_000, "csr", random_state=0)
+    # As words in texts: few columns are frequent.
+    columns = (47_000 * generator.random((n, 70)) ** 3).astype(np.int32)
+    S = sp.csr_matrix((generator.random(n * 70), columns.ravel(), np.arange(0, n * 70 + 1, 70)), shape=(n, 47_000))
+    S.sum_duplicates()
     sparse = (S, S @ generator.normal(size=47_000) + generator.normal(size=n) > 0)
     for name, (rows, y) in (("dense x 100", dense), ("csr x 47k", sparse)):
         for shuffle in (True, False):

@@ -22,7 +22,7 @@ from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers, with_dt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
-from rosenblatt.learn.order import Order
+from rosenblatt.learn.order import Order, in_blocks
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
@@ -107,6 +107,8 @@ class Portion(NamedTuple):
         Sample weights; empty: all are one.
     rows : int array
         The rows to train on; empty: all.
+    by_blocks : bool
+        Whether neighbours stay together when they are shuffled: see `Order`.
     """
 
     table: Table
@@ -114,6 +116,7 @@ class Portion(NamedTuple):
     label: Array
     weight: Array
     rows: Array
+    by_blocks: bool
 
     @property
     def size(self) -> int:
@@ -133,7 +136,8 @@ def make_portion(table: Table, y: Any, weight: Array) -> Portion | None:
     if weight.size and not weight.any():
         return None
     classes, label = as_labels(y, table.shape[0])
-    return Portion(table, classes, label, weight, used_rows(weight))
+    rows = used_rows(weight)
+    return Portion(table, classes, label, weight, rows, in_blocks(label, rows))
 
 
 @dataclass
@@ -396,7 +400,7 @@ def _present(work: Learn, portion: Portion, seed: int, state: Weights, counts: A
     """Present the rows of a portion once; return how many were presented before it was late."""
     lesson, given = work.lesson, work.round
     table, task = with_dtype(portion.table, lesson.dtype), lesson.task(portion)
-    order = Order(lesson.order, task.label, portion.rows, seed).draw()
+    order = Order(lesson.order, task.label, portion.rows, seed, portion.by_blocks).draw()
     cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
     size, first = max(1, ENTRIES_PER_LOOK // cost), 0
     while first < portion.size and not (first and late()):

@@ -66,13 +66,13 @@ class Order:
     a time; where they come sorted, single rows are, as learning from runs of one class would suffer.
     """
 
-    def __init__(self, kind: str, label: Array, subset: Array, seed: int) -> None:
+    def __init__(self, kind: str, label: Array, subset: Array, seed: int, by_blocks: bool | None = None) -> None:
         self.kind = kind
         self.random = np.random.default_rng(seed)
         self.rows = subset if subset.size or kind == "cyclic" else row_numbers(np.arange(label.size))
         self.width = 1
         if kind == "shuffled":
-            if self.rows.size >= MIN_ROWS_FOR_BLOCKS and mixed(label[subset] if subset.size else label):
+            if in_blocks(label, subset) if by_blocks is None else by_blocks:
                 self.width = ROWS_PER_BLOCK
                 self.blocks = row_numbers(np.arange(-(-self.rows.size // ROWS_PER_BLOCK)))
             self.order = self.rows.copy()
@@ -88,6 +88,12 @@ class Order:
         if self.width > 1:
             interleave(self.blocks, self.width, BLOCKS_AT_ONCE, self.rows, self.order)
         return self.order
+
+
+def in_blocks(label: Array, subset: Array) -> bool:
+    """Return whether blocks of neighbours are shuffled: of many rows, whose labels arrive mixed."""
+    many = (subset.size or label.size) >= MIN_ROWS_FOR_BLOCKS
+    return many and mixed(label[subset] if subset.size else label)
 
 
 def mixed(label: Array) -> bool:

@@ -40,6 +40,7 @@ from rosenblatt.learn.mixing import (
     rows_of_shards,
 )
 from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
+from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import LOSS, PERCEPTRON
 from rosenblatt.learn.stopping import Ceiling, Stop
@@ -165,8 +166,9 @@ def run_in_shards(job: Job, state: Any, shards: int) -> Run:
     task, held_out = job.task, job.validation
     census = table_census(job.table, job.subset, shards)
     everything = np.arange(task.sign.shape[0])  # labels are numbers already
+    shared = job.table, everything, task.label, task.sample_weight
     portions = (
-        Shard(number, [Portion(job.table, everything, task.label, task.sample_weight, rows)])
+        Shard(number, [Portion(*shared, rows, in_blocks(task.label, rows))])
         for number, rows in rows_of_shards(job.table.shape[0], job.subset, shards)
     )
     lesson = Lesson(
@@ -182,7 +184,7 @@ def run_in_shards(job: Job, state: Any, shards: int) -> Run:
     )
     validation = None
     if held_out is not None:
-        rows = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset)
+        rows = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
         validation = OnThreads([Shard(0, [rows])])
     sharded = ShardedJob(
         OnThreads(portions, job.plan.threads), lesson, census, job.plan, job.names, validation, job.clock
@@ -194,7 +196,7 @@ def table_census(table: Table, subset: Array, shards: int) -> Census:
     """Return what a census finds of the shards of a table, but for their labels."""
     nobody, label = np.zeros(1, np.int64), np.zeros(table.shape[0], np.int32)
     found: list[Census] = [
-        census_of(Shard(number, [Portion(table, nobody, label, np.empty(0), rows)]))
+        census_of(Shard(number, [Portion(table, nobody, label, np.empty(0), rows, False)]))
         for number, rows in rows_of_shards(table.shape[0], subset, shards)
     ]
     return merge_tree(found, merge)._replace(entries=table.entries)

@@ -16,7 +16,7 @@ from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
-from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.files.opening import FileSource, Inputs, open_source
 from rosenblatt.learn.mixing import Portion, Shard, make_portion
 
 Array = npt.NDArray[Any]
@@ -114,9 +114,9 @@ def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, A
     InvalidInput
         If what a row becomes depends on the rows of other files.
     """
-    source = open_source(paths, **options)
-    if source.inputs.standard_input is not None:
+    if Inputs(paths).standard_input is not None:
         raise InvalidInput("Standard input cannot be read by several workers. Pass paths of files.")
+    source = open_source(paths, **options)
     if source.stateful:
         raise InvalidInput(
             "A dictionary of names, and scaling, depend on all rows before a row, which no worker sees. Hash the "
