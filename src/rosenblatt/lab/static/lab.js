@@ -7,7 +7,7 @@ import { dataDialog, helpDialog } from "./dialogs.js";
 import { createEditor, pointsOf } from "./editor.js";
 import { button, make } from "./elements.js";
 import { exportEntries } from "./exports.js";
-import { frameAt, isStraight, readRun, weightsOf } from "./frames.js";
+import { frameAt, isStraight, readArrays, readRun, weightsOf } from "./frames.js";
 import { bindKeys } from "./keys.js";
 import { buildFrame, hideParts } from "./layout.js";
 import { plain, tell, tellEnd, typeset } from "./narrate.js";
@@ -241,6 +241,7 @@ function createLab(root, ask, options, catalogue, editable) {
       }
       for (const tell of watchers) tell({ scene: store.scene, t: look.t });
       if (frame.tabs.current() === "Python") showCode();
+      if (store.scene.learner === "VotedPerceptron" && !player.way && !busy) showVote();
       share.refresh();
     }, REST_MS);
   }
@@ -424,6 +425,14 @@ function createLab(root, ask, options, catalogue, editable) {
     } catch (error) {
       code.textContent = `# ${error instanceof Error ? error.message : error}`;
     }
+  }
+
+  /** The vote of all weights so far is no line: the engine is asked for it, at rest. */
+  async function showVote() {
+    const [scene, t, run] = [store.scene, look.t, runs[0]];
+    if (!run || !isStraight(run) || !t || t > run.trials) return;
+    const bytes = await Promise.resolve(ask("surface", { ...scene, race: [], t, way: "vote" })).catch(() => null);
+    if (bytes && scene === store.scene && t === look.t) pattern.vote(readArrays(bytes).arrays.score);
   }
 
   /** @returns {Promise<string>} */
