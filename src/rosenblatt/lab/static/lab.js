@@ -69,7 +69,8 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @type {Certificate | null} */
   let certificate = options.certificate ?? null;
   let proving = false;
-  let predicting = false;
+  /** @type {{t: number, answered: () => void} | null} */
+  let predicting = null; // the trial that is to be predicted
   let drawnClass = 1;
   let refit = true;
   let rest = 0;
@@ -154,7 +155,7 @@ function createLab(root, ask, options, catalogue, editable) {
     ? tourPanel(frame.tabs.panel("Tour"), catalogue.chapters, {
         open: openChapter,
         step: (step) => walk(step.t),
-        predict: setPredicting,
+        predict: askPrediction,
         leave: leaveTour,
       })
     : null;
@@ -178,7 +179,7 @@ function createLab(root, ask, options, catalogue, editable) {
   }
 
   function stepOn() {
-    if (predicting && look.t < runs[0].trials) return;
+    if (predicting && look.t === predicting.t - 1) return;
     walk(look.t + 1);
   }
 
@@ -470,7 +471,7 @@ function createLab(root, ask, options, catalogue, editable) {
   function leaveTour() {
     look = { ...look, chapter: 0, hide: [] };
     root.classList.remove("touring");
-    setPredicting(false);
+    askPrediction(null, () => {});
     hideParts(root, look.hide);
     atRest();
   }
@@ -480,27 +481,33 @@ function createLab(root, ask, options, catalogue, editable) {
     if (!look.chapter) tour?.open(0);
   }
 
-  /** @param {boolean} on */
-  function setPredicting(on) {
-    predicting = on;
-    frame.predict.hidden = !on;
+  /**
+   * Go to the trial before one, and ask what that one will be.
+   * @param {import("./types").ChapterStep | null} step
+   * @param {() => void} answered
+   */
+  function askPrediction(step, answered) {
+    predicting = step ? { t: step.t, answered } : null;
+    frame.predict.hidden = true;
     pattern.expect(-1);
-    if (on) offerPrediction();
+    if (predicting) walk(predicting.t - 1);
   }
 
-  /** Ask what the next trial will be, before it is shown. */
+  /** Offer the answers, where the next trial is the one that is asked for. */
   function offerPrediction() {
     const run = runs[0];
-    const row = run && look.t < run.trials ? run.row[look.t] : -1;
+    const asked = predicting;
+    const row = asked && look.t === asked.t - 1 && asked.t <= run.trials ? run.row[look.t] : -1;
     pattern.expect(row);
     frame.predict.hidden = row < 0;
-    if (row < 0) return;
-    const asked = look.t;
+    if (row < 0 || !asked) return;
     const answer = (/** @type {boolean} */ mistake) => () => {
-      const right = ((run.mistake[asked] & 1) !== 0) === mistake;
-      walk(asked + 1);
-      frame.end.textContent = right ? "You were right." : "You were wrong: look at the sentence.";
-      frame.live.textContent = `${frame.end.textContent} ${frame.live.textContent}`;
+      const right = ((run.mistake[asked.t - 1] & 1) !== 0) === mistake;
+      predicting = null;
+      asked.answered();
+      const verdict = right ? "You were right. " : "You were wrong. ";
+      frame.end.textContent = `${verdict}${frame.end.textContent}`;
+      frame.live.textContent = `${verdict}${frame.live.textContent}`;
     };
     frame.predict.replaceChildren(
       make("span", {}, `x${row + 1} comes next. Will it be`),
