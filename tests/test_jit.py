@@ -111,6 +111,19 @@ def test_every_patient_function_is_in_that_test():
     assert patients == {loop.__name__ for loop, _ in exact_calls()}
 
 
+def test_a_notebook_that_adds_functions_to_the_builtins_takes_none_away():
+    """IPython adds `display` and `get_ipython` to them."""
+    program = (
+        "import builtins\n"
+        "builtins.display = lambda *what: None\n"
+        "from rosenblatt import certify\n"
+        "print(certify([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]).verdict)\n"
+    )
+    with tempfile.TemporaryDirectory() as nothing_compiled:
+        done = run_python(program, env=os.environ | {"PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": nothing_compiled})
+    assert done.stdout == "overlapping\n", done.stderr[-500:]
+
+
 def test_an_interpreted_function_calls_interpreted_functions_only():
     random = np.random.default_rng(0)
     dense, csr = rows_of(random)
