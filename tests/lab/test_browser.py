@@ -503,6 +503,12 @@ def test_the_tour_has_five_chapters_with_steps_predictions_and_answers(lab):
     lab.wait("document.querySelector('.chapter').textContent.includes('Chapter 4 of 5')")
 
 
+def test_the_address_of_a_chapter_is_enough(lab):
+    lab.open("chapter=3")
+    assert "Chapter 3 of 5" in lab.text(".chapter")
+    assert lab.value("lab.scene.data") == "xor"
+
+
 def test_a_race_has_one_line_of_time(lab):
     lab.open("data=clouds&n=20&race=AveragedPerceptron:shuffled;PassiveAggressive:cyclic:C=2&t=10")
     assert lab.page.locator(".lane").count() == 2

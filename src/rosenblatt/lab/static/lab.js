@@ -291,6 +291,14 @@ function createLab(root, ask, options, catalogue, editable) {
     if (proving) prove(true);
   }
 
+  /** Before the first run is there: its points alone, which need nothing compiled. */
+  async function showPoints() {
+    const scene = store.scene;
+    const found =
+      runs.length || scene.data === "points" ? scene : await Promise.resolve(ask("points", scene)).catch(() => null);
+    if (found?.points && !runs.length && scene === store.scene) pattern.preview(found.points);
+  }
+
   /** The scene itself, and one for each rival. @param {Scene} scene */
   function entrants(scene) {
     const alone = { ...scene, race: [] };
@@ -343,9 +351,12 @@ function createLab(root, ask, options, catalogue, editable) {
   }
 
   async function sayWhatIsAwaited() {
+    let shown = false;
     while (busy) {
       const status = await Promise.resolve(ask("status")).catch(() => null);
       if (busy && status?.compiling) {
+        if (!shown && !runs.length) showPoints();
+        shown = true;
         frame.told.replaceChildren(`Compiling ${status.compiling} for the first time. You can draw points meanwhile.`);
       }
       await new Promise((done) => setTimeout(done, PATIENCE_MS));

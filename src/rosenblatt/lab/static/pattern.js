@@ -260,21 +260,26 @@ export function patternView(host, editor, label = "Pattern space") {
     load(next, refit = true) {
       run = next;
       shown = null;
-      if (refit) plane.frame(...(next.about.box ?? boxOf(next)));
+      const all = Array.from({ length: next.n }, (_, i) => [
+        ...next.X.subarray(next.d * i, next.d * i + 2),
+        colourOf(next, next.y[i]),
+      ]);
+      if (refit) plane.frame(...(next.about.box ?? boxAround(all)));
       placeField();
-      view.place(
-        Array.from({ length: next.n }, (_, i) => [
-          next.X[next.d * i],
-          next.X[next.d * i + 1],
-          colourOf(next, next.y[i]),
-        ]),
-      );
+      view.place(all);
     },
 
     /** @param {number[][]} next  x, y and class of each point */
     place(next) {
       points = next;
       placeMarks();
+    },
+
+    /** @param {number[][]} next  points that no run is about yet */
+    preview(next) {
+      if (!next.length) return;
+      plane.frame(...boxAround(next));
+      view.place(next);
     },
 
     /** @param {Frame} frame @param {boolean} [easing] */
@@ -374,13 +379,13 @@ function survived(run) {
 }
 
 /**
- * A box around the first two features of all rows.
- * @param {Run} run
+ * A box around points, with some room; of more than two features, the first two.
+ * @param {number[][]} points
  * @returns {[number, number, number, number]}
  */
-function boxOf(run) {
+function boxAround(points) {
   const sides = [0, 1].flatMap((j) => {
-    const values = Array.from(run.y, (_, i) => run.X[run.d * i + j]);
+    const values = points.map((p) => p[j]);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return [low - (high - low) * 0.18 - 0.01, high + (high - low) * 0.18 + 0.01];
   });
