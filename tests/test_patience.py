@@ -1,10 +1,16 @@
 """Compiled functions as plain Python, and which of the two is called."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba.core.config import DISABLE_JIT
 from numba.extending import is_jitted
 
+from rosenblatt import patience
 from rosenblatt.compiled import cycle, gathering, modular, nearest, pocket, scores, shuffles, signs
 from rosenblatt.compiled.signs import OPEN, LimbWeights, SignedIndex
 from rosenblatt.jit import compiled
@@ -112,6 +118,21 @@ def test_every_patient_function_is_in_that_test():
     modules = (cycle, gathering, modular, nearest, shuffles, signs)
     patients = {name for module in modules for name, value in vars(module).items() if isinstance(value, Patient)}
     assert patients == {loop.__name__ for loop, _ in exact_calls()}
+
+
+def test_a_notebook_that_adds_functions_to_the_builtins_takes_none_away(tmp_path):
+    """IPython adds `display` and `get_ipython` to them."""
+    program = (
+        "import builtins\n"
+        "builtins.display = lambda *what: None\n"
+        "from rosenblatt import certify\n"
+        "print(certify([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]).verdict)\n"
+    )
+    nothing_compiled = {"PYTHONPATH": str(Path(patience.__file__).parents[1]), "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | nothing_compiled, capture_output=True, text=True
+    )
+    assert done.stdout == "overlapping\n", done.stderr[-500:]
 
 
 def test_an_interpreted_function_calls_interpreted_functions_only():

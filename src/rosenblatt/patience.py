@@ -41,7 +41,8 @@ class _Twin:
     def __init__(self, names: dict[str, Any]) -> None:
         self.original, self.names = names, dict(names)
         self.made: dict[Any, Any] = {}
-        self.names.update((name, self.plain(value)) for name, value in names.items())
+        # Not the builtins: they are a dict too, to which a notebook adds functions.
+        self.names.update((name, self.plain(value)) for name, value in names.items() if name != "__builtins__")
         # What NumPy does faster than a loop of Python's.
         for name, value in names.items():
             if name.startswith("_plain_"):

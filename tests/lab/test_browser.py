@@ -97,7 +97,7 @@ class Lab:
             self.page.keyboard.press(key)
 
     def text(self, selector):
-        return self.page.locator(selector).first.inner_text().replace("\u2212", "-")
+        return (self.page.locator(selector).first.text_content() or "").replace("\u2212", "-")
 
     @property
     def sentence(self):
@@ -183,7 +183,7 @@ def test_every_trial_on_the_page_is_the_engines(bench, name):
         assert [frame[4] for frame in shown] == np.cumsum(recording.mistakes > 0).tolist()
         np.testing.assert_array_equal([frame[5] for frame in shown], recording.loss)
         np.testing.assert_array_equal(np.array([f[6] for f in shown], float), recording.score)
-        if recording.W.shape[2]:
+        if not scene.traits.kernel:
             W = np.concatenate([recording.W, recording.b[:, :, None]], axis=2)[recording.at]
             np.testing.assert_array_equal([frame[7] for frame in shown], W.reshape(len(W), -1))
 
@@ -232,7 +232,7 @@ def test_every_step_says_what_the_oracle_says(lab, name):
         ]
         assert now == [*trial.w, trial.b]
     assert lab.t == lab.value("lab.run.trials")
-    assert "on its side" in lab.text(".end").lower() or "separat" in lab.text(".end").lower()
+    assert "on its side" in lab.text(".say .end").lower() or "separat" in lab.text(".say .end").lower()
 
 
 # -------------------------------------------------------------------------------------------------- time
@@ -245,7 +245,7 @@ def test_the_first_screen_plays_or_on_space(lab):
     lab.page.locator(".speed select").select_option("512")
     lab.press(" ")
     lab.wait("lab.t === 24")
-    assert "The end" in lab.text(".end")
+    assert "The end" in lab.text(".say .end")
 
 
 def test_time_runs_by_trials_updates_and_epochs_both_ways(lab):
@@ -264,21 +264,20 @@ def test_time_runs_by_trials_updates_and_epochs_both_ways(lab):
 
 def test_the_voice_is_silent_while_playing_and_motion_can_be_reduced(browser, address):
     context = browser.new_context(reduced_motion="reduce")
-    lab = Lab(context, address).open("data=or")
-    updates = [t for t in range(1, 25) if lab.value(f"lab.run.mistake[{t - 1}] & 1")]
+    lab = Lab(context, address).open("data=overlap&n=60")
     lab.page.evaluate(
-        """() => { window.told = []; window.at = [];
-        new MutationObserver((all) => window.told.push(...all)).observe(document.querySelector(".say [role=status]"),
+        """() => { window.told = 0; window.at = [];
+        new MutationObserver(() => window.told++).observe(document.querySelector(".say [role=status]"),
           { childList: true, characterData: true, subtree: true });
         new MutationObserver(() => window.at.push(document.querySelector("#lab").lab.t))
           .observe(document.querySelector(".count"), { childList: true }); }"""
     )
     lab.press(" ")
     lab.wait("window.at.length >= 3")
-    assert lab.page.evaluate("window.told.length") == 0
+    assert lab.page.evaluate("window.told") == 0
     lab.press(" ")
-    assert lab.page.evaluate("window.told.length") > 0
-    assert set(lab.page.evaluate("window.at")) <= {0, *updates}
+    lab.wait("window.told > 0")
+    assert lab.value("window.at.every((t) => t === 0 || (lab.run.mistake[t - 1] & 3))")
     context.close()
     assert not lab.faults
 
@@ -328,7 +327,7 @@ def test_while_dragging_one_request_is_under_way_and_the_newest_wins(lab):
             most[0], made[0] = max(most[0], len(running)), made[0] + 1
 
     lab.page.on("request", began)
-    lab.page.on("requestfinished", running.discard)
+    lab.page.on("requestfinished", lambda request: running.discard(request))
     x, y = lab.centre(".pattern .layer-points .point", 3)
     lab.page.mouse.move(x, y)
     lab.page.mouse.down()
@@ -348,27 +347,34 @@ def test_the_start_is_dragged_with_the_boundary_and_with_w_itself(lab):
     lab.page.mouse.down()
     lab.page.mouse.move(x + 30, y + 60, steps=4)
     lab.page.mouse.up()
-    lab.wait("lab.scene.start !== null && lab.run.W[0] !== 0")
+    same = "lab.scene.start && lab.scene.start.every((v, j) => lab.run.W[j] === v)"
+    lab.wait(same)
     assert lab.t == 0
-    assert lab.value("[...lab.run.W.slice(0, 3)]") == lab.value("lab.scene.start")
     turned = lab.value("lab.scene.start")
     x, y = lab.centre(".weights circle.now.handle")
     lab.page.mouse.move(x, y)
     lab.page.mouse.down()
     lab.page.mouse.move(x + 50, y + 30, steps=4)
     lab.page.mouse.up()
-    lab.wait(f"lab.run.W[0] !== {turned[0]}")
-    assert lab.value("[...lab.run.W.slice(0, 3)]") == lab.value("lab.scene.start")
+    lab.wait(f"lab.scene.start[0] !== {turned[0]}")
+    lab.wait(same)
 
 
 def test_a_table_is_pasted_and_its_labels_are_only_text(lab):
     lab.open()
     lab.page.locator("details[data-part=settings] summary").click()
     lab.page.get_by_role("button", name="Paste or open a table").click()
-    rows = ["a,b,label", "0,0,<img src=x onerror=alert(1)>", "1,0.5,yes", "0.5,2,yes", "3,1,<script>alert(1)</script>"]
+    rows = [
+        "a,b,label",
+        "0,0,<img src=x onerror=alert(1)>",
+        "1,0.5,yes",
+        "0.5,2,yes",
+        "3,1,<script>alert(1)</script>",
+        "2,2,yes",
+    ]
     lab.page.locator("dialog[open] textarea").fill("\n".join(rows))
     lab.page.get_by_role("button", name="Use these points").click()
-    lab.wait("lab.run.n === 4")
+    lab.wait("lab.run.n === 5")
     assert lab.value("lab.run.about.classes.length") == 3
     assert lab.page.locator("img").count() == 0
 
@@ -392,13 +398,16 @@ def test_the_learner_its_parameters_and_the_data_are_chosen(lab):
     lab.wait("lab.run.about.scene.order === 'shuffled'")
 
 
-@pytest.mark.parametrize("name", learner_names())
-@pytest.mark.parametrize("data", ["clouds&n=12", "four&n=12"])
-def test_every_learner_can_be_looked_at(lab, name, data):
-    lab.open(f"data={data}&learner={name}&epochs=5&t=7")
-    assert lab.page.locator("#lab").get_attribute("data-ready") == "true"
-    assert lab.sentence.strip()
-    lab.press("End", "Home", "ArrowRight")
+@pytest.mark.parametrize("data", ["clouds", "four", "spam"])
+def test_every_learner_can_be_looked_at(lab, data):
+    lab.open(f"data={data}")
+    for name in learner_names():
+        controls = "" if data == "spam" else "&n=12"
+        lab.page.evaluate(f"location.hash = 'data={data}{controls}&learner={name}&epochs=5&t=7'")
+        lab.wait(f"lab.run.about.scene.learner === '{name}' && lab.scene.learner === '{name}'")
+        assert lab.page.locator("#lab").get_attribute("data-ready") == "true"
+        assert lab.sentence.strip()
+        lab.press("End", "Home", "ArrowRight")
 
 
 def test_regions_of_classes_hold_the_points_that_the_scores_give_them(lab):
@@ -447,7 +456,7 @@ def test_a_proof_of_the_contrary_is_a_common_point_of_the_hulls(lab):
 def test_the_weights_of_xor_go_in_a_loop(lab):
     lab.open("data=xor&t=4&view=slice")
     assert lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
-    assert "for ever" in lab.text(".end")
+    assert "for ever" in lab.text(".say .end")
     lab.press("ArrowLeft")
     assert not lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
 
@@ -480,7 +489,7 @@ def test_the_tour_has_five_chapters_with_steps_predictions_and_answers(lab):
             assert lab.t == before, "the next trial waits for a prediction"
             answer.click()
             assert lab.t == before + 1
-            assert re.match("You were (right|wrong)", lab.text(".end"))
+            assert re.match("You were (right|wrong)", lab.text(".say .end"))
             answered = True
     lab.page.locator(".answer summary").click()
     assert lab.page.locator(".answer p").inner_text()
@@ -492,6 +501,12 @@ def test_the_tour_has_five_chapters_with_steps_predictions_and_answers(lab):
     lab.wait("location.hash.includes('chapter=5')")
     lab.page.go_back()
     lab.wait("document.querySelector('.chapter').textContent.includes('Chapter 4 of 5')")
+
+
+def test_the_address_of_a_chapter_is_enough(lab):
+    lab.open("chapter=3")
+    assert "Chapter 3 of 5" in lab.text(".chapter")
+    assert lab.value("lab.scene.data") == "xor"
 
 
 def test_a_race_has_one_line_of_time(lab):
@@ -625,7 +640,7 @@ def test_hovering_a_point_lights_it_up_everywhere(lab):
     lab.open("data=or&t=24")
     lab.page.locator(".pattern .layer-points .point").first.hover()
     assert lab.page.locator(".weights svg:not(.hidden) .dual.lit").get_attribute("d")
-    assert lab.page.locator(".strip .ticks.lit").get_attribute("d").count("M") == 4
+    assert lab.page.locator(".strip .ticks.lit").get_attribute("d").count("M") == 5
 
 
 def test_the_first_load_is_small(lab):

@@ -122,6 +122,10 @@ export function toAddress(scene, look, catalogue) {
  */
 export function fromAddress(text, catalogue) {
   const query = new URLSearchParams(text.replace(/^#/, ""));
+  const chapter = catalogue.chapters.find((one) => String(one.number) === query.get("chapter"));
+  const alone = chapter && !query.has("data") && !query.has("learner");
+  if (alone)
+    return { scene: { ...defaultScene(), ...chapter.scene }, look: chapterLook(chapter, Object.fromEntries(query)) };
   const scene = defaultScene();
   for (const name of ["data", "learner", "features", "order"]) scene[name] = query.get(name) ?? scene[name];
   const numbers = [...controlsOf(catalogue.data, scene.data).map((c) => c.name), "units", "seed", "epochs"];
@@ -146,6 +150,16 @@ export function fromAddress(text, catalogue) {
   if (query.has("start")) scene.start = (query.get("start") ?? "").split(",").map(Number);
   if (query.get("race")) scene.race = (query.get("race") ?? "").split(";").map((part) => racerOf(part, catalogue));
   return { scene, look: lookOf(Object.fromEntries(query)) };
+}
+
+/**
+ * Return how a chapter is looked at, unless something else is asked for.
+ * @param {import("./types").Chapter} chapter
+ * @param {Record<string, any>} [given]
+ */
+export function chapterLook(chapter, given = {}) {
+  const { t = 0, view = "sphere", hide = [] } = chapter;
+  return lookOf({ t, view, hide, ...given, chapter: chapter.number });
 }
 
 /**

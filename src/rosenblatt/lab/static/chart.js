@@ -112,7 +112,14 @@ export function chartsView(host) {
           [last, bound],
         ],
       });
-    const far = bound !== null && bound !== undefined ? `bound ${short(bound)}` : next.phi || next.E ? "" : "no bound";
+    const far =
+      bound !== null && bound !== undefined
+        ? `bound ${short(bound)}`
+        : next.about.proofs === false
+          ? "bound not known yet"
+          : next.phi || next.E
+            ? ""
+            : "no bound";
     mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far);
   }
 

@@ -19,11 +19,10 @@ const OWN = { name: "points", title: "my points", sentence: "Points drawn, paste
 export function menu(face, label, attributes, ...children) {
   const panel = make("div", { class: "menu-panel" }, ...children);
   const box = make("details", { class: "menu", ...attributes }, make("summary", { title: label }, face), panel);
-  box.addEventListener("keydown", (event) => {
+  document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !box.open) return;
+    if (box.contains(document.activeElement)) box.querySelector("summary")?.focus();
     box.open = false;
-    box.querySelector("summary")?.focus();
-    event.stopPropagation();
   });
   document.addEventListener("pointerdown", (event) => {
     if (box.open && !event.composedPath().includes(box)) box.open = false;

@@ -7,7 +7,7 @@ import { dataDialog, helpDialog } from "./dialogs.js";
 import { createEditor, pointsOf } from "./editor.js";
 import { button, make } from "./elements.js";
 import { exportEntries } from "./exports.js";
-import { frameAt, isStraight, readRun, weightsOf } from "./frames.js";
+import { frameAt, isStraight, readArrays, readRun, weightsOf } from "./frames.js";
 import { bindKeys } from "./keys.js";
 import { buildFrame, hideParts } from "./layout.js";
 import { plain, tell, tellEnd, typeset } from "./narrate.js";
@@ -69,7 +69,8 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @type {Certificate | null} */
   let certificate = options.certificate ?? null;
   let proving = false;
-  let predicting = false;
+  /** @type {{t: number, answered: () => void} | null} */
+  let predicting = null; // the trial that is to be predicted
   let drawnClass = 1;
   let refit = true;
   let rest = 0;
@@ -154,7 +155,7 @@ function createLab(root, ask, options, catalogue, editable) {
     ? tourPanel(frame.tabs.panel("Tour"), catalogue.chapters, {
         open: openChapter,
         step: (step) => walk(step.t),
-        predict: setPredicting,
+        predict: askPrediction,
         leave: leaveTour,
       })
     : null;
@@ -178,7 +179,7 @@ function createLab(root, ask, options, catalogue, editable) {
   }
 
   function stepOn() {
-    if (predicting && look.t < runs[0].trials) return;
+    if (predicting && look.t === predicting.t - 1) return;
     walk(look.t + 1);
   }
 
@@ -241,6 +242,7 @@ function createLab(root, ask, options, catalogue, editable) {
       }
       for (const tell of watchers) tell({ scene: store.scene, t: look.t });
       if (frame.tabs.current() === "Python") showCode();
+      if (store.scene.learner === "VotedPerceptron" && !player.way && !busy) showVote();
       share.refresh();
     }, REST_MS);
   }
@@ -287,6 +289,14 @@ function createLab(root, ask, options, catalogue, editable) {
     clearTimeout(patience);
     busy = false;
     if (proving) prove(true);
+  }
+
+  /** Before the first run is there: its points alone, which need nothing compiled. */
+  async function showPoints() {
+    const scene = store.scene;
+    const found =
+      runs.length || scene.data === "points" ? scene : await Promise.resolve(ask("points", scene)).catch(() => null);
+    if (found?.points && !runs.length && scene === store.scene) pattern.preview(found.points);
   }
 
   /** The scene itself, and one for each rival. @param {Scene} scene */
@@ -341,9 +351,12 @@ function createLab(root, ask, options, catalogue, editable) {
   }
 
   async function sayWhatIsAwaited() {
+    let shown = false;
     while (busy) {
       const status = await Promise.resolve(ask("status")).catch(() => null);
       if (busy && status?.compiling) {
+        if (!shown && !runs.length) showPoints();
+        shown = true;
         frame.told.replaceChildren(`Compiling ${status.compiling} for the first time. You can draw points meanwhile.`);
       }
       await new Promise((done) => setTimeout(done, PATIENCE_MS));
@@ -426,6 +439,14 @@ function createLab(root, ask, options, catalogue, editable) {
     }
   }
 
+  /** The vote of all weights so far is no line: the engine is asked for it, at rest. */
+  async function showVote() {
+    const [scene, t, run] = [store.scene, look.t, runs[0]];
+    if (!run || !isStraight(run) || !t || t > run.trials) return;
+    const bytes = await Promise.resolve(ask("surface", { ...scene, race: [], t, way: "vote" })).catch(() => null);
+    if (bytes && scene === store.scene && t === look.t) pattern.vote(readArrays(bytes).arrays.score);
+  }
+
   /** @returns {Promise<string>} */
   function pythonCode() {
     return ask("code", { ...store.scene, race: [], t: Math.min(look.t, runs[0]?.trials ?? 0) });
@@ -461,7 +482,7 @@ function createLab(root, ask, options, catalogue, editable) {
   function leaveTour() {
     look = { ...look, chapter: 0, hide: [] };
     root.classList.remove("touring");
-    setPredicting(false);
+    askPrediction(null, () => {});
     hideParts(root, look.hide);
     atRest();
   }
@@ -471,27 +492,33 @@ function createLab(root, ask, options, catalogue, editable) {
     if (!look.chapter) tour?.open(0);
   }
 
-  /** @param {boolean} on */
-  function setPredicting(on) {
-    predicting = on;
-    frame.predict.hidden = !on;
+  /**
+   * Go to the trial before one, and ask what that one will be.
+   * @param {import("./types").ChapterStep | null} step
+   * @param {() => void} answered
+   */
+  function askPrediction(step, answered) {
+    predicting = step ? { t: step.t, answered } : null;
+    frame.predict.hidden = true;
     pattern.expect(-1);
-    if (on) offerPrediction();
+    if (predicting) walk(predicting.t - 1);
   }
 
-  /** Ask what the next trial will be, before it is shown. */
+  /** Offer the answers, where the next trial is the one that is asked for. */
   function offerPrediction() {
     const run = runs[0];
-    const row = run && look.t < run.trials ? run.row[look.t] : -1;
+    const asked = predicting;
+    const row = asked && look.t === asked.t - 1 && asked.t <= run.trials ? run.row[look.t] : -1;
     pattern.expect(row);
     frame.predict.hidden = row < 0;
-    if (row < 0) return;
-    const asked = look.t;
+    if (row < 0 || !asked) return;
     const answer = (/** @type {boolean} */ mistake) => () => {
-      const right = ((run.mistake[asked] & 1) !== 0) === mistake;
-      walk(asked + 1);
-      frame.end.textContent = right ? "You were right." : "You were wrong: look at the sentence.";
-      frame.live.textContent = `${frame.end.textContent} ${frame.live.textContent}`;
+      const right = ((run.mistake[asked.t - 1] & 1) !== 0) === mistake;
+      predicting = null;
+      asked.answered();
+      const verdict = right ? "You were right. " : "You were wrong. ";
+      frame.end.textContent = `${verdict}${frame.end.textContent}`;
+      frame.live.textContent = `${verdict}${frame.live.textContent}`;
     };
     frame.predict.replaceChildren(
       make("span", {}, `x${row + 1} comes next. Will it be`),

@@ -1,5 +1,5 @@
 // @ts-check
-/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by hand and keys. */
+/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by hand or keys. */
 import { assign, draw, make, short } from "./elements.js";
 import { colourOf, isStraight, scoreOf, weightsOf } from "./frames.js";
 import { chord, clip, pathOf, zeroLine } from "./geometry.js";
@@ -43,6 +43,7 @@ export function patternView(host, editor, label = "Pattern space") {
   room.append(canvas);
   const sides = [0, 1].map(() => draw("path", { class: "tint" }, group.field));
   const contour = draw("path", { class: "boundary" }, group.line);
+  const vote = draw("path", { class: "boundary vote" }, group.line);
   const ghost = draw("path", { class: "boundary old" }, group.line);
   const mean = draw("path", { class: "boundary mean" }, group.line);
   const line = draw("path", { class: "boundary" }, group.line);
@@ -160,13 +161,24 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
+   * From the number of a point of the engine's grid to its pixel.
+   * @param {[number, number, number, number]} box
+   * @param {number} size
+   */
+  function gridPixel([left, right, bottom, top], size) {
+    return (/** @type {number} */ i) => {
+      const [u, v] = [(i % size) / (size - 1), Math.floor(i / size) / (size - 1)];
+      return plane.pixel([left + u * (right - left), bottom + v * (top - bottom)]);
+    };
+  }
+
+  /**
    * Shade a surface in the colours of the classes and draw the lines where two of them are equal.
    * @param {Float64Array[]} fs  for each problem
    */
   function paint(fs) {
     if (!run?.about.box) return;
     const size = run.about.grid;
-    const [left, right, bottom, top] = run.about.box;
     const styles = getComputedStyle(svg);
     const colours = run.about.classes.map((_, k) => rgbOf(styles.getPropertyValue(`--k${run ? colourOf(run, k) : k}`)));
     const leads = leadsOf(run, fs);
@@ -181,10 +193,7 @@ export function patternView(host, editor, label = "Pattern space") {
       image.data[at + 3] = 20 + 90 * Math.sqrt(leads[winner][i] / most);
     }
     pen.putImageData(image, 0, 0);
-    const at = (/** @type {number} */ i) => {
-      const [u, v] = [(i % size) / (size - 1), Math.floor(i / size) / (size - 1)];
-      return plane.pixel([left + u * (right - left), bottom + v * (top - bottom)]);
-    };
+    const at = gridPixel(run.about.box, size);
     // of two classes, one line is the other's
     const lines = leads.length > 2 ? leads : leads.slice(1);
     assign(contour, { d: lines.map((lead) => zeroLine(lead, size, at)).join("") });
@@ -251,15 +260,13 @@ export function patternView(host, editor, label = "Pattern space") {
     load(next, refit = true) {
       run = next;
       shown = null;
-      if (refit) plane.frame(...(next.about.box ?? boxOf(next)));
+      const all = Array.from({ length: next.n }, (_, i) => [
+        ...next.X.subarray(next.d * i, next.d * i + 2),
+        colourOf(next, next.y[i]),
+      ]);
+      if (refit) plane.frame(...(next.about.box ?? boxAround(all)));
       placeField();
-      view.place(
-        Array.from({ length: next.n }, (_, i) => [
-          next.X[next.d * i],
-          next.X[next.d * i + 1],
-          colourOf(next, next.y[i]),
-        ]),
-      );
+      view.place(all);
     },
 
     /** @param {number[][]} next  x, y and class of each point */
@@ -268,9 +275,17 @@ export function patternView(host, editor, label = "Pattern space") {
       placeMarks();
     },
 
+    /** @param {number[][]} next  points that no run is about yet */
+    preview(next) {
+      if (!next.length) return;
+      plane.frame(...boxAround(next));
+      view.place(next);
+    },
+
     /** @param {Frame} frame @param {boolean} [easing] */
     show(frame, easing = false) {
       cancelAnimationFrame(moving);
+      assign(vote, { d: "" });
       if (!run) return;
       shown = frame;
       const straight = isStraight(run);
@@ -300,6 +315,11 @@ export function patternView(host, editor, label = "Pattern space") {
     hover(row) {
       const p = points[row];
       assign(lit, p ? { cx: plane.x(p[0]), cy: plane.y(p[1]), class: "ring lit" } : { class: "ring hidden" });
+    },
+
+    /** @param {Vector} lead  of the positive class in the vote of all past weights, on the grid */
+    vote(lead) {
+      if (run?.about.box) assign(vote, { d: zeroLine(lead, run.about.grid, gridPixel(run.about.box, run.about.grid)) });
     },
 
     /** @param {import("./types").Certificate | null} certificate */
@@ -359,13 +379,13 @@ function survived(run) {
 }
 
 /**
- * A box around the first two features of all rows.
- * @param {Run} run
+ * A box around points, with some room; of more than two features, the first two.
+ * @param {number[][]} points
  * @returns {[number, number, number, number]}
  */
-function boxOf(run) {
+function boxAround(points) {
   const sides = [0, 1].flatMap((j) => {
-    const values = Array.from(run.y, (_, i) => run.X[run.d * i + j]);
+    const values = points.map((p) => p[j]);
     const [low, high] = [Math.min(...values), Math.max(...values)];
     return [low - (high - low) * 0.18 - 0.01, high + (high - low) * 0.18 + 0.01];
   });

@@ -9,20 +9,23 @@ import { button, make } from "./elements.js";
  * Make the panel of the tour.
  * @param {Element} host
  * @param {Chapter[]} chapters
- * @param {{open: (chapter: Chapter) => void, step: (step: ChapterStep) => void, predict: (on: boolean) => void,
- *   leave: () => void}} acts
+ * @param {{open: (chapter: Chapter) => void, step: (step: ChapterStep) => void, leave: () => void,
+ *   predict: (step: ChapterStep | null, answered: () => void) => void}} acts
  */
 export function tourPanel(host, chapters, acts) {
   const body = make("div", { class: "chapter" });
   host.append(body);
   let current = -1;
   let step = 0;
+  let asked = false; // whether the trial of the step is still to be predicted
 
   /** @param {Chapter} chapter */
   function text(chapter) {
     const steps = chapter.steps ?? [];
     const now = step ? steps[step - 1] : null;
-    const sentences = now ? now.sentences : chapter.sentences;
+    const sentences = asked
+      ? ["Predict before you step: the answers are below the pictures."]
+      : (now ?? chapter).sentences;
     /** @type {HTMLElement[]} */
     const nodes = [
       make("p", { class: "soft" }, `Chapter ${chapter.number} of ${chapters.length} \u00b7 ${chapter.lecture}`),
@@ -30,9 +33,7 @@ export function tourPanel(host, chapters, acts) {
       make("p", { class: "question" }, chapter.question),
       ...sentences.map((sentence) => make("p", {}, sentence)),
     ];
-    if (now?.predict)
-      nodes.push(make("p", { class: "soft" }, "Predict before you step: the answers are under the picture."));
-    if (step === steps.length) {
+    if (step === steps.length && !asked) {
       nodes.push(
         make("details", { class: "answer" }, make("summary", {}, "The answer"), make("p", {}, chapter.answer)),
       );
@@ -50,40 +51,49 @@ export function tourPanel(host, chapters, acts) {
           button(one.title, one.lecture, () => open(i)),
         ),
       );
-      const intro = make(
-        "p",
-        {},
-        "Five chapters, one for each lecture. Each has a question, and a run to find the answer in.",
+      const intro = "Five chapters, one for each lecture. Each has a question, and a run to find the answer in.";
+      return body.replaceChildren(
+        make("h3", {}, "The tour"),
+        make("p", {}, intro),
+        make("ol", { class: "chapters" }, ...list),
       );
-      return body.replaceChildren(make("h3", {}, "The tour"), intro, make("ol", { class: "chapters" }, ...list));
     }
     const steps = chapter.steps ?? [];
+    const inside = asked || step < steps.length;
+    const last = !inside && current === chapters.length - 1;
     const count = make("span", { class: "soft" }, steps.length ? `${step} / ${steps.length}` : "");
     const back = button("Back", "Back", () => turn(-1), { disabled: current === 0 && step === 0 });
-    const last = current === chapters.length - 1 && step === steps.length;
-    const next = button(step < steps.length ? "Next" : "Next chapter", "Next", () => turn(1), {
-      class: "primary",
-      disabled: last,
-    });
+    const next = button(inside ? "Next" : "Next chapter", "Next", () => turn(1), { class: "primary", disabled: last });
     const all = button("Chapters", "All chapters", () => {
       current = -1;
+      asked = false;
       acts.leave();
       show();
     });
     body.replaceChildren(...text(chapter), make("div", { class: "turn" }, back, next, count, all));
   }
 
+  /** Show a step; one that is to be predicted waits for the answer. @param {boolean} ask */
+  function enter(ask) {
+    const now = (chapters[current].steps ?? [])[step - 1];
+    asked = ask && Boolean(now.predict);
+    if (asked) acts.predict(now, () => enter(false));
+    else {
+      acts.predict(null, () => {});
+      acts.step(now);
+    }
+    show();
+  }
+
   /** @param {number} way */
   function turn(way) {
     const steps = chapters[current].steps ?? [];
+    if (way > 0 && asked) return enter(false);
     if (way > 0 && step >= steps.length) return open(current + 1);
     if (way < 0 && step === 0) return open(current - 1);
     step += way;
-    if (step) {
-      acts.step(steps[step - 1]);
-      acts.predict(Boolean(steps[step - 1].predict));
-    } else open(current);
-    show();
+    if (step) enter(way > 0);
+    else open(current);
   }
 
   /** @param {number} index */
@@ -91,7 +101,8 @@ export function tourPanel(host, chapters, acts) {
     if (!chapters[index]) return;
     current = index;
     step = 0;
-    acts.predict(false);
+    asked = false;
+    acts.predict(null, () => {});
     acts.open(chapters[index]);
     show();
   }
@@ -104,6 +115,7 @@ export function tourPanel(host, chapters, acts) {
     resume(number) {
       current = chapters.findIndex((chapter) => chapter.number === number);
       step = 0;
+      asked = false;
       show();
     },
   };
