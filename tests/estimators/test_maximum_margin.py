@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from rosenblatt import MaximumMargin, certify, load, save
+from rosenblatt import MaximumMargin, SoftMargin, certify, load, save
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stopping import Stop
 from strategies import separable_sets
@@ -168,3 +169,13 @@ def test_a_fit_leaves_a_record():
     file = io.BytesIO()
     save(model, file)
     assert load(file.getvalue()).run_ == model.run_
+
+
+@pytest.mark.parametrize("data", [load_iris, load_breast_cancer])
+def test_where_there_is_no_largest_margin_the_weights_are_those_of_a_soft_one(data):
+    X, y = data(return_X_y=True)
+    X, y[::20] = X / X.std(axis=0), (y[::20] + 1) % 2  # so that nothing separates
+    with pytest.warns(ConvergenceWarning, match="those of a soft one"):
+        model = MaximumMargin().fit(X, y)
+    soft = SoftMargin(random_state=0).fit(X, y)
+    assert model.score(X, y) > soft.score(X, y) - 0.02

@@ -20,6 +20,7 @@ from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
+from rosenblatt.estimators.soft_margin import SoftMargin
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
@@ -27,7 +28,7 @@ from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Stop
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.method import as_hyperplanes
+from rosenblatt.methods.method import Method, as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.clock import Clock, OutOfTime
@@ -87,7 +88,7 @@ class MaximumMargin(Declared, _Fitted):
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are the best that the perceptron came by. A warning says, too, if time ran out, and if a
+    problem, and its weights are those of a soft margin, `SoftMargin()`. A warning says, too, if time ran out, and if a
     margin is so small next to the values that floats do not hold weights that separate.
 
     References
@@ -212,7 +213,8 @@ class MaximumMargin(Declared, _Fitted):
         parts = []
         if apart := np.count_nonzero(ceiling == 0):
             parts.append(
-                f"{apart} of {problems} problems cannot be separated: there is no largest margin. Consider SoftMargin."
+                f"{apart} of {problems} problems cannot be separated: there is no largest margin, and the weights are "
+                "those of a soft one. Consider SoftMargin."
             )
         if late := np.count_nonzero(np.isinf(ceiling)):
             parts.append(f"{late} of {problems} problems were not solved in the time given. Raise max_seconds.")
@@ -285,7 +287,7 @@ def _is_fraction(value: Any) -> bool:
 
 
 def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
-    """Return the hyperplane of one problem, or the best that the perceptron finds where there is none or no time."""
+    """Return the hyperplane of one problem; a soft margin where there is none, the perceptron's if time ran out."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
     signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
@@ -295,10 +297,14 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperpla
             return found._replace(support=subset[found.support])
         ceiling = 0.0
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
-    state = method.start(1, table.shape[1], table.dtype)
     seconds = None if clock.left == math.inf else max(clock.left, 1e-3)  # a part of an epoch at least
-    run(Job(method, table, task, Plan(epochs=100, keep="best", seconds=seconds), subset=subset), state)
+    method: Method = FirstOrder(PerceptronRule(0.0, 0.0))
+    plan = Plan(epochs=100, keep="best", seconds=seconds)
+    if ceiling == 0.0:
+        soft = SoftMargin(max_seconds=seconds, random_state=0)
+        method, plan = soft._method(), soft._plan()
+    state = method.start(1, table.shape[1], table.dtype)
+    run(Job(method, table, task, plan, subset=subset), state)
     planes = method.hyperplanes(state)
     w, b = planes.W[0].astype(float), float(planes.b[0])
     reached = plane_margin(signed, np.append(w, b))
