@@ -50,8 +50,8 @@ def against_thresholds(X: Any, y: Any, *, order: Sequence[Any] | None = None) ->
     >>> rows.tolist(), above.tolist()
     ([[1, 0], [2, 1], [3, 0], [3, 1]], [False, True, True, False])
     """
-    frame = X if hasattr(X, "iloc") else None
-    values: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    sparse, frame = sp.issparse(X), X if hasattr(X, "iloc") else None
+    values: Any = sp.csr_array(X) if sparse else np.asarray(X)
     classes, label = as_labels(y, values.shape[0])
     levels = classes.tolist() if order is None else list(order)
     if len(levels) < 2 or sorted(map(repr, levels)) != sorted(map(repr, classes.tolist())):
@@ -66,7 +66,7 @@ def against_thresholds(X: Any, y: Any, *, order: Sequence[Any] | None = None) ->
     sample, threshold = sample[inside], threshold[inside]
     marks = (threshold[:, None] == np.arange(1, len(levels) - 1)).astype(np.int64)
     above = threshold < rank[sample]
-    if sp.issparse(X):
+    if sparse:
         columns: Any = sp.csr_array(marks.astype(values.dtype))
         return sp.hstack([values[sample], columns], format="csr"), above
     if frame is None or not column_names(frame):
