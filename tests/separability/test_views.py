@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.views import (
     SAMPLE_ROWS,
     AffineView,
@@ -58,7 +59,7 @@ def test_normalised_rows_have_length_one(classes, store):
 def test_a_subspace_is_where_the_support_vanishes():
     signed = signed_rows(2, np.asarray)
     view = standardised(signed)
-    rest = SubspaceView.vanishing_on(view, np.array([0, 1]), 2)
+    rest = SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Clock(None))
     assert rest.width == view.width - 2
     assert not np.isin([0, 1], rest.ids).any()
     w = rest.to_weights(RNG.standard_normal(rest.width))
@@ -68,6 +69,12 @@ def test_a_subspace_is_where_the_support_vanishes():
     assert further.width == rest.width - 1
     margins = np.abs(signed.margins(further.to_weights(np.ones(further.width)))[0])
     assert margins[[0, 1, 7]].max() < 1e-9 * margins.max()
+
+
+def test_the_way_to_a_subspace_looks_at_the_clock():
+    view = standardised(signed_rows(2, np.asarray))
+    with pytest.raises(OutOfTime):
+        SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Clock(-1.0))
 
 
 def test_wide_rows_have_many_more_features_than_rows():

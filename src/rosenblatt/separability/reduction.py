@@ -108,7 +108,7 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
         if rank == signed.width:
             return Reduction("overlapping", witness)
         if rest is None or not np.isin(added, rest.ids).all():  # floats mistook a row for one in the span
-            rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank)
+            rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank, clock)
         else:
             rest = rest.vanishing(np.array(added), rank - before)
         step = _reduced(signed, witness, rest, clock)

@@ -17,6 +17,7 @@ from rosenblatt.compiled import nearest as compiled
 from rosenblatt.data.table import Table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.separability.clock import Clock
 
 Array = npt.NDArray[Any]
 
@@ -189,11 +190,13 @@ class SubspaceView(MatrixView):
         self.view, self.basis, self.ids = view, basis, ids[kept]
 
     @classmethod
-    def vanishing_on(cls, view: View, ids: Array, rank: int) -> Self:
+    def vanishing_on(cls, view: View, ids: Array, rank: int, clock: Clock) -> Self:
         """Go to the subspace of a view on which some of its rows, of that rank, vanish."""
+        clock.check(factoring_seconds(view.width))
         basis = _complement(view.gather(ids), rank)
         Z = np.empty((view.n, basis.shape[1]))
         for first in range(0, view.n, ROWS_PER_BLOCK):
+            clock.check()
             block = np.arange(first, min(first + ROWS_PER_BLOCK, view.n))
             Z[first : first + ROWS_PER_BLOCK] = view.gather(block) @ basis
         return cls(view, basis, np.arange(view.n), Z)
