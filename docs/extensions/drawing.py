@@ -40,7 +40,8 @@ def dark(picture: str) -> str:
     """Return the same picture for a dark page."""
     for light, other in DARK.items():
         picture = picture.replace(light, other)
-    return picture
+    # Black text has no colour of its own.
+    return picture.replace("<svg ", f'<svg fill="{DARK["#000000"]}" ', 1)
 
 
 class Drawing(SphinxDirective):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.names import column_names
-from rosenblatt.data.sparse import sp
+from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
