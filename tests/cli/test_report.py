@@ -52,3 +52,4 @@ def test_two_ways_to_evaluate_are_one_too_many(tmp_path):
     data = rows(tmp_path / "a.csv", 10, 0)
     done = run("report", data, "-o", tmp_path / "r.html", "--test", data, "--holdout", 2, code=2)
     assert "Choose one" in done.stderr
+    assert "not standard input" in run("report", data, "-o", tmp_path / "r.html", "--test", "-", code=2).stderr

@@ -77,6 +77,8 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     test, holdout, limit = options.pop("test"), options.pop("holdout"), options.pop("time_limit")
     if test and holdout:
         raise click.UsageError("--test and --holdout are two ways to evaluate. Choose one.")
+    if test == "-":
+        raise click.UsageError("--test reads its file twice. Pass a file, not standard input.")
     estimator = _estimator(options)
     given = dict(options)
     X, y, names = read_all(files if test is None else (*files, test), None, options)

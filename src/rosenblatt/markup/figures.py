@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 # Points of each class up to which all are drawn; beyond, a sample.
 MAX_POINTS = 600
 # Cells of a map of regions, on each side.
-GRID = 48
+GRID = 72
 
 
 def key(names: Sequence[Any], *, lines: bool = False) -> Markup:

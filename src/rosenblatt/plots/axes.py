@@ -6,6 +6,7 @@ which colour-blind readers can tell apart; classes differ by marker as well.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, Literal
@@ -39,6 +40,7 @@ STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
 MAX_NAME, MAX_LEGEND_ROWS = 60, 4
 # Width of a character and of a mark in a legend, in points of print.
 POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
+NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # what is not seen of a formula
 
 
 def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") -> Any:
@@ -120,7 +122,7 @@ def add_legend(ax: Axes) -> None:
     look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.4, "columnspacing": 1.2}
     share = ax.get_position().width / 0.775  # of the figure's width, as those axes have it that have it all
     room = 72 * ax.figure.get_size_inches()[0] * min(share, 1.0) * 0.92
-    longest = max(map(len, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
+    longest = max(map(_length, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
     least = -(-len(labels) // MAX_LEGEND_ROWS)
     columns = int(max(least, min(room // longest, 5 if len(labels) > 8 else 4, len(labels)), 1))
     most = max(6, int((room / columns - POINTS_PER_MARK) / POINTS_PER_CHARACTER))
@@ -129,6 +131,11 @@ def add_legend(ax: Axes) -> None:
         same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
         texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
     ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
+
+
+def _length(label: str) -> int:
+    """Return about how many characters of a label are seen: a command of a formula is one."""
+    return len(re.sub(r"\\[a-z]+", "m", label).translate(NO_SIGNS) if _is_formula(label) else label)
 
 
 def _is_formula(label: str) -> bool:

@@ -11,7 +11,7 @@ from rosenblatt.data.labels import as_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.record import Trial
-from rosenblatt.plots.axes import COLOURS, DASHES, GREY, Style, add_legend, add_text, quiet_pair
+from rosenblatt.plots.axes import COLOURS, DASHES, GREY, Style, add_legend, quiet_pair
 from rosenblatt.plots.models import linear_parts
 
 Array = npt.NDArray[Any]
@@ -61,11 +61,8 @@ def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style
     loss = np.maximum(0, -(first[None] + place[:, None] * (last - first)[None])).sum(axis=1)
     lower.plot(place, loss, color=COLOURS[1], linewidth=1.8, label="perceptron loss")
     for ax in (upper, lower):
-        for k, name in ((0, "start"), (1, "end")):
-            ax.axvline(k, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
-            if ax is upper:
-                at = {"xycoords": ("data", "axes fraction"), "va": "top", "ha": "left", "color": GREY, "bbox": None}
-                add_text(ax, (k, 1.0), name, (3, -1), **at)
+        for end_of_line in (0, 1):
+            ax.axvline(end_of_line, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
         ax.margins(y=0.12)
         add_legend(ax)
     upper.set(ylabel="rows", xlim=(-0.25, 1.25))

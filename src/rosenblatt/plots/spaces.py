@@ -303,7 +303,8 @@ def plot_update(
             left.plot([], [], label=f"{text}, no boundary", **look)
     draw_rings(left, x[None], UPDATE)
     draw_classes(left, points, classes, label, class_names)
-    add_text(left, x, f"$x_{{{trial.row + 1}}}$", (0, 13), color=UPDATE)
+    inwards = np.array([np.mean(left.get_xlim()), np.mean(left.get_ylim())]) - x
+    add_text(left, x, f"$x_{{{trial.row + 1}}}$", 15 * inwards / (np.linalg.norm(inwards) or 1.0), color=UPDATE)
     left.set(xlabel="$x_1$", ylabel="$x_2$")
     _draw_sum(right, w0, w1, trial.row)
     add_legend(left)
