@@ -162,34 +162,42 @@ def bits(quick: bool, spark: bool) -> None:
     """Compare the bits of eight shards on one thread, two threads, Dask with 1, 2 and 3 workers, and Spark."""
     from rosenblatt.scaling.dask import fit
 
-    most, rounds = (2000, 3) if quick else (1 << 62, 5)
-    for name in ("a9a", "covtype", "covtype-three", "imdb"):
-        X, y, *_ = data_set(name, most)
-        for member in MEMBERS if not name.endswith("three") else ("averaged",):
-            made = MEMBERS[member](max_iter=rounds, tol=None)
-            found = {
-                f"{threads} threads": digest(made.set_params(shards=8, n_jobs=threads).fit(X, y)) for threads in (1, 2)
-            }
-            blocks = dask_blocks(X, y, 8)
-            for workers in (1, 2, 3):
-                with dask_cluster(workers) as client:
-                    model = fit(MEMBERS[member](tol=None), *blocks, client=client, rounds=rounds)
-                    found[f"dask, {workers} workers"] = digest(model)
-            for master in ("local[2]", "local-cluster[2,1,1024]") if spark else ():
-                found[master] = digest(_on_spark(master, MEMBERS[member](tol=None), X[:20000], y[:20000], rounds))
-            report(check="bits", data=name, member=member, same=len(set(found.values())) == 1, digests=found)
+    most, rounds = (2000, 3) if quick else (100_000, 5)
+    sets = {name: data_set(name, most)[:2] for name in ("a9a", "covtype", "covtype-three", "imdb")}
+    cases = [(name, member) for name in sets for member in MEMBERS]
+    found: dict[tuple[str, str], dict[str, str]] = {case: {} for case in cases}
+    for name, member in cases:
+        for threads in (1, 2):
+            made = MEMBERS[member](max_iter=rounds, tol=None, shards=8, n_jobs=threads)
+            found[name, member][f"{threads} threads"] = digest(made.fit(*sets[name]))
+    for workers in (1, 2, 3):
+        with dask_cluster(workers) as client:
+            for name, member in cases:
+                blocks = dask_blocks(*sets[name], 8)
+                model = fit(MEMBERS[member](tol=None), *blocks, client=client, rounds=rounds)
+                found[name, member][f"dask, {workers} workers"] = digest(model)
+    for master in ("local[2]", "local-cluster[2,1,1024]") if spark else ():
+        session = spark_session(master)
+        for name, member in cases:
+            X, y = sets[name]
+            found[name, member][master] = digest(_fit_on_spark(session, MEMBERS[member](tol=None), X, y, rounds))
+        session.stop()
+    for (name, member), digests in found.items():
+        report(check="bits", data=name, member=member, same=len(set(digests.values())) == 1, digests=digests)
 
 
-def _on_spark(master: str, member: Any, X: Any, y: Any, rounds: int, during: Any = None) -> Any:
+def _fit_on_spark(session: Any, member: Any, X: Any, y: Any, rounds: int) -> Any:
     from rosenblatt.scaling.spark import PerceptronClassifier
 
+    learner = PerceptronClassifier(member, rounds=rounds, shardCol="shard", orderCol="place")
+    return learner.fit(spark_frame(session, X, y, 8)).fitted
+
+
+def _on_spark(master: str, member: Any, X: Any, y: Any, rounds: int, during: Any) -> Any:
     session = spark_session(master)
     try:
-        frame = spark_frame(session, X, y, 8)
-        learner = PerceptronClassifier(member, rounds=rounds, shardCol="shard", orderCol="place")
-        if during is not None:
-            during(session)
-        return learner.fit(frame).fitted
+        during(session)
+        return _fit_on_spark(session, member, X, y, rounds)
     finally:
         session.stop()
 
@@ -202,18 +210,18 @@ def kill(quick: bool, spark: bool) -> None:
     X, y, *_ = data_set("a9a", 4000)
     wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
     blocks, same = dask_blocks(X, y, 8), 0
-    with dask_cluster(2) as client:
-        for trial in range(times):
-            client.wait_for_workers(2, timeout=120)
+    for trial in range(times):
+        with dask_cluster(2) as client:
             chosen = random.Random(trial).randrange(1, rounds)
 
-            def strike(epoch: Any, chosen: int = chosen) -> None:
+            def strike(epoch: Any, chosen: int = chosen, client: Any = client) -> None:
                 if epoch.number == chosen:
                     worker = random.choice(list(client.run(os.getpid).values()))
                     threading.Timer(0.03, os.kill, (worker, signal.SIGKILL)).start()
 
             model = fit(AveragedPerceptron(tol=None, callback=strike), *blocks, client=client, rounds=rounds)
             same += digest(model) == wanted
+        report(check="kill", engine="dask worker", round=chosen, same=digest(model) == wanted)
     report(check="kill", engine="dask worker", times=times, same=same)
     for what, master in (("pyspark.daemon", "local[2,20]"), ("CoarseGrainedExecutor", "local-cluster[2,1,1024]")):
         if spark:

@@ -327,7 +327,7 @@ def digest(table: Table, label: Array, layout: str) -> str:
         for start in range(0, n, count):
             pointers = rows.indptr[start : start + count + 1]
             stored = slice(pointers[0], pointers[-1])
-            state.update(_sparse_bytes(np.diff(pointers), rows.indices[stored], rows.data[stored]))
+            state.update(sparse_bytes(np.diff(pointers), rows.indices[stored], rows.data[stored]))
         return state.hexdigest()
     count = max(1, HASH_BLOCK_BYTES // (8 * d))
     buffer = np.empty((min(count, n), d), "<f8")
@@ -344,7 +344,7 @@ def digest(table: Table, label: Array, layout: str) -> str:
         else:
             place = np.flatnonzero(block)
             lengths = np.bincount(place // d, minlength=len(block))
-            state.update(_sparse_bytes(lengths, place % d, block.reshape(-1)[place]))
+            state.update(sparse_bytes(lengths, place % d, block.reshape(-1)[place]))
     return state.hexdigest()
 
 
@@ -367,7 +367,7 @@ def _rational_text(table: Table, layout: str) -> str:
     return "".join(lines)
 
 
-def _sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:
+def sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:
     """Lay out rows as count, columns, values, eight bytes each, without stored zeros."""
     row = np.repeat(np.arange(lengths.size), lengths)
     kept = values != 0

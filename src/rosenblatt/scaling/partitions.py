@@ -16,7 +16,8 @@ from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
-from rosenblatt.files.opening import FileSource, Inputs, open_source
+from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.files.source import STANDARD_INPUT
 from rosenblatt.learn.mixing import Portion, Shard, make_portion
 
 Array = npt.NDArray[Any]
@@ -114,7 +115,7 @@ def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, A
     InvalidInput
         If what a row becomes depends on the rows of other files.
     """
-    if Inputs(paths).standard_input is not None:
+    if STANDARD_INPUT in ([paths] if isinstance(paths, str) else list(paths)):
         raise InvalidInput("Standard input cannot be read by several workers. Pass paths of files.")
     source = open_source(paths, **options)
     if source.stateful:

@@ -34,7 +34,7 @@ from rosenblatt.proof.brackets import (
     outer_radius,
     quotient,
 )
-from rosenblatt.proof.certificate import Certificate, _sparse_bytes
+from rosenblatt.proof.certificate import Certificate, sparse_bytes
 from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.proof.spans import null_basis
 from rosenblatt.separability.clock import Clock, OutOfTime
@@ -418,7 +418,7 @@ class Hashed(Looker):
             return np.ascontiguousarray(signed.label, "<i8").tobytes()
         rows = signed.table.rows
         if isinstance(rows, Csr) and self.sparse:
-            return _sparse_bytes(np.diff(rows.indptr), rows.indices, rows.data)
+            return sparse_bytes(np.diff(rows.indptr), rows.indices, rows.data)
         X: Array = dense_or_sparse(signed.table.matrix(), sparse=False)
         return (X.astype("<f8", copy=False) + 0.0).tobytes()  # -0.0 becomes 0.0
 

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+import rosenblatt
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.estimators.saving import _class, load, save
+from rosenblatt.estimators.saving import load, save
 from rosenblatt.estimators.sharding import check_member, fit_shards
 from rosenblatt.learn.mixing import Late, merge, merge_tree
 from rosenblatt.learn.sharded import Shards, Work
@@ -236,10 +237,12 @@ class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
 
     def estimator(self) -> Any:
         """Return the estimator that the parameters describe."""
-        cls = _class(self.getOrDefault(self.learner))
-        if cls is None:
-            raise InvalidInput(f"learner={self.getOrDefault(self.learner)!r} is no estimator of rosenblatt.")
-        return cls(**json.loads(self.getOrDefault(self.settings)))
+        name = self.getOrDefault(self.learner)
+        if name not in rosenblatt.__all__:
+            raise InvalidInput(
+                f"learner={name!r} is no estimator of rosenblatt. Pass the name of a class, such as 'Perceptron'."
+            )
+        return getattr(rosenblatt, name)(**json.loads(self.getOrDefault(self.settings)))
 
     def _fit(self, dataset: Any) -> PerceptronClassifierModel:
         frame = self._prepared(dataset).persist()
