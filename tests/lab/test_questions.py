@@ -27,4 +27,4 @@ def test_a_trial_is_a_whole_number(t):
 
 def test_an_unknown_question_gets_a_sentence():
     with pytest.raises(InvalidInput, match="Did you mean 'certificate'"):
-        answer("certificat", {})
+        answer("certificates", {})

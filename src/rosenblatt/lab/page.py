@@ -307,16 +307,20 @@ export default {
     root.className = "rosenblatt-lab";
     const options = { ...model.get("_options"), scene: model.get("scene"), t: model.get("trial") };
     const lab = await mount(root, labAsk(model), options);
+    let telling = false; // what the page itself has set must not lead it
     lab?.watch?.(({ scene, t }) => {
-      if (scene) model.set("scene", scene);
-      if (t !== undefined) model.set("trial", t);
+      telling = true;
+      model.set("scene", scene);
+      model.set("trial", t);
+      telling = false;
       model.save_changes();
     });
-    const lead = () => lab?.show?.({ scene: model.get("scene"), t: model.get("trial") });
-    model.on("change:scene", lead);
-    model.on("change:trial", lead);
+    const leads = [["scene", "scene"], ["trial", "t"]].map(([trait, key]) => {
+      return [`change:${trait}`, () => telling || lab?.show?.({ [key]: model.get(trait) })];
+    });
+    for (const [event, lead] of leads) model.on(event, lead);
     root.dataset.ready = "1";
-    return () => { model.off("change:scene", lead); model.off("change:trial", lead); };
+    return () => leads.forEach(([event, lead]) => model.off(event, lead));
   },
 };
 """

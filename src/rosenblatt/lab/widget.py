@@ -28,6 +28,8 @@ except ImportError as error:
 
 Array = npt.NDArray[Any]
 
+HEIGHT = "760px"
+
 
 def _plain(value: Any, _: Any = None) -> Any:
     return np.asarray(value).tolist()
@@ -53,7 +55,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
     """
 
     _esm = widget_module()
-    _css = style_text()
+    _css = style_text().replace("100vh", HEIGHT)  # a cell is no screen
 
     points = traitlets.Any().tag(sync=True, to_json=_plain, from_json=_array)
     labels = traitlets.Any().tag(sync=True, to_json=_plain, from_json=_array)
@@ -82,8 +84,9 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
     # ------------------------------------------------------------------------------------------------------ both ways
 
     @traitlets.validate("scene")  # type: ignore[untyped-decorator]
-    def _check_scene(self, proposal: Any) -> dict[str, Any]:
-        return Scene.from_dict(proposal["value"]).as_dict()
+    def _check_scene(self, proposal: Any) -> Any:
+        Scene.from_dict(proposal["value"])
+        return proposal["value"]  # as it is: another one would come back to the page that sent it
 
     @traitlets.observe("scene")  # type: ignore[untyped-decorator]
     def _follow_scene(self, change: Any) -> None:
@@ -94,7 +97,9 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
             X, y = scene.rows()
         except InvalidInput:  # points of one class, while somebody draws
             return
-        self._set(points=X, labels=self._named(y, scene))
+        labels = self._named(y, scene)
+        if not (np.array_equal(X, self.points) and np.array_equal(labels, self.labels)):
+            self._set(points=X, labels=labels)
 
     @traitlets.observe("points", "labels")  # type: ignore[untyped-decorator]
     def _follow_points(self, change: Any) -> None:
@@ -137,7 +142,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         """Return the run as a page in a frame: what is seen where no kernel runs."""
         page = one_file(Scene.from_dict(self.scene), title="rosenblatt lab", t=self.trial)
-        return f'<iframe srcdoc="{escape(page)}" width="100%" height="720" style="border:0"></iframe>'
+        return f'<iframe srcdoc="{escape(page)}" width="100%" height="{HEIGHT}" style="border:0"></iframe>'
 
 
 def as_points(X: Any, y: Any) -> tuple[Array, list[list[float]]]:

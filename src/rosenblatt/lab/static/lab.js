@@ -13,8 +13,10 @@ import { buildFrame, hideParts } from "./layout.js";
 import { plain, tell, tellEnd, typeset } from "./narrate.js";
 import { patternView } from "./pattern.js";
 import { createPlayer, nextEpoch, nextUpdate, SPEEDS } from "./player.js";
+import { createPrediction } from "./prediction.js";
 import { proofText } from "./proof.js";
 import { raceMenu, racePanel, racerName, standing } from "./race.js";
+import { createRequests } from "./requests.js";
 import { sharePanel } from "./share.js";
 import { createStore } from "./store.js";
 import { trialsLog, weightsTable } from "./table.js";
@@ -31,7 +33,6 @@ import { SPACES, weightView } from "./weights.js";
 /** @typedef {import("./types").Options} Options */
 
 const REST_MS = 200; // after which the address, the code and the proof follow
-const PATIENCE_MS = 600; // after which the page says what it waits for
 const EASING_SPEED = 8; // trials per second, above which nothing eases
 const LONGEST_LINK = 30_000; // characters: more points than that belong into a file
 
@@ -69,18 +70,13 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @type {Certificate | null} */
   let certificate = options.certificate ?? null;
   let proving = false;
-  /** @type {{t: number, answered: () => void} | null} */
-  let predicting = null; // the trial that is to be predicted
   let drawnClass = 1;
   let refit = true;
   let rest = 0;
   /** @type {((state: {scene: Scene, t: number}) => void)[]} */
   const watchers = [];
-  /** @type {Scene | null} */
-  let wanted = null;
-  let busy = false;
-  /** @type {Scene | null} */
-  let promised = null; // asked for again, for its proofs
+  /** @type {number[][]} */
+  let previewed = []; // points that no run is about yet
 
   // ------------------------------------------------------------------------------------------------- the screen
 
@@ -102,7 +98,8 @@ function createLab(root, ask, options, catalogue, editable) {
   const frame = buildFrame(root, acts, editable);
   const store = createStore(first, sceneChanged);
   const now = {
-    points: () => (store.scene.data === "points" ? (store.scene.points ?? []) : runs[0] ? pointsOf(runs[0]) : []),
+    points: () =>
+      store.scene.data === "points" ? (store.scene.points ?? []) : runs[0] ? pointsOf(runs[0]) : previewed,
     classes: () => Math.max(2, new Set(now.points().map((p) => p[2])).size, drawnClass + 1),
     drawn: () => drawnClass,
     weights: () =>
@@ -151,11 +148,25 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.share.panel,
     (hide) => `${location.origin}${location.pathname}#${address({ ...look, hide })}`,
   );
+  const requests = createRequests(ask, {
+    take,
+    failed: complain,
+    compiling,
+    rested: () => (proving ? prove(true) : undefined),
+    current: () => store.scene,
+  });
+  const prediction = createPrediction(frame.predict, {
+    run: () => runs[0],
+    at: () => look.t,
+    walk,
+    expect: (row) => pattern.expect(row),
+    judge,
+  });
   const tour = editable
     ? tourPanel(frame.tabs.panel("Tour"), catalogue.chapters, {
         open: openChapter,
         step: (step) => walk(step.t),
-        predict: askPrediction,
+        predict: (step, answered) => prediction.ask(step?.t ?? 0, answered),
         leave: leaveTour,
       })
     : null;
@@ -179,7 +190,7 @@ function createLab(root, ask, options, catalogue, editable) {
   }
 
   function stepOn() {
-    if (predicting && look.t === predicting.t - 1) return;
+    if (prediction.waits(look.t)) return;
     walk(look.t + 1);
   }
 
@@ -208,7 +219,7 @@ function createLab(root, ask, options, catalogue, editable) {
     look.t = Math.max(0, Math.min(last(), t));
     const shown = frameAt(run, Math.min(look.t, run.trials));
     pattern.show(shown, ease);
-    weights.show(shown, ease);
+    if (runs.length === 1) weights.show(shown, ease);
     charts.show(shown);
     numbers.show(shown);
     log.show(shown);
@@ -219,7 +230,7 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.told.replaceChildren(...typeset(tell(run, shown)));
     frame.told.classList.toggle("wrong", shown.mistake);
     frame.end.textContent = tellEnd(run, shown);
-    if (predicting) offerPrediction();
+    prediction.offer();
     if (!player.way) announce();
     atRest();
   }
@@ -232,6 +243,12 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.live.textContent = plain(`${tell(run, shown)} ${tellEnd(run, shown)}`);
   }
 
+  /** @param {string} verdict  on a prediction */
+  function judge(verdict) {
+    frame.end.textContent = `${verdict}${frame.end.textContent}`;
+    frame.live.textContent = `${verdict}${frame.live.textContent}`;
+  }
+
   /** Write the address, and what else may wait until nothing moves. */
   function atRest() {
     clearTimeout(rest);
@@ -242,7 +259,7 @@ function createLab(root, ask, options, catalogue, editable) {
       }
       for (const tell of watchers) tell({ scene: store.scene, t: look.t });
       if (frame.tabs.current() === "Python") showCode();
-      if (store.scene.learner === "VotedPerceptron" && !player.way && !busy) showVote();
+      if (store.scene.learner === "VotedPerceptron" && !player.way && !requests.busy) showVote();
       share.refresh();
     }, REST_MS);
   }
@@ -265,48 +282,20 @@ function createLab(root, ask, options, catalogue, editable) {
     if (scene.data === "points") pattern.place(scene.points ?? []);
     certificate = null;
     pattern.prove(null);
-    request(scene);
+    requests.request(scene);
   }
 
-  /** Ask for runs: one request is under way, and of those that came meanwhile the newest waits. @param {Scene} scene */
-  async function request(scene) {
-    wanted = scene;
-    if (busy) return;
-    busy = true;
-    const patience = setTimeout(sayWhatIsAwaited, PATIENCE_MS);
-    while (wanted) {
-      const asked = wanted;
-      wanted = null;
-      try {
-        const bytes = await Promise.all(entrants(asked).map((one) => ask("run", one)));
-        take(bytes.map(readRun), asked);
-      } catch (error) {
-        if (!wanted) complain(error);
-      }
-      const newer = /** @type {Scene | null} */ (wanted);
-      if (newer?.data === "points") pattern.place(newer.points ?? []);
-    }
-    clearTimeout(patience);
-    busy = false;
-    if (proving) prove(true);
+  /** Before the first run is there: its points alone, which need nothing compiled. @param {Scene} scene */
+  async function preview(scene) {
+    const own = scene.data === "points";
+    const found = own ? scene : await Promise.resolve(ask("points", { ...scene, race: [] })).catch(() => null);
+    if (!found?.points || runs.length || scene !== store.scene) return;
+    previewed = found.points;
+    pattern.preview(previewed);
   }
 
-  /** Before the first run is there: its points alone, which need nothing compiled. */
-  async function showPoints() {
-    const scene = store.scene;
-    const found =
-      runs.length || scene.data === "points" ? scene : await Promise.resolve(ask("points", scene)).catch(() => null);
-    if (found?.points && !runs.length && scene === store.scene) pattern.preview(found.points);
-  }
-
-  /** The scene itself, and one for each rival. @param {Scene} scene */
-  function entrants(scene) {
-    const alone = { ...scene, race: [] };
-    return [alone, ...scene.race.map((racer) => ({ ...alone, ...racer, start: null }))];
-  }
-
-  /** @param {Run[]} next @param {Scene} scene */
-  function take(next, scene) {
+  /** @param {Run[]} next @param {Scene} scene @param {Scene | null} [newest]  that is asked for already */
+  function take(next, scene, newest = null) {
     runs = next;
     const run = next[0];
     const names = scene.race.map((racer) => racerName(racer, catalogue));
@@ -326,17 +315,7 @@ function createLab(root, ask, options, catalogue, editable) {
     refit = false;
     go(look.t);
     root.dataset.ready = "true";
-    if (run.about.proofs === false && editable && promised !== scene) awaitProofs(scene);
-  }
-
-  /** The run came before the search for proofs was compiled: ask again once it is, for the bound and the solutions. */
-  async function awaitProofs(/** @type {Scene} */ scene) {
-    await new Promise((done) => setTimeout(done, 3 * PATIENCE_MS));
-    const status = await Promise.resolve(ask("status")).catch(() => ({ ready: true }));
-    if (scene !== store.scene || busy) return;
-    if (!status.ready) return awaitProofs(scene);
-    promised = scene;
-    request(scene);
+    if (newest?.data === "points") pattern.place(newest.points ?? []);
   }
 
   /** @param {unknown} error */
@@ -350,17 +329,10 @@ function createLab(root, ask, options, catalogue, editable) {
     root.dataset.ready = "failed";
   }
 
-  async function sayWhatIsAwaited() {
-    let shown = false;
-    while (busy) {
-      const status = await Promise.resolve(ask("status")).catch(() => null);
-      if (busy && status?.compiling) {
-        if (!shown && !runs.length) showPoints();
-        shown = true;
-        frame.told.replaceChildren(`Compiling ${status.compiling} for the first time. You can draw points meanwhile.`);
-      }
-      await new Promise((done) => setTimeout(done, PATIENCE_MS));
-    }
+  /** @param {string} what @param {Scene} scene */
+  function compiling(what, scene) {
+    frame.told.replaceChildren(`Compiling ${what} for the first time. You can draw points meanwhile.`);
+    if (!runs.length && !previewed.length) preview(scene);
   }
 
   // ------------------------------------------------------------------------------------------------- acts
@@ -482,7 +454,7 @@ function createLab(root, ask, options, catalogue, editable) {
   function leaveTour() {
     look = { ...look, chapter: 0, hide: [] };
     root.classList.remove("touring");
-    askPrediction(null, () => {});
+    prediction.ask(0, () => {});
     hideParts(root, look.hide);
     atRest();
   }
@@ -490,41 +462,6 @@ function createLab(root, ask, options, catalogue, editable) {
   function openTour() {
     frame.tabs.open("Tour");
     if (!look.chapter) tour?.open(0);
-  }
-
-  /**
-   * Go to the trial before one, and ask what that one will be.
-   * @param {import("./types").ChapterStep | null} step
-   * @param {() => void} answered
-   */
-  function askPrediction(step, answered) {
-    predicting = step ? { t: step.t, answered } : null;
-    frame.predict.hidden = true;
-    pattern.expect(-1);
-    if (predicting) walk(predicting.t - 1);
-  }
-
-  /** Offer the answers, where the next trial is the one that is asked for. */
-  function offerPrediction() {
-    const run = runs[0];
-    const asked = predicting;
-    const row = asked && look.t === asked.t - 1 && asked.t <= run.trials ? run.row[look.t] : -1;
-    pattern.expect(row);
-    frame.predict.hidden = row < 0;
-    if (row < 0 || !asked) return;
-    const answer = (/** @type {boolean} */ mistake) => () => {
-      const right = ((run.mistake[asked.t - 1] & 1) !== 0) === mistake;
-      predicting = null;
-      asked.answered();
-      const verdict = right ? "You were right. " : "You were wrong. ";
-      frame.end.textContent = `${verdict}${frame.end.textContent}`;
-      frame.live.textContent = `${verdict}${frame.live.textContent}`;
-    };
-    frame.predict.replaceChildren(
-      make("span", {}, `x${row + 1} comes next. Will it be`),
-      button("on its side", "on its side", answer(false)),
-      button("a mistake", "a mistake", answer(true)),
-    );
   }
 
   // ------------------------------------------------------------------------------------------------- looks
@@ -574,10 +511,13 @@ function createLab(root, ask, options, catalogue, editable) {
         failed: complain,
       }),
     );
+    root.tabIndex = -1; // so that keys reach a lab that is a part of a document
     // A click by mouse leaves the focus where it was, so that space plays.
     for (const bar of root.querySelectorAll(".bar, .tools, .tabs")) {
       bar.addEventListener("mousedown", (event) => {
-        if (/** @type {Element} */ (event.target).closest("button")) event.preventDefault();
+        if (!(/** @type {Element} */ (event.target).closest("button"))) return;
+        event.preventDefault();
+        if (!root.contains(document.activeElement)) root.focus({ preventScroll: true });
       });
     }
     bindKeys(options.address ? document : root, {
@@ -653,7 +593,7 @@ function createLab(root, ask, options, catalogue, editable) {
     settle();
     hideParts(root, look.hide);
     if (options.bytes) take([readRun(options.bytes)], first);
-    else await request(first);
+    else await requests.request(first);
     if (certificate) pattern.prove(certificate);
     if (!look.t) time.pulse();
   }
