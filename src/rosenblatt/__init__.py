@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
-    from rosenblatt.documents.report import Report as Report
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
     from rosenblatt.estimators.arow import AROW as AROW
@@ -37,6 +36,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learn.train import train as train
     from rosenblatt.proof.certificate import Certificate as Certificate
     from rosenblatt.proof.verify import verify as verify
+    from rosenblatt.report.report import Report as Report
     from rosenblatt.report.theory import theory as theory
     from rosenblatt.separability.certify import certify as certify
     from rosenblatt.separability.certify import certify_pairs as certify_pairs
@@ -56,7 +56,7 @@ _HOME = {
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
-    "Report": "documents.report",
+    "Report": "report.report",
     "SoftMargin": "estimators.soft_margin",
     "TableHasher": "estimators.hashers",
     "TextHasher": "estimators.hashers",

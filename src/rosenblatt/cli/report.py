@@ -85,7 +85,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     rows = _split(files, y.size, test, holdout, given)
     estimator.fit(X[rows[0]], y[rows[0]])
     held_out = (X[rows[1]], y[rows[1]]) if rows[1].size else (None, None)
-    from rosenblatt.documents.report import Report
+    from rosenblatt.report.report import Report
 
     told = {"title": title or f"{', '.join(files)}: a report", "feature_names": names, "time_limit": limit}
     found = Report(estimator, X[rows[0]], y[rows[0]], *held_out, **told)

@@ -13,7 +13,7 @@ from rosenblatt.evaluation import confusion
 from rosenblatt.learn.plan import Run
 from rosenblatt.markup.palette import UPDATE
 from rosenblatt.plots.axes import COLOURS, GREY, INK, Axes, Style, add_legend, add_text, named, quiet_axes
-from rosenblatt.plots.models import linear_parts, margins
+from rosenblatt.report.models import linear_parts, margins
 
 Array = npt.NDArray[Any]
 

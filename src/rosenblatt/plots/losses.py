@@ -12,7 +12,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import COLOURS, DASHES, GREY, Style, add_legend, quiet_pair
-from rosenblatt.plots.models import linear_parts
+from rosenblatt.report.models import linear_parts
 
 Array = npt.NDArray[Any]
 

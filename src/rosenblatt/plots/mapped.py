@@ -19,8 +19,8 @@ from rosenblatt.plots.axes import (
     plane_points,
     quiet_pair,
 )
-from rosenblatt.plots.models import linear_parts
 from rosenblatt.plots.plane import draw_regions, grid_over
+from rosenblatt.report.models import linear_parts
 
 Array = npt.NDArray[Any]
 

@@ -30,7 +30,7 @@ from rosenblatt.plots.axes import (
     plane_points,
     quiet_axes,
 )
-from rosenblatt.plots.models import Classifier, as_classifier
+from rosenblatt.report.models import Classifier, as_classifier
 
 Array = npt.NDArray[Any]
 

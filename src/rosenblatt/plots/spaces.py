@@ -34,8 +34,8 @@ from rosenblatt.plots.axes import (
     plane_points,
     quiet_pair,
 )
-from rosenblatt.plots.models import linear_parts
 from rosenblatt.plots.plane import draw_normal
+from rosenblatt.report.models import linear_parts
 from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]

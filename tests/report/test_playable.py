@@ -10,7 +10,7 @@ import pytest
 
 from rosenblatt import AROW, Adaline, PassiveAggressive, Perceptron, record
 from rosenblatt.datasets import noisy
-from rosenblatt.documents.playable import MAX_ROWS, _shorter, packed, playable
+from rosenblatt.report.playable import MAX_ROWS, _shorter, packed, playable
 
 
 def test_what_is_packed_unpacks_to_the_same_page():

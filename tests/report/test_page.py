@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from rosenblatt.documents.page import STYLE, document, source
 from rosenblatt.markup.elements import tag
+from rosenblatt.report.page import STYLE, document, source
 
 
 def policy(html):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.documents.findings import Findings, examine
-from rosenblatt.documents.page import document
-from rosenblatt.documents.playable import Playable, playable
-from rosenblatt.documents.sections import heading, in_words, section, sections
 from rosenblatt.markup.elements import Markup, joined, tag
+from rosenblatt.report.findings import Findings, examine
+from rosenblatt.report.page import document
+from rosenblatt.report.playable import Playable, playable
+from rosenblatt.report.sections import heading, in_words, section, sections
 from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.words import count
 

@@ -9,8 +9,8 @@ import pytest
 
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.datasets import logical, separable, two_moons
-from rosenblatt.documents.findings import examine
-from rosenblatt.documents.sections import heading, in_words, sections
+from rosenblatt.report.findings import examine
+from rosenblatt.report.sections import heading, in_words, sections
 
 
 def text(markup):

@@ -15,8 +15,8 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
 from rosenblatt.learn.plan import Run
-from rosenblatt.plots.models import margins
 from rosenblatt.proof.certificate import Certificate
+from rosenblatt.report.models import margins
 from rosenblatt.report.theory import Theory, theory
 from rosenblatt.separability.certify import certify
 from rosenblatt.words import shown

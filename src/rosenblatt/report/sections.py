@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.documents.findings import Evaluation, Findings
 from rosenblatt.markup.charts import shown_number
 from rosenblatt.markup.elements import Markup, facts, table, tag
 from rosenblatt.markup.figures import (
@@ -18,8 +17,9 @@ from rosenblatt.markup.figures import (
     squeeze_chart,
     weights_chart,
 )
-from rosenblatt.plots.models import as_classifier
 from rosenblatt.proof.words import picture
+from rosenblatt.report.findings import Evaluation, Findings
+from rosenblatt.report.models import as_classifier
 from rosenblatt.words import count, shown
 
 # Classes up to which confusions are a table; features with the largest weights; problems whose weights are shown.

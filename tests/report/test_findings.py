@@ -11,9 +11,9 @@ from sklearn.svm import SVC
 
 from rosenblatt import AdalineRegressor, AveragedPerceptron, KernelPerceptron, Perceptron
 from rosenblatt.datasets import logical, noisy
-from rosenblatt.documents import findings
-from rosenblatt.documents.findings import examine
 from rosenblatt.errors import InvalidInput
+from rosenblatt.report import findings
+from rosenblatt.report.findings import examine
 
 X, Y = noisy(80, 4, flip=0.1)
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt import KernelPerceptron, Perceptron, VotedPerceptron, train
 from rosenblatt.datasets import noisy, two_moons
 from rosenblatt.errors import InvalidInput
-from rosenblatt.plots.models import as_classifier, linear_parts, margins
+from rosenblatt.report.models import as_classifier, linear_parts, margins
 
 MOONS = two_moons(80, noise=0.1)
 MODELS = {

@@ -1,1 +1,0 @@
-"""Documents about a fit, each one HTML file without a network."""
