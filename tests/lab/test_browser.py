@@ -463,6 +463,17 @@ def test_the_weights_of_xor_go_in_a_loop(lab):
     assert not lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
 
 
+def test_the_squeeze_goes_on_to_where_the_proof_says_stop(lab):
+    lab.open("data=or&t=24")
+    curves = "[...document.querySelectorAll('.squeeze .upper, .squeeze .lower')]"
+    ends = f"{curves}.map((curve) => curve.getAttribute('d')?.split('L').pop())"
+    assert len({*filter(None, lab.value(ends))}) == 2
+    lab.page.get_by_role("button", name="As far as the bound").click()
+    upper, lower = (float(end.split()[1]) for end in filter(None, lab.value(ends)))
+    assert abs(upper - lower) < 1, "the two bounds meet"
+    assert "the proof says stop at 27" in lab.text(".squeeze figcaption")
+
+
 def test_the_solutions_are_an_open_set(lab):
     """At b = 0 the row (0, 0) of OR is a tie whatever w is, so that no w is a solution."""
     lab.open("data=or&t=5&view=slice")

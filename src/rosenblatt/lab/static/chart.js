@@ -1,6 +1,6 @@
 // @ts-check
 /** Curves with a cursor: mistakes against the bound, the squeeze of the proof, the loss, the margins. */
-import { assign, draw, make, short } from "./elements.js";
+import { assign, button, draw, make, short } from "./elements.js";
 import { isStraight, scoreOf } from "./frames.js";
 import { linear, pathOf, ticks } from "./geometry.js";
 
@@ -47,6 +47,7 @@ function createChart(host, title, kind = "") {
 
   return {
     figure,
+    caption,
     /** @param {Curve[]} curves @param {Point} domain @param {number} top @param {string} note */
     load(curves, domain, top, note = "") {
       const low = Math.min(0, ...curves.flatMap((c) => c.points.map((p) => p[1])));
@@ -79,6 +80,15 @@ function thinned(values) {
 }
 
 /**
+ * Numbers from 0 to the most; a sample where they are many.
+ * @param {number} most
+ */
+function upTo(most) {
+  const parts = Math.min(most, MOST_POINTS);
+  return Array.from({ length: parts + 1 }, (_, k) => (parts ? (k * most) / parts : 0));
+}
+
+/**
  * Make all the charts.
  * @param {Element} host
  * @returns {{load: (run: Run, rivals?: Run[]) => void, show: (frame: Frame) => void}}
@@ -90,6 +100,9 @@ export function chartsView(host) {
   const margins = createChart(host, "Margins now", "margins");
   /** @type {Run | null} */
   let run = null;
+  /** @type {Frame | null} */
+  let shown = null;
+  let far = false; // whether the squeeze goes as far as the bound
 
   /** @param {Run} next @param {Run[]} rivals */
   function loadMistakes(next, rivals) {
@@ -123,30 +136,44 @@ export function chartsView(host) {
     mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far);
   }
 
-  /** @param {Run} next */
+  /**
+   * M gamma <= <w, w*> <= |w| <= R sqrt(M), up to the mistakes made, or as far as the bound, where the outer two cross.
+   * @param {Run} next
+   */
   function loadSqueeze(next) {
-    const { R, gamma } = next.about;
-    const possible =
-      next.k === 1 && !next.slot && next.norm2 && R && (next.about.plain ?? next.about.rule === "perceptron");
-    squeeze.figure.hidden = !possible;
-    if (!possible || !next.norm2 || !R) return;
-    const most = next.mistakes[next.trials];
-    /** @type {number[]} */
-    const states = []; // after each mistake
-    for (let t = 0; t < next.trials; t++) if (next.mistake[t] & 1) states.push(next.at[t]);
-    const after = [0, ...states];
-    const eta = next.about.eta || 1;
+    const { R, gamma, bound } = next.about;
     const { norm2, dot } = next;
+    const possible = next.k === 1 && !next.slot && norm2 && R && (next.about.plain ?? next.about.rule === "perceptron");
+    squeeze.figure.hidden = !possible;
+    if (!possible || !norm2 || !R) return;
+    /** @type {number[]} */
+    const after = [0]; // the state after each mistake
+    for (let t = 0; t < next.trials; t++) if (next.mistake[t] & 1) after.push(next.at[t]);
+    const eta = next.about.eta || 1;
+    const most = far && bound ? Math.max(bound, after.length - 1) : after.length - 1;
+    const line = (/** @type {(m: number) => number} */ f) =>
+      upTo(most).map((m) => /** @type {Point} */ ([m, eta * f(m)]));
     const curves = [
-      { name: "R\u221aM", kind: "upper", points: thinned(after.map((_, m) => eta * R * Math.sqrt(m))) },
+      { name: "R\u221aM", kind: "upper", points: line((m) => R * Math.sqrt(m)) },
       { name: "\u2016w\u2016", kind: "norm", points: thinned(after.map((s) => Math.sqrt(norm2[s]))) },
     ];
     if (dot && gamma) {
       curves.push({ name: "\u27e8w,w*\u27e9", kind: "dot", points: thinned(after.map((s) => dot[s])) });
-      curves.push({ name: "M\u03b3", kind: "lower", points: thinned(after.map((_, m) => eta * m * gamma)) });
+      curves.push({ name: "M\u03b3", kind: "lower", points: line((m) => m * gamma) });
     }
     const top = Math.max(1e-9, ...curves.flatMap((c) => c.points.map((p) => p[1])));
-    squeeze.load(curves, [0, Math.max(1, most)], top * 1.05);
+    const note = far && bound ? `the proof says stop at ${short(bound)}` : "";
+    squeeze.load(curves, [0, Math.max(1, most)], top * 1.05, note);
+    if (!bound || !gamma) return;
+    const label = far ? "As far as it went" : "As far as the bound";
+    squeeze.caption.append(button(far ? "\u2190" : "\u2192", label, turnScale, { "aria-label": label }));
+  }
+
+  function turnScale() {
+    far = !far;
+    if (!run) return;
+    loadSqueeze(run);
+    if (shown) squeeze.point(shown.mistakes);
   }
 
   /** @param {Frame} frame */
@@ -177,6 +204,7 @@ export function chartsView(host) {
       margins.figure.hidden = !isStraight(next);
     },
     show(frame) {
+      shown = frame;
       mistakes.point(frame.t);
       squeeze.point(frame.mistakes);
       loss.point(frame.t);
