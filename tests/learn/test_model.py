@@ -15,6 +15,7 @@ from rosenblatt import (
     train,
 )
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.model import finite_values
 
 
 def rows_of(classes, n=60, d=4, seed=0):
@@ -116,3 +117,26 @@ def test_only_models_of_a_kind_are_merged():
 def test_a_merged_model_keeps_its_number_type():
     model = LinearModel(np.ones((1, 2), np.float32), np.zeros(1, np.float32), np.array([0, 1]))
     assert model.merge([model]).W.dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_good_values_are_not_copied(dtype):
+    X = np.ones((3, 2), dtype)
+    assert finite_values(X) is X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([1.0, 2.0], "Expected 2D array"),
+        (np.empty((0, 2)), "0 sample"),
+        ([[1.0], [np.nan]], "NaN .row 1"),
+        ([[1.0], [2.0], [-np.inf]], "infinity .row 2"),
+        ([["a"]], "Column 0 of X has 'a', which is not a number"),
+        ([[1j]], "Complex data"),
+    ],
+    ids=["one dimension", "no rows", "NaN", "infinity", "text", "complex"],
+)
+def test_bad_values_get_a_sentence(X, message):
+    with pytest.raises(InvalidInput, match=message):
+        finite_values(X)

@@ -119,12 +119,3 @@ def dense_values(X: Any) -> Array:
     values = _read(np.asarray(readable(X)))  # a frame may mix numbers and objects which can be read as numbers
     check_shape(values.shape)
     return real_values(values, "X")
-
-
-def finite_values(X: Any) -> Array:
-    """Return the same; raise an error if a value is not finite."""
-    values = dense_values(X)
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-        refuse_infinite(values[row], row)
-    return values

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import finite_values
+from rosenblatt.data.dense import dense_values, refuse_infinite
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import MULTICLASS, count_problems
@@ -19,6 +19,15 @@ from rosenblatt.storage.registry import expect, stored
 from rosenblatt.words import did_you_mean, shown
 
 Array = npt.NDArray[Any]
+
+
+def finite_values(X: Any) -> Array:
+    """Return dense rows as `dense_values` does; raise an error if a value is not finite."""
+    values = dense_values(X)
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        refuse_infinite(values[row], row)
+    return values
 
 
 def check_model(model: LinearModel) -> None:

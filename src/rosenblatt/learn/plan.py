@@ -268,11 +268,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         # Imported here: most runs are never shown in a browser.
-        from rosenblatt.markup.charts import sparkline
-        from rosenblatt.markup.elements import tag
+        from rosenblatt.markup.charts import sparkline, told
 
-        lines = [tag("p", line) for line in str(self).splitlines()]
-        return tag("div", lines[0], sparkline(self.mistakes, "Mistakes in each epoch"), *lines[1:])
+        return told(str(self), sparkline(self.mistakes, "Mistakes in each epoch"))
 
     @property
     def coef(self) -> Array:

@@ -127,11 +127,10 @@ class Recording:
 
     def _repr_html_(self) -> str:
         # Imported here: most recordings are never shown in a browser.
-        from rosenblatt.markup.elements import tag
+        from rosenblatt.markup.charts import told
         from rosenblatt.markup.figures import growth_chart
 
-        first, second = (tag("p", line) for line in str(self).split("\n", 1))
-        return tag("div", first, growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes])), second)
+        return told(str(self), growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes])))
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials one by one."""

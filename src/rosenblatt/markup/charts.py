@@ -268,6 +268,12 @@ def sparkline(values: Sequence[float], title: str, colour: str = CLASSES[0]) -> 
     return drawing(240, 56, title, *chart.parts, floor)
 
 
+def told(text: str, picture: Markup) -> Markup:
+    """Return a text of several lines, with a picture after the first."""
+    first, *others = (tag("p", line) for line in text.splitlines())
+    return tag("div", first, picture, *others)
+
+
 def sideways_bars(names: Sequence[Any], values: Sequence[float], title: str, colours: Sequence[str]) -> Markup:
     """Return named bars that lie on their side, to the left of the middle where they are negative."""
     height, row = 18 * len(names) + 8, 18
