@@ -273,7 +273,7 @@ def test_while_it_compiles_the_page_is_there_and_says_what_is_compiled(monkeypat
 def test_warming_up_goes_over_every_learner_and_ends():
     warm = server.WarmUp()
     names = [what for what, _ in warm._parts()]
-    assert names[:2] == ["the perceptron", "the search for proofs"]
+    assert names[:3] == ["the list of learners", "the perceptron", "the search for proofs"]
     assert {"KernelPerceptron", "MaximumMargin", "AROW"} <= set(names)
     warm.start()
     warm.thread.join(120)

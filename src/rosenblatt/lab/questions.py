@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import one_of
 from rosenblatt.lab.code import python_of
@@ -27,7 +29,16 @@ def trial_of(body: Body) -> int:
     return t
 
 
+def points_in(scene: Scene) -> Body:
+    """Return the points of a scene, which need nothing compiled: each row with the number of its class last."""
+    X, y = scene.rows()
+    classes, label = np.unique(y, return_inverse=True)
+    points = [[*row, int(c)] for row, c in zip(X.tolist(), label, strict=True)]
+    return {"points": points, "classes": [str(name) for name in classes], "names": list(scene.columns())}
+
+
 _ANSWERS: dict[str, Callable[[Body, bool], bytes | str | dict[str, Any]]] = {
+    "points": lambda body, _: points_in(Scene.from_dict(body)),
     "run": lambda body, proofs: frames(Scene.from_dict(body), proofs=proofs).to_bytes(),
     "certificate": lambda body, _: drawn_certificate(Scene.from_dict(body)),
     "surface": lambda body, _: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),

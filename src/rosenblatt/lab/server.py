@@ -43,7 +43,7 @@ STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
 MAX_BODY_BYTES = 6_000_000
 MAX_WAITING = 4
-KINDS = ("run", "certificate", "surface", "table", "code", "trace")  # of questions
+KINDS = ("points", "run", "certificate", "surface", "table", "code", "trace")  # of questions
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -177,7 +177,7 @@ class WarmUp:
     def start(self) -> None:
         """Begin."""
         self.ready = self.proofs = False
-        self.compiling = "the perceptron"
+        self.compiling = "the list of learners"
         self.thread = threading.Thread(target=self._work, name="rosenblatt-lab-warm-up", daemon=True)
         self.thread.start()
 
@@ -194,6 +194,8 @@ class WarmUp:
         from rosenblatt.lab.catalogue import learner_names
 
         return [
+            # First, since nothing can be chosen without it, and to compile would hold it up.
+            ("the list of learners", contents),
             ("the perceptron", lambda: answer("run", {"data": "or"}, proofs=False)),
             ("the search for proofs", self._prove),
             *((name, _one(name)) for name in learner_names()[1:]),
@@ -278,7 +280,9 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         async def respond(request: Request) -> Response:
             try:
                 body = await body_of(request)
-                return await queue.run(lambda: response_of(kind, answer(kind, body, proofs=warm.proofs)))
+                # Points are shown while a run still waits for the compiler.
+                ask = to_thread.run_sync if kind == "points" else queue.run
+                return await ask(lambda: response_of(kind, answer(kind, body, proofs=warm.proofs)))
             except Refused as refused:
                 return refusal(refused.status, str(refused))
             except RosenblattError as error:

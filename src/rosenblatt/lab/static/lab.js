@@ -331,7 +331,7 @@ function createLab(root, ask, options, catalogue, editable) {
 
   /** @param {string} what @param {Scene} scene */
   function compiling(what, scene) {
-    frame.told.replaceChildren(`Compiling ${what} for the first time. You can draw points meanwhile.`);
+    frame.told.replaceChildren(`Preparing ${what} for the first time. You can draw points meanwhile.`);
     if (!runs.length && !previewed.length) preview(scene);
   }
 
