@@ -14,6 +14,7 @@ from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import Bracket
+from rosenblatt.separability import margin
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.margin import centred, largest_margin, largest_margin_hyperplane
 from strategies import integer_sets, separable_sets
@@ -147,3 +148,20 @@ def test_the_largest_margin_has_rows_that_bound_it(store):
     assert abs(np.linalg.norm(sides[0] + sides[1]) / 2 - 2.0**-4) < 1e-9
     # Moved off the middle, the hyperplane is moved back.
     assert np.allclose(centred(signed, best.w + np.eye(6)[5] * 2.0**-6), best.w)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_whose_space_would_not_fit_get_a_true_bracket(monkeypatch, form):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += 2 * y - 1
+    narrow = certify(form(X), y)
+    monkeypatch.setattr(margin, "MAX_UNKNOWNS", 3)
+    monkeypatch.setattr(margin, "ROW_SPACE_MAX_ROWS", 1)
+    wide = certify(form(X), y)
+    assert verify(wide, X, y)
+    for name in ("margin", "augmented"):
+        found, best = getattr(wide, name), getattr(narrow, name)
+        assert 0 < found.lower <= best.upper
+        assert found.upper >= best.lower

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.exact.rational import as_integers
+from rosenblatt.exact.rational import MAX_UNKNOWNS, as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
 from rosenblatt.separability.clock import Clock, OutOfTime
@@ -257,7 +257,7 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
     w : array of shape (width,), optional
         A separator, if one is known: the search begins with the rows of lowest margin.
     """
-    if is_wide(signed):
+    if is_wide(signed) or signed.width > MAX_UNKNOWNS:
         return _largest_margin_wide(signed, clock, augmented=augmented)
     index = sample_rows(signed)
     part = signed if index.size == signed.n else signed.take(index)
@@ -288,9 +288,12 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
     view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
     u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
     ids = np.flatnonzero(alpha)
-    if augmented and gap(view, u, alpha) < REACHED_GAP:
-        return LargestMargin(rescale(view.to_weights(u)), ids, alpha[ids] / alpha.sum())
     share = alpha[ids] / alpha.sum()
+    if augmented and gap(view, u, alpha) < REACHED_GAP:
+        return LargestMargin(rescale(view.to_weights(u)), ids, share)
+    if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory: a wider bracket must do
+        w = rescale(view.to_weights(u))
+        return LargestMargin(w if augmented else centred(signed, w), ids, share)
     while True:
         clock.check(factoring_seconds(ids.size) + START_SECONDS_PER_CUBE * ids.size**3)
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
