@@ -32,8 +32,10 @@ except ImportError as error:
 
 Array = npt.NDArray[Any]
 
-# Times that a task, and a round, is tried again when its workers die.
-RETRIES = 10
+# Times that rows are read again when reading fails, and that a round is made again when too many workers died.
+RETRIES = 3
+# What says that they did.
+LOST = (distributed.KilledWorker, distributed.client.FutureCancelledError, distributed.comm.CommClosedError)
 # Share of the workers' memory up to which the rows of files are kept there.
 HELD_SHARE = 0.4
 
@@ -210,7 +212,7 @@ class OnDask(Shards):
         for attempt in range(RETRIES + 1):
             try:
                 return self._combine(work)
-            except (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError):
+            except LOST:
                 if attempt == RETRIES:
                     raise
         raise AssertionError("unreachable")
@@ -231,7 +233,7 @@ class OnDask(Shards):
         return merge_tree(parts, merged).result()
 
     def _submit(self, *task: Any) -> Any:
-        return self.client.submit(*task, pure=False, retries=RETRIES)
+        return self.client.submit(*task, pure=False)
 
     def each(self, work: Work) -> Iterator[Any]:
         """Yield what `work` returns for each shard, one after the other."""
