@@ -159,7 +159,7 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_the_readme_knows_what_each_member_can_do():
-    parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs")
+    parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs", "shards")
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     told = {}
     for names, cells in rows:
