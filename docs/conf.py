@@ -22,6 +22,7 @@ extensions = [
     "extensions.drawing",
     "extensions.examples",
     "extensions.formulas",
+    "extensions.lab",
     "extensions.repository",
 ]
 exclude_patterns = ["extensions", "templates"]

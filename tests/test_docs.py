@@ -15,6 +15,8 @@ import pytest
 
 import rosenblatt
 from commands import mails, svmlight
+from rosenblatt.lab.page import one_file
+from rosenblatt.lab.scene import Scene
 from rosenblatt.learn.trainer import Presenter
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +53,14 @@ def test_drawings_are_drawn(page):
         names = {}
         exec(code, names)
         assert hasattr(names["ax"], "figure")
+
+
+@pages
+def test_runs_to_be_played_are_scenes_of_the_lab_and_small(page):
+    for block in re.findall(r"```\{lab\}[^\n]*\n(.*?)```", page.read_text(), re.DOTALL):
+        scene = Scene.from_query("&".join(block.split()))
+        assert Scene.from_query(scene.to_query()) == scene
+        assert len(one_file(scene)) < 200_000, "a page of runs should open at once"
 
 
 def steps(page):
@@ -149,7 +159,7 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_the_readme_knows_what_each_member_can_do():
-    parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs")
+    parameters = ("warm_start", "class_weight", "early_stopping", "n_jobs", "shards")
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|(.+)\|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     told = {}
     for names, cells in rows:

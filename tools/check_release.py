@@ -2,8 +2,9 @@
 
     python -m build && python tools/check_release.py dist
 
-Needs pip and twine; makes an environment in a temporary folder. Installs the wheel alone, fits, runs a command; then
-unpacks the sdist and runs a sample of its tests against the installed wheel.
+Needs pip and twine; makes an environment in a temporary folder. Installs the wheel alone, fits, runs a command,
+adds the extra `lab` and starts the lab; then unpacks the sdist and runs a sample of its tests against the installed
+wheel.
 """
 
 import os
@@ -33,6 +34,24 @@ X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 1]
 assert rosenblatt.Perceptron(shuffle=False).fit(X, y).coef_.tolist() == [[2, 2]]
 assert rosenblatt.verify(rosenblatt.certify(X, y), X, y)
 print(rosenblatt.__version__, "fits and proves.")
+"""
+
+# Starts the lab as its users do, and asks it for its page and for what the page loads.
+LAB = """
+import re, subprocess, sys, urllib.request
+lab = subprocess.Popen([sys.argv[1], "lab", "--no-browser"], stdout=subprocess.PIPE, text=True)
+try:
+    address = re.search(r"http://\\S+", lab.stdout.readline())[0]
+    page = urllib.request.urlopen(address, timeout=60).read().decode()
+    parts = re.findall(r'(?:src|href)="(static/[^"]+)"', page)
+    assert parts, page
+    sizes = [len(urllib.request.urlopen(address + part, timeout=60).read()) for part in parts]
+    assert min(sizes) > 0
+    learners = urllib.request.urlopen(address + "catalogue", timeout=120).read().count(b'"lecture"')
+    print("The lab starts: a page,", len(parts), "files that it names,", learners, "entries with a lecture.")
+finally:
+    lab.terminate()
+    lab.wait()
 """
 
 
@@ -105,6 +124,8 @@ def try_elsewhere(wheel: Path, sdist: Path) -> None:
         run(python, "-m", "pip", "install", "--quiet", wheel.resolve())
         run(python, "-c", FIT)
         run(python.parent / "rosenblatt", "--version")
+        run(python, "-m", "pip", "install", "--quiet", f"{wheel.resolve()}[lab]")
+        run(python, "-c", LAB, python.parent / "rosenblatt")
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")
         run(

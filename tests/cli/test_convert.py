@@ -25,3 +25,10 @@ def test_standard_input_is_converted_as_the_same_file_is(tmp_path):
         done = spawn("convert", "-", "--format", "vw", "--to", "csv", "-o", "-", stdin=stdin)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (tmp_path / "from-file.csv").read_text()
+
+
+def test_one_row_and_one_line_are_counted_in_the_singular(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:2\n1 x\n")
+    told = run("convert", tmp_path / "rows.svm", "-o", tmp_path / "rows.vw", "--on-error", "skip").stderr
+    assert "1 row is in" in told
+    assert "1 line left out" in told

@@ -37,6 +37,13 @@ def test_a_model_is_measured_on_files(folder, data):
     assert f"accuracy   {told['accuracy']:.4f}" in text
 
 
+def test_one_error_is_counted_in_the_singular(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:1\n-1 1:-1\n")
+    (tmp_path / "new.svm").write_text("1 1:1\n1 1:-1\n")
+    run("train", tmp_path / "rows.svm", "--model", tmp_path / "m", "-q")
+    assert "(1 error)" in run("evaluate", tmp_path / "new.svm", "-m", tmp_path / "m").stdout
+
+
 def test_folds_are_every_kth_row(folder, data):
     X, y = data
     right = 0

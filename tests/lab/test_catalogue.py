@@ -48,6 +48,11 @@ def test_parameters_are_declared_and_their_ranges_are_possible(name):
         assert control.kind in ("bool", "choice") or control.low < control.high
 
 
+def test_every_choice_offers_something():
+    controls = [(name, control) for name in learner_names() for control in learners()[name].params]
+    assert not [(name, control.name) for name, control in controls if control.kind == "choice" and not control.choices]
+
+
 @pytest.mark.parametrize("name", learner_names())
 def test_what_is_not_shown_is_set_by_the_lab_or_changes_no_trial(name):
     """A parameter that an estimator gets one day must be shown, or be listed as one that is not."""
@@ -55,8 +60,8 @@ def test_what_is_not_shown_is_set_by_the_lab_or_changes_no_trial(name):
     hidden = set(estimator_class(name).declared) - shown
     assert hidden <= {
         "max_iter", "tol", "shuffle", "verbose", "random_state", "n_iter_no_change", "max_seconds", "callback",
-        "class_weight", "intercept_scaling", "n_jobs", "early_stopping", "validation_fraction", "warm_start", "init",
-        "keep", "cache_size", "budget", "budget_rule", "residual", "aggregate",
+        "class_weight", "intercept_scaling", "n_jobs", "shards", "early_stopping", "validation_fraction", "warm_start",
+        "init", "keep", "cache_size", "budget", "budget_rule", "residual", "aggregate",
     }  # fmt: skip
 
 

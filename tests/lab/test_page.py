@@ -117,10 +117,10 @@ def test_a_file_holds_the_run_and_allows_only_its_own_scripts():
 
 
 def test_what_can_be_asked_without_an_engine_is_in_the_file():
-    options = json.loads(inside(one_file(Scene(), t=5), "scene"))
+    options = json.loads(inside(one_file(Scene(), t=5, view="plane"), "scene"))
     assert options["t"] == 5
     assert options["editable"] is False
-    assert options["scene"] == Scene().as_dict()
+    assert options["scene"] == Scene().as_dict() | {"view": "plane"}
     assert options["answers"]["certificate"]["verdict"] == "separable"
     assert "from rosenblatt import" in options["answers"]["code"]
     assert [one["name"] for one in options["catalogue"]["learners"]] == ["Perceptron"]

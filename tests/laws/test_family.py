@@ -389,5 +389,5 @@ def test_changed_parameters_go_on_from_the_weights():
     before = model.coef_.copy()
     model.set_params(penalty="l1", alpha=0.0).partial_fit(X[:1], y[:1])
     assert np.abs(model.coef_ - before).max() <= 1
-    with pytest.raises(InvalidInput, match="continues with 1 features, but X has 4"):
+    with pytest.raises(InvalidInput, match="continues with 1 feature, but X has 4"):
         Perceptron(warm_start=True).fit(X[:, :1], y).fit(X, y)

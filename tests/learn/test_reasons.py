@@ -10,7 +10,7 @@ from rosenblatt.learn.stopping import Stop
 WORDS = {name: getattr(reasons, name) for name in ("PERCEPTRON", "BATCH", "KERNEL", "LOSS", "REGRESSION")}
 # What the trainer knows at the end of a run.
 FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "zero_loss", "remedy", "seconds", "patience", "by"}
-FIGURES |= {"every", "share", "support", "after", "plane", "beyond", "cycle", "fewer_mistakes", "less_loss"}
+FIGURES |= {"every", "share", "support", "after", "plane", "beyond", "cycle", "fewer_mistakes", "less_loss", "wrong"}
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())

@@ -91,6 +91,10 @@ def test_long_tables_say_how_many_trials_are_left_out():
     assert len(text.splitlines()) == 5
 
 
+def test_one_trial_left_out_is_counted_in_the_singular():
+    assert trial_table(trace(*logical("or"), epochs=1), most=3).endswith("... 1 more trial")
+
+
 def test_many_weights_are_left_out():
     text = trial_table(trace(*separable(10, 20, 0.5), epochs=1))
     assert "before" not in text

@@ -113,6 +113,12 @@ def test_the_report_reads_well():
     assert "|w|^2 = 9, at most 27" in text
 
 
+def test_one_of_a_kind_is_counted_in_the_singular():
+    text = str(theory([[1.0], [-2.0]], [1, -1], Perceptron(shuffle=False)))
+    assert "2 samples, 1 feature: separable." in text
+    assert "made 1 mistake in 2 epochs." in text
+
+
 def test_a_start_that_separates_makes_no_mistake():
     report = theory([[0.0], [1.0]], [0, 1], Perceptron(init=([4.0], -2.0)))
     assert report.mistakes == 0

@@ -51,7 +51,12 @@ def test_a_model_predicts_as_it_did(name):
         assert list(found.run_.mistakes) == expected["mistakes"]
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.endswith("_stream")])
+# Its steps against the hinge became shorter in 0.1.0, and streams go on by the rule of the version that reads them.
+CHANGED = {"SoftMargin_stream"}
+STREAMS = {name for name in MODELS if name.endswith("_stream")}
+
+
+@pytest.mark.parametrize("name", sorted(STREAMS - CHANGED))
 def test_a_stream_goes_on_as_it_did(name):
     found, expected = model(name), MODELS[name]
     found.partial_fit(X[SEEN:], THREE[SEEN:])
@@ -59,6 +64,14 @@ def test_a_stream_goes_on_as_it_did(name):
     if "coef_after" in expected:
         # Another version of Numba, or another processor, may round the new updates differently.
         np.testing.assert_allclose(weights(found)[0], expected["coef_after"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(CHANGED))
+def test_a_stream_whose_rule_has_changed_goes_on_from_its_weights(name):
+    found, before = model(name), model(name)
+    found.partial_fit(X[SEEN:], THREE[SEEN:])
+    assert found.t_ - before.t_ == len(X) - SEEN
+    assert found.score(X, THREE) >= before.score(X, THREE)
 
 
 def test_a_proof_and_parameters_without_a_fit_come_back():

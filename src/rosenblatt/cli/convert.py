@@ -16,6 +16,7 @@ from rosenblatt.cli.options import (
     quiet_option,
     take_input,
 )
+from rosenblatt.words import count
 
 
 @click.command(cls=Sections)
@@ -34,5 +35,6 @@ def convert(files: tuple[str, ...], **options: Any) -> None:
 
     output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")
     written = write(list(files), output, to=to, **take_input(options))
-    skipped = f", {written.skipped} lines left out" if written.skipped else ""
-    note(f"{written.rows} rows are in {output}{skipped}.", quiet or output == "-")
+    skipped = f", {count(written.skipped, 'line')} left out" if written.skipped else ""
+    rows = f"{count(written.rows, 'row')} {'is' if written.rows == 1 else 'are'}"
+    note(f"{rows} in {output}{skipped}.", quiet or output == "-")

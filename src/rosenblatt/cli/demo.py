@@ -22,6 +22,7 @@ from rosenblatt.learn.trace import trace
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
 from rosenblatt.report.text import ends_in_words, sparkline, text_table
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -136,13 +137,13 @@ def _watched_fit(console: Console, data: Split) -> Any:
             task = progress.add_task("learning", total=None)
 
             def show(epoch: Epoch) -> None:
-                progress.update(task, description=f"epoch {epoch.number}: {epoch.mistakes} mistakes")
+                progress.update(task, description=f"epoch {epoch.number}: {count(epoch.mistakes, 'mistake')}")
 
             return Perceptron(tol=None, keep="best", random_state=SEED, callback=show).fit(data.X, data.y)
 
     def report(epoch: Epoch) -> None:
         if epoch.number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
-            _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistakes")
+            _say(console, f"  epoch {epoch.number:>4}: {epoch.mistakes:>3} mistake{'' if epoch.mistakes == 1 else 's'}")
 
     return Perceptron(tol=None, keep="best", random_state=SEED, callback=report).fit(data.X, data.y)
 

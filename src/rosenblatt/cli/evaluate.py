@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from rosenblatt import words
 from rosenblatt.cli.options import (
     Sections,
     files_argument,
@@ -73,7 +74,8 @@ class Score:
         found = self.summary()
         if self.numbers:
             return f"rows       {found['rows']}\nrmse       {found['rmse']:.6g}\nmae        {found['mae']:.6g}"
-        lines = [f"rows       {found['rows']}", f"accuracy   {found['accuracy']:.4f}  ({found['errors']} errors)", ""]
+        wrong = words.count(found["errors"], "error")
+        lines = [f"rows       {found['rows']}", f"accuracy   {found['accuracy']:.4f}  ({wrong})", ""]
         rows = [
             (one["label"], one["rows"], one["predicted"], _share(one["precision"]), _share(one["recall"]))
             for one in found["classes"]

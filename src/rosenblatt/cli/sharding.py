@@ -10,6 +10,7 @@ import click
 
 from rosenblatt.cli.options import note, print_json, take_input
 from rosenblatt.cli.training import WITHOUT_OPTION, class_weights, describe_run, members, shown_labels, take_member
+from rosenblatt.words import count
 
 if TYPE_CHECKING:
     from rosenblatt.learn.sharded import Shards
@@ -56,7 +57,7 @@ def train_on_shards(options: dict[str, Any]) -> int:
         return 0
     note(f"labels: {shown_labels(model.classes)}", quiet)
     note(f"It stopped because {fitted.stop_reason_}", quiet)
-    note(f"The model is in {path} ({fitted.shards} shards, {fitted.run_.seconds:.1f} s).", quiet)
+    note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {fitted.run_.seconds:.1f} s).", quiet)
     return 0
 
 

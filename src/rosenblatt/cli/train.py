@@ -27,6 +27,7 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import Watch
 from rosenblatt.cli.sharding import train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
+from rosenblatt.words import count
 
 _TRAINING = "Training"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -262,7 +263,7 @@ class _Training:
             more = " Add --resume to go on." if self.checkpoint is not None else ""
             note(f"Interrupted: the model so far is in {self.path}.{more}")
         else:
-            note(f"The model is in {self.path} ({run.trials} rows in {run.seconds:.1f} s).")
+            note(f"The model is in {self.path} ({count(run.trials, 'row')} in {run.seconds:.1f} s).")
 
     def _collisions(self) -> None:
         from rosenblatt.files.features import estimate_collisions
@@ -271,7 +272,7 @@ class _Training:
         if self.source.names is None and used and self.source.reading.format != "svmlight":
             found = estimate_collisions(used, columns)
             note(
-                f"{used} of {columns} columns are used: about {found.features:.0f} features, of which "
+                f"{used} of {columns} columns are used: about {count(round(found.features), 'feature')}, of which "
                 f"{found.collided / max(found.features, 1):.1%} share a column with another."
             )
 

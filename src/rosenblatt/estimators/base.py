@@ -27,7 +27,7 @@ from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.words import did_you_mean, listed, shown
+from rosenblatt.words import count, did_you_mean, listed, shown
 
 Array = npt.NDArray[Any]
 
@@ -230,8 +230,9 @@ class EpochLearner(Storable):
     def _watch(self, epoch: Epoch) -> Any:
         if self.verbose:
             error = "" if epoch.error is None else f", error {epoch.error:.4f}"
+            mistakes = count(epoch.mistakes, "mistake")
             print(  # noqa: T201
-                f"epoch {epoch.number}: {epoch.mistakes} mistakes, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
+                f"epoch {epoch.number}: {mistakes}, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
             )
         return None if self.callback is None else self.callback(epoch)
 

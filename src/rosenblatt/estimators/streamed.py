@@ -22,7 +22,7 @@ from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Counts
-from rosenblatt.words import listed
+from rosenblatt.words import count, listed
 
 Array = npt.NDArray[Any]
 
@@ -31,7 +31,7 @@ def same_features(table: Table, stream: Stream) -> None:
     """Raise an error if a warm start would have to weigh other features."""
     if table.shape[1] != stream.n_features:
         raise InvalidInput(
-            f"warm_start continues with {stream.n_features} features, but X has {table.shape[1]}. Fit anew."
+            f"warm_start continues with {count(stream.n_features, 'feature')}, but X has {table.shape[1]}. Fit anew."
         )
 
 

@@ -419,6 +419,7 @@ _NOT_SHOWN = frozenset(
         "class_weight",
         "intercept_scaling",
         "n_jobs",
+        "shards",
         "early_stopping",
         "validation_fraction",
         "warm_start",

@@ -21,6 +21,7 @@ from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.record import Recording, record
 from rosenblatt.storage.container import pack_arrays, unpack_arrays
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -180,7 +181,7 @@ def _ending(scene: Scene, recording: Recording | None, estimator: Any, Z: Array,
     sentence = run.reason[:1].upper() + run.reason[1:]
     cut = scene.limit(len(y)) if scene.traits.trials else scene.epochs
     if cut < scene.epochs and run.epochs == cut:
-        sentence += f" The lab shows no more than {cut} epochs of so many points."
+        sentence += f" The lab shows no more than {count(cut, 'epoch')} of so many points."
     return {
         "epochs_end": ends,
         "reason": run.reason,

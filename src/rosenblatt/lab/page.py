@@ -152,7 +152,7 @@ def packed(content: bytes) -> str:
     return base64.b64encode(press.compress(content) + press.flush()).decode()
 
 
-def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int = 0) -> Pieces:
+def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int = 0, view: str = "sphere") -> Pieces:
     """Return a playable run, to be placed in a document of one's own. There can be one in a document.
 
     Parameters
@@ -165,6 +165,8 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
         Of the features.
     t : int
         The trial to begin with.
+    view : {"sphere", "slice", "plane"}
+        Of weight space, to begin with.
 
     Returns
     -------
@@ -187,7 +189,7 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
         answers["certificate"] = drawn_certificate(scene, subject)
     options = {
         "catalogue": small_catalogue(scene),
-        "scene": scene.as_dict(),
+        "scene": scene.as_dict() | {"view": view},
         "t": int(t),
         "editable": False,
         "address": False,
@@ -204,16 +206,25 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
     return Pieces(style, _LOADER, body, hashes)
 
 
-def one_file(what: Any, X: Any = None, y: Any = None, *, title: str = "A run", names: Any = None, t: int = 0) -> str:
+def one_file(
+    what: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str = "A run",
+    names: Any = None,
+    t: int = 0,
+    view: str = "sphere",
+) -> str:
     """Return an HTML file that plays a run: it needs no server and no network, and allows no other script.
 
     Parameters
     ----------
-    what, X, y, names, t
+    what, X, y, names, t, view
         As for `pieces`.
     title : str
     """
-    parts = pieces(what, X, y, names=names, t=t)
+    parts = pieces(what, X, y, names=names, t=t, view=view)
     policy = f"default-src 'none'; script-src {parts.hashes[0]}; style-src {parts.hashes[1]}; img-src data: blob:"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

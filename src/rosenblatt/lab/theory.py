@@ -14,6 +14,7 @@ from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -187,7 +188,9 @@ def _margin_lines(certificate: Certificate) -> list[str]:
             low, high = f"{bracket.lower:.9g}", f"{bracket.upper:.9g}"
             lines.append(text.format(low if low == high else f"between {low} and {high}"))
     if certificate.mistake_bound is not None:
-        lines.append(f"So a perceptron makes at most (R/gamma)^2 = {certificate.mistake_bound} mistakes, in any order.")
+        lines.append(
+            f"So a perceptron makes at most (R/gamma)^2 = {count(certificate.mistake_bound, 'mistake')}, in any order."
+        )
     return lines
 
 

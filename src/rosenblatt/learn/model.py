@@ -16,7 +16,7 @@ from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import MULTICLASS, count_problems
 from rosenblatt.reprs import brief
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.words import count, did_you_mean, shown
 
 Array = npt.NDArray[Any]
 
@@ -96,7 +96,8 @@ class LinearModel:
             )
         if self.feature_names and len(self.feature_names) != self.W.shape[1]:
             raise InvalidInput(
-                f"There are {len(self.feature_names)} names for {self.W.shape[1]} features. Pass one for each, or none."
+                f"There are {len(self.feature_names)} names for {count(self.W.shape[1], 'feature')}. "
+                "Pass one for each, or none."
             )
 
     def problem_scores(self, X: Any) -> Array:
@@ -121,7 +122,9 @@ class LinearModel:
 
     def _check_width(self, features: int) -> None:
         if features != self.W.shape[1]:
-            raise InvalidInput(f"X has {features} features, the model has {self.W.shape[1]}. Pass the same columns.")
+            raise InvalidInput(
+                f"X has {count(features, 'feature')}, the model has {self.W.shape[1]}. Pass the same columns."
+            )
 
     def class_scores(self, X: Any) -> Array:
         """Return the scores of the classes; one column for two classes."""

@@ -34,7 +34,7 @@ PERCEPTRON = _SHARED | {
 }
 BATCH = PERCEPTRON | {
     Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
-    Stop.EPOCHS: "the last allowed epoch was over, with {mistakes} rows still misclassified{fewer_mistakes}",
+    Stop.EPOCHS: "the last allowed epoch was over, with {wrong} still misclassified{fewer_mistakes}",
     Stop.TRAINING: Stop.TRAINING.value
     + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
 }
@@ -149,6 +149,7 @@ def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
         "after": count(epochs, "epoch"),
         "trials": run.trials,
         "mistakes": run.mistakes[-1],
+        "wrong": count(run.mistakes[-1], "row"),
         "loss": run.losses[-1],
         "zero_loss": run.presenter.zero_loss,
         "remedy": run.presenter.remedy,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.record import Recording, Trial
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.words import count, did_you_mean, shown
 
 Array = npt.NDArray[Any]
 
@@ -91,7 +91,7 @@ def trial_table(
     columns = [
         names[form == "latex"] for names in _COLUMNS if len(lines[0]) == len(_COLUMNS) or not _is_weight(names[0])
     ]
-    return write(columns, lines, f"... {left_out} more trials" if left_out else "")
+    return write(columns, lines, f"... {count(left_out, 'more trial')}" if left_out else "")
 
 
 def _is_weight(name: str) -> bool:

@@ -18,7 +18,7 @@ from rosenblatt.learn.plan import Plan, Run, check_names
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import start_state
 from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.words import shown
+from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
 
@@ -116,7 +116,8 @@ def _validation(validation: Any, classes: Array, n_features: int) -> Validation:
     table = as_table(validation[0])
     if table.shape[1] != n_features:
         raise InvalidInput(
-            f"The validation rows have {table.shape[1]} features, the training rows {n_features}. Pass the same."
+            f"The validation rows have {count(table.shape[1], 'feature')}, the training rows {n_features}. "
+            "Pass the same."
         )
     found, number = as_labels(validation[1], table.shape[0])
     place = np.searchsorted(classes, found)

@@ -117,7 +117,7 @@ class Report:
 
     def __repr__(self) -> str:
         n, d = self.findings.rows.shape
-        return f"Report({type(self.findings.model).__name__}, {n} rows, {d} features)"
+        return f"Report({type(self.findings.model).__name__}, {count(n, 'row')}, {count(d, 'feature')})"
 
     def _repr_html_(self) -> str:
         # A frame of its own: neither its styles nor the notebook's reach the other. Scripts are the lab's alone.

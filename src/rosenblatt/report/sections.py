@@ -88,7 +88,11 @@ def data(found: Findings) -> Markup:
     ]
     sizes = np.bincount(found.label, minlength=found.classes.size)
     rows = [(name, f"{size:,}", f"{size / n:.1%}") for name, size in zip(found.classes.tolist(), sizes, strict=True)]
-    left = f"... and {found.classes.size - 2 * MAX_CLASSES} more classes" if len(rows) > 2 * MAX_CLASSES else None
+    left = (
+        f"... and {count(found.classes.size - 2 * MAX_CLASSES, 'more class', 'more classes')}"
+        if len(rows) > 2 * MAX_CLASSES
+        else None
+    )
     listed = table(("<class", "rows", "share"), rows[: 2 * MAX_CLASSES], caption=left)
     drawn = tag("div", plane(found), key(found.classes.tolist()[:10])) if d == 2 else None
     return section("The data", facts(pairs), tag("div", listed, drawn, class_="row"))
@@ -201,7 +205,9 @@ def telling(found: Findings) -> Markup:
         chart = weights_chart(found.names, coef[k], MAX_FEATURES, title)
         pictures.append(tag("div", tag("h3", title), chart, tag("p", f"bias {intercept[k]:.4g}", class_="note")))
     more = (
-        f"The weights of {len(coef) - MAX_PROBLEMS} more problems are not shown." if len(coef) > MAX_PROBLEMS else None
+        f"The weights of {count(len(coef) - MAX_PROBLEMS, 'more problem')} are not shown."
+        if len(coef) > MAX_PROBLEMS
+        else None
     )
     note = "Weights of features on different scales cannot be compared with one another."
     return section(

@@ -20,6 +20,7 @@ from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.reprs import brief
 from rosenblatt.separability.certify import certify
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -98,13 +99,14 @@ class Theory:
         answer = {"separable": "separable", "undecided": "undecided"}.get(verdict, f"not separable, {verdict}")
         n, d = self.certificate.shape
         lines = [
-            f"{n} samples, {d} features: {answer}.",
-            f"The perceptron made {self.mistakes} mistakes in {self.run.epochs} epoch{'s' * (self.run.epochs > 1)}.",
+            f"{count(n, 'sample')}, {count(d, 'feature')}: {answer}.",
+            f"The perceptron made {count(self.mistakes, 'mistake')} in {count(self.run.epochs, 'epoch')}.",
         ]
         if self.margin is not None and self.share is not None:
             low, high = self.margin.lower, self.margin.upper
             lines += [
-                f"At most {self.bound} were possible: it used {100 * self.share:.2g} % of the bound.",
+                f"At most {self.bound} {'was' if self.bound == 1 else 'were'} possible: it used "
+                f"{100 * self.share:.2g} % of the bound.",
                 f"  R = {self.radius:.6g}, the longest row; gamma = {low:.6g}, the margin"
                 + (f" (at most {high:.6g})" if f"{low:.6g}" != f"{high:.6g}" else ""),
                 "The proof, after the last mistake:",

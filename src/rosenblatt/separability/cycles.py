@@ -23,6 +23,7 @@ from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.reduction import Reduction, reduce
 from rosenblatt.separability.views import standardised
 from rosenblatt.separability.witness import Witness, counts_to_multipliers, multipliers_to_counts
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -120,7 +121,8 @@ def certify_cycle(
     if end == compiled.RETURNED:
         return issue(signed, classes, **_cycle_claims(signed, counts, clock))
     why = "the weights are about to leave 64 bits" if end == compiled.OVERFLOW else "the limit was reached"
-    reason = f"In {state[0]} epochs the perceptron neither separated the rows nor came back to weights it had: {why}."
+    told = count(int(state[0]), "epoch")
+    reason = f"In {told} the perceptron neither separated the rows nor came back to weights it had: {why}."
     return issue(signed, classes, verdict="undecided", reason=reason)
 
 
