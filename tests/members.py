@@ -1,6 +1,7 @@
 """The family, once: every estimator in the configurations that tests run over."""
 
 from rosenblatt import (
+    ALMA,
     AROW,
     Adaline,
     AdalineRegressor,
@@ -33,6 +34,7 @@ FAMILY = [
     AROW(covariance="full"),
     Winnow(),
     Winnow(balanced=False),
+    ALMA(),
     Adaline(),
     AdalineRegressor(),
     SoftMargin(),
@@ -51,6 +53,7 @@ STREAMS = [
     AROW(),
     AROW(covariance="full"),
     Winnow(factor=1.25),
+    ALMA(),
     Adaline(normalised=True),  # a stream does not know the mean length of its rows
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
@@ -59,6 +62,7 @@ STREAMS = [
 
 # Every public estimator class.
 EVERY_CLASS = [
+    ALMA,
     AROW,
     Adaline,
     AdalineRegressor,

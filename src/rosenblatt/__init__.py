@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
+    from rosenblatt.estimators.alma import ALMA as ALMA
     from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
     from rosenblatt.estimators.for_river import as_river as as_river
@@ -44,6 +45,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
 
 # The module of each public name, imported when the name is first used.
 _HOME = {
+    "ALMA": "estimators.alma",
     "AROW": "estimators.arow",
     "Adaline": "estimators.adaline",
     "AdalineRegressor": "estimators.adaline",

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import (
+    ALMA,
     AROW,
     Adaline,
     AdalineRegressor,
@@ -57,7 +58,7 @@ MEMBERS = [
 ]
 OTHERS = [
     *(Adaline(**SHORT), PassiveAggressive(**SHORT), PocketPerceptron(max_iter=3), VotedPerceptron(**SHORT)),
-    *(Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
+    *(ALMA(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
 ]
 
 

@@ -20,6 +20,7 @@ PARAMETERS = [
     ("passive-aggressive", {"loss": "squared_hinge", "average": True}),
     ("arow", {}),
     ("winnow", {}),
+    ("alma", {}),
     ("adaline", {"normalised": True}),
     ("soft-margin", {"loss": "logistic"}),
 ]

@@ -74,7 +74,7 @@ def test_features_that_come_late_are_as_if_they_had_been_zero(method):
         np.testing.assert_allclose(late, early, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["AROW", "balanced Winnow"])
+@pytest.mark.parametrize("name", ["AROW", "balanced Winnow", "ALMA"])
 def test_what_cannot_be_merged_says_so(name):
     with pytest.raises(InvalidInput, match="has no meaning that is known"):
         METHODS[name].merge([], np.empty(0))

@@ -6,6 +6,7 @@ Some test must hold the estimator against each oracle that is named here; tests/
 from oracles import family, features, reference
 
 ORACLES = {
+    "ALMA": (family.alma2,),
     "AROW": (family.arow, family.arow_diagonal),
     "Adaline": (family.lms,),
     "AdalineRegressor": (family.lms,),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rosenblatt import (
+    ALMA,
     AROW,
     Adaline,
     AdalineRegressor,
@@ -38,6 +39,7 @@ def use() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     PocketPerceptron(shuffle=True)
     PassiveAggressive(C=float("inf"), loss="squared_hinge", average=True)
     AROW(r=2.0, covariance="full")
+    ALMA(approximation=0.2, multiclass="ovo-vote")
     Winnow(balanced=False, threshold=None, eliminate=True)
     Adaline(eta0=0.5, normalised=False)
     AdalineRegressor(max_iter=10)

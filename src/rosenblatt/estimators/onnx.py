@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.estimators.adaline import Adaline, AdalineRegressor
+from rosenblatt.estimators.alma import ALMA
 from rosenblatt.estimators.arow import AROW
 from rosenblatt.estimators.maximum_margin import MaximumMargin
 from rosenblatt.estimators.passive_aggressive import PassiveAggressive
@@ -29,7 +30,7 @@ from rosenblatt.learn.multiclass import by_pairs, code
 Array = npt.NDArray[Any]
 
 CLASSIFIERS: tuple[Any, ...] = (
-    *(AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
+    *(ALMA, AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
     *(Perceptron, PocketPerceptron, SoftMargin, VotedPerceptron, Winnow),
 )
 # Version of the operators, all of which have their present meaning since.
