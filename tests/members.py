@@ -3,6 +3,7 @@
 from rosenblatt import (
     ALMA,
     AROW,
+    ROMMA,
     Adaline,
     AdalineRegressor,
     AssociationUnits,
@@ -35,6 +36,8 @@ FAMILY = [
     Winnow(),
     Winnow(balanced=False),
     ALMA(),
+    ROMMA(),
+    ROMMA(aggressive=True),
     Adaline(),
     AdalineRegressor(),
     SoftMargin(),
@@ -54,6 +57,7 @@ STREAMS = [
     AROW(covariance="full"),
     Winnow(factor=1.25),
     ALMA(),
+    ROMMA(),
     Adaline(normalised=True),  # a stream does not know the mean length of its rows
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
@@ -63,6 +67,7 @@ STREAMS = [
 # Every public estimator class.
 EVERY_CLASS = [
     ALMA,
+    ROMMA,
     AROW,
     Adaline,
     AdalineRegressor,

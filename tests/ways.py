@@ -3,7 +3,7 @@
 import numpy as np
 
 from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
-from rosenblatt.compiled.projections import AlmaRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.covariance import Arow
@@ -29,6 +29,7 @@ METHODS = {
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
     "ALMA": Projected(AlmaRule(1.0)),
+    "ROMMA": Projected(RommaRule(True)),
     "pocket": PocketMethod(),
 }
 STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.romma import ROMMA as ROMMA
     from rosenblatt.estimators.saving import load as load
     from rosenblatt.estimators.saving import save as save
     from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
@@ -58,6 +59,7 @@ _HOME = {
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
+    "ROMMA": "estimators.romma",
     "Report": "report.report",
     "SoftMargin": "estimators.soft_margin",
     "TableHasher": "estimators.hashers",

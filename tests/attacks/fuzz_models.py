@@ -69,6 +69,7 @@ def models():
         rosenblatt.AROW(covariance="full"),
         rosenblatt.Winnow(),
         rosenblatt.ALMA(),
+        rosenblatt.ROMMA(),
         rosenblatt.Winnow(balanced=False),
     ]
     yield from (model.partial_fit(X, Y) for model in fresh)

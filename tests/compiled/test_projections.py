@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.compiled.projections import AlmaRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.method import Pass, new_counts
@@ -53,3 +53,19 @@ def test_a_row_that_costs_nothing_is_passed_over():
 def test_a_mistake_that_nothing_can_mend_is_not_rest():
     _, state, counts = present(np.array([[0.0]]), [1], AlmaRule(1.0))
     assert (counts.mistakes.tolist(), counts.updates.tolist(), state.corrections.tolist()) == ([1], [1], [0])
+
+
+@pytest.mark.parametrize("storage", [np.array, sp.csr_array], ids=["dense", "sparse"])
+def test_romma_takes_the_least_weights_that_meet_both_bounds(storage):
+    # v = (1, 0) after the first row. The least w with w.v >= 1 and -(w_1 + w_2) >= 1 is (1, -2).
+    planes, state, _ = present(storage([[1.0, 0.0], [1.0, 1.0]]), [1, 0], RommaRule(False))
+    np.testing.assert_allclose(planes.W[0], [1.0, -2.0], rtol=1e-14)
+    assert state.corrections.tolist() == [2]
+
+
+@pytest.mark.parametrize(("aggressive", "wanted"), [(False, [1.0, 0.0]), (True, [2.0, 0.0])])
+def test_aggressive_romma_updates_within_the_margin(aggressive, wanted):
+    # The second row has a margin of 0.5: passed over, or brought to 1, where its own bound gives the least w.
+    planes, _, counts = present(np.array([[1.0, 0.0], [0.5, 0.0]]), [1, 1], RommaRule(aggressive))
+    np.testing.assert_allclose(planes.W[0], wanted, rtol=1e-14)
+    assert (counts.mistakes.tolist(), counts.updates.tolist()) == ([1], [1 + aggressive])

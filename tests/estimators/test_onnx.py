@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt import (
     ALMA,
     AROW,
+    ROMMA,
     Adaline,
     AdalineRegressor,
     AveragedPerceptron,
@@ -58,7 +59,7 @@ MEMBERS = [
 ]
 OTHERS = [
     *(Adaline(**SHORT), PassiveAggressive(**SHORT), PocketPerceptron(max_iter=3), VotedPerceptron(**SHORT)),
-    *(ALMA(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
+    *(ALMA(**SHORT), ROMMA(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
 ]
 
 

@@ -39,6 +39,7 @@ CASES = [
     ("arow", {}, 2, {"keep": "best"}),
     ("winnow", {}, 2, {}),
     ("alma", {}, 2, {}),
+    ("romma", {}, 2, {}),
     ("soft-margin", {"penalty": "elasticnet"}, 4, {}),
     ("perceptron", {"late": True}, 4, {}),
 ]

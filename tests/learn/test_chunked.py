@@ -21,6 +21,7 @@ PARAMETERS = [
     ("arow", {}),
     ("winnow", {}),
     ("alma", {}),
+    ("romma", {"aggressive": True}),
     ("adaline", {"normalised": True}),
     ("soft-margin", {"loss": "logistic"}),
 ]

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from rosenblatt import (
     ALMA,
     AROW,
+    ROMMA,
     AveragedPerceptron,
     KernelPerceptron,
     MaximumMargin,
@@ -147,7 +148,7 @@ def test_a_model_is_saved_with_its_shards(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "member", [ALMA, AROW, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin]
+    "member", [ALMA, AROW, ROMMA, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin]
 )
 def test_who_cannot_have_shards_says_why(member):
     with pytest.raises(InvalidInput, match=r"has no parameter 'shards'\. .* (Choose|Put) .* without shards\."):

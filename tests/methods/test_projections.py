@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.projections import AlmaRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.projections import Projected
 
@@ -30,3 +30,4 @@ def test_a_scale_belongs_to_the_weights_and_not_to_the_bias():
 
 def test_another_share_goes_on_from_the_same_state():
     assert Projected(AlmaRule(1.0)).kind == Projected(AlmaRule(2.0)).kind
+    assert Projected(AlmaRule(1.0)).kind != Projected(RommaRule(True)).kind

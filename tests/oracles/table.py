@@ -15,6 +15,7 @@ ORACLES = {
     "PassiveAggressive": (family.passive_aggressive,),
     "Perceptron": (reference.perceptron, reference.one_vs_one, family.margin_perceptron),
     "PocketPerceptron": (family.pocket,),
+    "ROMMA": (family.romma,),
     "SoftMargin": (family.pegasos,),
     "TableHasher": (features.category_column, features.number_column),
     "TextHasher": (features.text_row,),

@@ -1,4 +1,4 @@
-"""Weights that are projected after each step: the loop of ALMA, which keeps w in the unit ball."""
+"""Weights that are projected after each step: the loop of ALMA and ROMMA."""
 
 from typing import NamedTuple
 
@@ -11,6 +11,12 @@ from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 
 # Between these a scale is not multiplied into the weights, which takes as long as there are features.
 _SMALLEST, _LARGEST = 1e-9, 1e9
+# Squared sine of the angle below which two vectors count as parallel.
+_PARALLEL = 1e-12
+# Growth of a squared norm from which it is computed anew: its rounding error grows as it does, or faster.
+_GROWTH = 1.01
+# Squared norm from which weights are scaled down by a factor: afterwards, too, a margin of one is rounding to them.
+_LONG, _SHORTER = 1e60, 1e-12
 
 
 class ProjectedWeights(NamedTuple):
@@ -45,21 +51,53 @@ class AlmaRule(NamedTuple):
 
 def _alma(rule, trial):
     if not trial.row_norm > 0.0:
-        return 1.0, 0.0, 0.0
+        return 1.0, 0.0, trial.norm, 0.0
     length, root = np.sqrt(trial.row_norm), np.sqrt(trial.corrections + 1.0)
     margin, wanted = trial.margin / length, rule.wanted / root
     if margin > wanted:
-        return 1.0, 0.0, 0.0
+        return 1.0, 0.0, trial.norm, 0.0
     step = np.sqrt(2.0) / root * trial.importance
-    shrink = 1.0 / np.sqrt(max(1.0, trial.norm + 2.0 * step * margin + step * step))
-    return shrink, shrink * step / length, wanted - margin
+    norm = max(0.0, trial.norm + 2.0 * step * margin + step * step)
+    shrink = 1.0 / np.sqrt(max(1.0, norm))
+    return shrink, shrink * step / length, min(1.0, norm), wanted - margin
 
 
-PROJECTIONS = {AlmaRule: _alma}
+class RommaRule(NamedTuple):
+    """Least w with y w.x >= 1 and w.v >= v.v for the w before, v; on y f(x) <= 0, or < 1 if aggressive.
+
+    Li and Long (2002). Where no w meets both, as separable rows never cause, nothing changes.
+    """
+
+    aggressive: bool
+
+
+def _romma(rule, trial):
+    margin, square, norm = trial.margin, trial.row_norm, trial.norm
+    if margin >= 1.0 if rule.aggressive else margin > 0.0:
+        return 1.0, 0.0, norm, 0.0
+    both = square * norm
+    apart = both - margin * margin
+    if square > 0.0 and both <= margin:  # y w.x = 1 alone gives the least w; so it is from zero weights
+        keep, step = 0.0, 1.0 / square
+    elif apart > _PARALLEL * both:
+        keep, step = (both - margin) / apart, norm * (1.0 - margin) / apart
+    else:
+        return 1.0, 0.0, norm, 1.0 - margin
+    # As w.v = v.v and y w.x = 1, which adds no terms of different signs, as the squared norm of a sum would.
+    reached = keep * norm + step
+    share = min(1.0, trial.importance)
+    keep, step = 1.0 - share + share * keep, share * step
+    reached = norm + share * share * (reached - norm)
+    if reached > _LONG:
+        return _SHORTER * keep, _SHORTER * step, -1.0, 1.0 - margin
+    return keep, step, -1.0 if reached > _GROWTH * norm else reached, 1.0 - margin
+
+
+PROJECTIONS = {AlmaRule: _alma, RommaRule: _romma}
 
 
 def project(rule, trial):
-    """Return factors c and d, and the loss: the weights become c w + d y x; d is 0 where they stay."""
+    """Return factors c and d: the weights become c w + d y x, and stay if d is 0; their squared norm then; the loss."""
     return by_type(PROJECTIONS, rule)(rule, trial)
 
 
@@ -106,7 +144,8 @@ def run_projected_epoch(rule, rows, task, order, active, state, counts):
             margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
             if norm[p] < 0.0:
                 norm[p] = _squared_norm(W, b, scale, task.bias, p)
-            keep, step, loss = project(rule, ProjectionInput(margin, length, norm[p], corrections[p], importance))
+            trial = ProjectionInput(margin, length, norm[p], corrections[p], importance)
+            keep, step, reached, loss = project(rule, trial)
             mistake = not margin > 0.0
             # A mistake that no step can mend counts as an update: the run has not come to rest.
             counts.mistakes[p] += mistake
@@ -118,7 +157,7 @@ def run_projected_epoch(rule, rows, task, order, active, state, counts):
                     _fold(W, scale, p)
                 add(rows, i, sign * step / scale[p], W, p)
                 b[p] = keep * b[p] + sign * step * task.bias
-                norm[p] = max(0.0, keep * keep * norm[p] + step * (2.0 * keep * margin + step * length))
+                norm[p] = reached
                 corrections[p] += 1
                 counts.step[p] += step
 

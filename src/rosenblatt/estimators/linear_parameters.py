@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
-from rosenblatt.compiled.projections import AlmaRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput
@@ -262,6 +262,20 @@ class ForAlma(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, With
         return Projected(AlmaRule((1.0 - share) * math.sqrt(8.0) / share))
 
 
+class ForRomma(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
+    """Parameters of the relaxed online maximum margin algorithm."""
+
+    without_shards = f"Weights that each meet a bound of their own {NO_MEAN}"
+
+    aggressive: bool = flag(default=False, text="Whether to update on y f(x) < 1, and not on mistakes alone.")
+
+    # No bound and no projection is known for classes that compete.
+    modes = ("ovr", "ovo", "ovo-vote")
+
+    def _method(self) -> Method:
+        return Projected(RommaRule(bool(self.aggressive)))
+
+
 class WithLmsRate(WithRate):
     """The learning rate of least mean squares."""
 
@@ -386,6 +400,7 @@ MEMBERS: dict[str, tuple[type[LinearMember], str]] = {
     "arow": (ForArow, "AROW"),
     "winnow": (ForWinnow, "Winnow"),
     "alma": (ForAlma, "ALMA"),
+    "romma": (ForRomma, "ROMMA"),
     "adaline": (ForAdaline, "Adaline"),
     "adaline-regressor": (ForAdalineRegressor, "AdalineRegressor"),
     "soft-margin": (ForSoftMargin, "SoftMargin"),

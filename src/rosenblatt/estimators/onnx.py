@@ -21,6 +21,7 @@ from rosenblatt.estimators.maximum_margin import MaximumMargin
 from rosenblatt.estimators.passive_aggressive import PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.estimators.pocket import PocketPerceptron
+from rosenblatt.estimators.romma import ROMMA
 from rosenblatt.estimators.soft_margin import SoftMargin
 from rosenblatt.estimators.voted import VotedPerceptron
 from rosenblatt.estimators.winnow import Winnow
@@ -31,7 +32,7 @@ Array = npt.NDArray[Any]
 
 CLASSIFIERS: tuple[Any, ...] = (
     *(ALMA, AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
-    *(Perceptron, PocketPerceptron, SoftMargin, VotedPerceptron, Winnow),
+    *(Perceptron, PocketPerceptron, ROMMA, SoftMargin, VotedPerceptron, Winnow),
 )
 # Version of the operators, all of which have their present meaning since.
 OPERATORS = 14

@@ -1,4 +1,4 @@
-"""Weights that are projected after each step: ALMA."""
+"""Weights that are projected after each step: ALMA and ROMMA."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.projections import AlmaRule, ProjectedWeights, learn_projected_row, run_projected_epoch
+from rosenblatt.compiled.projections import (
+    AlmaRule,
+    ProjectedWeights,
+    RommaRule,
+    learn_projected_row,
+    run_projected_epoch,
+)
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
@@ -24,10 +30,10 @@ class Projected(Method):
 
     Attributes
     ----------
-    rule : AlmaRule
+    rule : AlmaRule or RommaRule
     """
 
-    rule: AlmaRule
+    rule: AlmaRule | RommaRule
 
     derived: ClassVar[bool] = True
     state_class: ClassVar[type] = ProjectedWeights
