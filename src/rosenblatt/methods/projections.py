@@ -36,6 +36,7 @@ class Projected(Method):
     rule: AlmaRule | RommaRule
 
     derived: ClassVar[bool] = True
+    local: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
     layout: ClassVar[Mapping[str, str]] = {
         "W": "f pd",
