@@ -37,7 +37,7 @@ from benchmarks.harness import (
     in_fresh_process,
     peak_growth,
 )
-from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron, SoftMargin, save
+from rosenblatt import ALMA, AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron, SoftMargin, save
 
 # A fit of few epochs is meant to end before it has converged.
 warnings.filterwarnings("ignore", category=ConvergenceWarning)
@@ -333,6 +333,7 @@ def latencies(bench: Bench) -> Iterator[Yield]:
         ("AveragedPerceptron", AveragedPerceptron, river.Perceptron, two),
         ("PassiveAggressive", PassiveAggressive, lambda: river.PAClassifier(C=1.0, mode=1), two),
         ("AROW", AROW, river.ALMAClassifier, two),
+        ("ALMA", ALMA, river.ALMAClassifier, two),
         ("Perceptron, ten classes", Perceptron, lambda: multiclass.OneVsRestClassifier(river.Perceptron()), ten),
     )
     for name, ours, theirs, labels in pairs:

@@ -1,7 +1,9 @@
 """The family, once: every estimator in the configurations that tests run over."""
 
 from rosenblatt import (
+    ALMA,
     AROW,
+    ROMMA,
     Adaline,
     AdalineRegressor,
     AssociationUnits,
@@ -33,6 +35,9 @@ FAMILY = [
     AROW(covariance="full"),
     Winnow(),
     Winnow(balanced=False),
+    ALMA(),
+    ROMMA(),
+    ROMMA(aggressive=True),
     Adaline(),
     AdalineRegressor(),
     SoftMargin(),
@@ -51,6 +56,8 @@ STREAMS = [
     AROW(),
     AROW(covariance="full"),
     Winnow(factor=1.25),
+    ALMA(),
+    ROMMA(),
     Adaline(normalised=True),  # a stream does not know the mean length of its rows
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
@@ -59,6 +66,8 @@ STREAMS = [
 
 # Every public estimator class.
 EVERY_CLASS = [
+    ALMA,
+    ROMMA,
     AROW,
     Adaline,
     AdalineRegressor,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.covariance import Arow
@@ -10,6 +11,7 @@ from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.pocket import PocketMethod
+from rosenblatt.methods.projections import Projected
 from rosenblatt.methods.voted import Voted
 from rosenblatt.verbs.learning import PerceptronRule
 from rosenblatt.verbs.penalties import ElasticNet, Ridge
@@ -26,6 +28,8 @@ METHODS = {
     "AROW, full": Arow(1.0, full=True),
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
+    "ALMA": Projected(AlmaRule(1.0)),
+    "ROMMA": Projected(RommaRule(True)),
     "pocket": PocketMethod(),
 }
 STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
     from rosenblatt.estimators.adaline import Adaline as Adaline
     from rosenblatt.estimators.adaline import AdalineRegressor as AdalineRegressor
+    from rosenblatt.estimators.alma import ALMA as ALMA
     from rosenblatt.estimators.arow import AROW as AROW
     from rosenblatt.estimators.association import AssociationUnits as AssociationUnits
     from rosenblatt.estimators.for_river import as_river as as_river
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.romma import ROMMA as ROMMA
     from rosenblatt.estimators.saving import load as load
     from rosenblatt.estimators.saving import save as save
     from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
@@ -44,6 +46,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
 
 # The module of each public name, imported when the name is first used.
 _HOME = {
+    "ALMA": "estimators.alma",
     "AROW": "estimators.arow",
     "Adaline": "estimators.adaline",
     "AdalineRegressor": "estimators.adaline",
@@ -56,6 +59,7 @@ _HOME = {
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",
+    "ROMMA": "estimators.romma",
     "Report": "report.report",
     "SoftMargin": "estimators.soft_margin",
     "TableHasher": "estimators.hashers",

@@ -68,6 +68,8 @@ def models():
         rosenblatt.AROW(),
         rosenblatt.AROW(covariance="full"),
         rosenblatt.Winnow(),
+        rosenblatt.ALMA(),
+        rosenblatt.ROMMA(),
         rosenblatt.Winnow(balanced=False),
     ]
     yield from (model.partial_fit(X, Y) for model in fresh)

@@ -39,6 +39,11 @@ EXTREME_COSTS = {
     ),
     "AveragedPerceptron()": "the average counts the trials in which the costs had not yet turned the scale",
     "PassiveAggressive()": "a step goes to a margin of one and no further, however large the cost of a row",
+    "ALMA()": "a step of 1000 leaves nothing of the other rows in the unit ball, where the weights must lie",
+    **dict.fromkeys(
+        ("ROMMA()", "ROMMA(aggressive=True)"),
+        "an update goes to a margin of one and no further, however large the cost of a row",
+    ),
     "Winnow()": "costs of 1000 drive the exponents to their bound, where all features weigh the same",
     "Winnow(balanced=False)": "the data of this check is negative in places, which the estimator's tags rule out",
 }

@@ -10,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import (
+    ALMA,
     AROW,
+    ROMMA,
     Adaline,
     AdalineRegressor,
     AveragedPerceptron,
@@ -57,7 +59,7 @@ MEMBERS = [
 ]
 OTHERS = [
     *(Adaline(**SHORT), PassiveAggressive(**SHORT), PocketPerceptron(max_iter=3), VotedPerceptron(**SHORT)),
-    *(Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
+    *(ALMA(**SHORT), ROMMA(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
 ]
 
 

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import rosenblatt
 from members import EVERY_CLASS
 from rosenblatt import (
+    ALMA,
     AROW,
     Adaline,
     AdalineRegressor,
@@ -133,6 +134,7 @@ IMPOSSIBLE = [
     (MaximumMargin, {"max_seconds": -1}, "possible: it must be a positive number or None."),
     (Perceptron, {"verbose": "x"}, "possible: it must be True, False or a whole number from 0."),
     (Winnow, {"factor": 1}, "possible: it must be a number above 1."),
+    (ALMA, {"approximation": 0}, "possible: it must be a number above 0 and up to 1."),
     (KernelPerceptron, {"kernel": "gauss"}, "possible: it must be one of 'linear', 'quadratic', 'poly', 'rbf'"),
     (KernelPerceptron, {"kernel": "lineal"}, "possible: it must be one of 'linear', 'quadratic', 'poly', 'rbf'"),
     (KernelPerceptron, {"gamma": 0}, 'possible: it must be a positive number, "scale", "auto" or None.'),
@@ -395,7 +397,7 @@ CALLS = {
         (lambda at: save(at.model, None), "None is neither a path nor a file object. Give the name of a file."),
         (lambda at: load(None), "None is not a path, bytes or a file object. Give a model file."),
         (lambda at: at.certificate.save(at.folder), "is a directory. Give the name of a file in it."),
-        (lambda at: save(object(), at.folder / "x"), "An object of type object cannot be saved: files hold AROW"),
+        (lambda at: save(object(), at.folder / "x"), "An object of type object cannot be saved: files hold ALMA"),
         (lambda at: save(sklearn.linear_model.Perceptron(), at.folder / "x"), "of type Perceptron cannot be saved"),
         (lambda at: load(at.folder / "text"), "Pass a file that rosenblatt.save wrote, whole and unchanged."),
         (lambda at: load_linear(at.folder / "text"), "Pass a file that rosenblatt.save wrote, whole and"),

@@ -38,6 +38,8 @@ CASES = [
     ("averaged", {"eta0": 0.3}, 2, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "patience": 2}),
     ("arow", {}, 2, {"keep": "best"}),
     ("winnow", {}, 2, {}),
+    ("alma", {}, 2, {}),
+    ("romma", {}, 2, {}),
     ("soft-margin", {"penalty": "elasticnet"}, 4, {}),
     ("perceptron", {"late": True}, 4, {}),
 ]

@@ -20,6 +20,8 @@ PARAMETERS = [
     ("passive-aggressive", {"loss": "squared_hinge", "average": True}),
     ("arow", {}),
     ("winnow", {}),
+    ("alma", {}),
+    ("romma", {"aggressive": True}),
     ("adaline", {"normalised": True}),
     ("soft-margin", {"loss": "logistic"}),
 ]

@@ -11,6 +11,7 @@ from sklearn.base import clone, is_regressor
 
 from members import FAMILY, STREAMS
 from rosenblatt import (
+    ALMA,
     AROW,
     AdalineRegressor,
     AssociationUnits,
@@ -98,7 +99,7 @@ def test_a_recording_is_the_fit(model, classes):
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "ovo-vote", "joint"])
-@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(), AROW(), SoftMargin(), Winnow()], ids=str)
+@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(), AROW(), SoftMargin(), Winnow(), ALMA()], ids=str)
 def test_every_multiclass_mode_is_recorded(model, multiclass):
     if multiclass not in model.modes:
         pytest.skip(f"{model} has no mode {multiclass}")

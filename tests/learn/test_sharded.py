@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import (
+    ALMA,
     AROW,
+    ROMMA,
     AveragedPerceptron,
     KernelPerceptron,
     MaximumMargin,
@@ -145,7 +147,9 @@ def test_a_model_is_saved_with_its_shards(tmp_path):
     assert again.partial_fit(X, y).coef_.tobytes() == model.partial_fit(X, y).coef_.tobytes()
 
 
-@pytest.mark.parametrize("member", [AROW, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin])
+@pytest.mark.parametrize(
+    "member", [ALMA, AROW, ROMMA, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin]
+)
 def test_who_cannot_have_shards_says_why(member):
     with pytest.raises(InvalidInput, match=r"has no parameter 'shards'\. .* (Choose|Put) .* without shards\."):
         member(shards=2)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rosenblatt import AROW, Perceptron, VotedPerceptron
+from rosenblatt import ALMA, AROW, ROMMA, Perceptron, VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
@@ -74,7 +74,7 @@ def test_features_that_come_late_are_as_if_they_had_been_zero(method):
         np.testing.assert_allclose(late, early, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["AROW", "balanced Winnow"])
+@pytest.mark.parametrize("name", ["AROW", "balanced Winnow", "ALMA"])
 def test_what_cannot_be_merged_says_so(name):
     with pytest.raises(InvalidInput, match="has no meaning that is known"):
         METHODS[name].merge([], np.empty(0))
@@ -204,3 +204,32 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
     assert (model.coef_.tolist(), model.t_, model.classes_.tolist()) == (before.tolist(), trials, [0, 1])
     again = clone(model).partial_fit(X, y)
     assert model.partial_fit(X, y).coef_.tolist() == again.partial_fit(X, y).coef_.tolist()
+
+
+FAR_REACHING = [AROW(covariance="full"), ROMMA(), ALMA()]
+
+
+@pytest.mark.parametrize("model", FAR_REACHING, ids=str)
+def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monkeypatch, model):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 30)), rng.integers(0, 2, 60)
+    model = clone(model).partial_fit(X, y)
+    few = sp.csr_matrix((rng.standard_normal(20), (np.arange(20), np.arange(20) % 3)), shape=(20, 30))
+    before, kind, calls = model.coef_.copy(), type(model._method()), []
+    present = kind.present
+
+    def interrupted(self, shown, state, into):
+        calls.append(1)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        if hasattr(state, "scale"):
+            state.scale[:] = 1e-12  # to be multiplied in at once
+        return present(self, shown, state, into)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(method_module, "PIECE_ENTRIES", 1)
+        patch.setattr(kind, "present", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(few, np.arange(20) % 2)
+    model._stream._forget()
+    assert model.coef_.tolist() == before.tolist()

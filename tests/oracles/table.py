@@ -6,6 +6,7 @@ Some test must hold the estimator against each oracle that is named here; tests/
 from oracles import family, features, reference
 
 ORACLES = {
+    "ALMA": (family.alma2,),
     "AROW": (family.arow, family.arow_diagonal),
     "Adaline": (family.lms,),
     "AdalineRegressor": (family.lms,),
@@ -14,6 +15,7 @@ ORACLES = {
     "PassiveAggressive": (family.passive_aggressive,),
     "Perceptron": (reference.perceptron, reference.one_vs_one, family.margin_perceptron),
     "PocketPerceptron": (family.pocket,),
+    "ROMMA": (family.romma,),
     "SoftMargin": (family.pegasos,),
     "TableHasher": (features.category_column, features.number_column),
     "TextHasher": (features.text_row,),

@@ -3,7 +3,9 @@
 import numpy as np
 
 from rosenblatt import (
+    ALMA,
     AROW,
+    ROMMA,
     Adaline,
     AdalineRegressor,
     AveragedPerceptron,
@@ -38,6 +40,8 @@ def use() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     PocketPerceptron(shuffle=True)
     PassiveAggressive(C=float("inf"), loss="squared_hinge", average=True)
     AROW(r=2.0, covariance="full")
+    ALMA(approximation=0.2, multiclass="ovo-vote")
+    ROMMA(aggressive=True)
     Winnow(balanced=False, threshold=None, eliminate=True)
     Adaline(eta0=0.5, normalised=False)
     AdalineRegressor(max_iter=10)

@@ -1,4 +1,4 @@
-"""Relatives of the perceptron that the package does not train: ROMMA, ALMA and the p-norm perceptron."""
+"""Relatives of the perceptron: ROMMA, ALMA, and the p-norm perceptron, which the package does not train."""
 
 import math
 

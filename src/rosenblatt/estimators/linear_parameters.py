@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
+from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput
@@ -42,6 +43,7 @@ from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.methods.projections import Projected
 from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
 from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
 from rosenblatt.verbs.rules import (
@@ -238,6 +240,42 @@ class ForWinnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, 
         return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), float(self.threshold))
 
 
+class ForAlma(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
+    """Parameters of the approximate maximal margin algorithm."""
+
+    without_shards = f"Weights whose corrections are counted {NO_MEAN}"
+
+    approximation: float = real(
+        default=0.5,
+        text="Share of the largest margin that may be lost, alpha of the paper: the smaller, the more corrections.",
+        above=0,
+        most=1,
+        wanted="a number above 0 and up to 1",
+    )
+
+    # No bound and no projection is known for classes that compete.
+    modes = ("ovr", "ovo", "ovo-vote")
+    keeps = "last"
+
+    def _method(self) -> Method:
+        share = float(self.approximation)
+        return Projected(AlmaRule((1.0 - share) * math.sqrt(8.0) / share))
+
+
+class ForRomma(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
+    """Parameters of the relaxed online maximum margin algorithm."""
+
+    without_shards = f"Weights that each meet a bound of their own {NO_MEAN}"
+
+    aggressive: bool = flag(default=False, text="Whether to update on y f(x) < 1, and not on mistakes alone.")
+
+    # No bound and no projection is known for classes that compete.
+    modes = ("ovr", "ovo", "ovo-vote")
+
+    def _method(self) -> Method:
+        return Projected(RommaRule(bool(self.aggressive)))
+
+
 class WithLmsRate(WithRate):
     """The learning rate of least mean squares."""
 
@@ -361,6 +399,8 @@ MEMBERS: dict[str, tuple[type[LinearMember], str]] = {
     "passive-aggressive": (ForPassiveAggressive, "PassiveAggressive"),
     "arow": (ForArow, "AROW"),
     "winnow": (ForWinnow, "Winnow"),
+    "alma": (ForAlma, "ALMA"),
+    "romma": (ForRomma, "ROMMA"),
     "adaline": (ForAdaline, "Adaline"),
     "adaline-regressor": (ForAdalineRegressor, "AdalineRegressor"),
     "soft-margin": (ForSoftMargin, "SoftMargin"),

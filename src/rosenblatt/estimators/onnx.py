@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.estimators.adaline import Adaline, AdalineRegressor
+from rosenblatt.estimators.alma import ALMA
 from rosenblatt.estimators.arow import AROW
 from rosenblatt.estimators.maximum_margin import MaximumMargin
 from rosenblatt.estimators.passive_aggressive import PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.estimators.pocket import PocketPerceptron
+from rosenblatt.estimators.romma import ROMMA
 from rosenblatt.estimators.soft_margin import SoftMargin
 from rosenblatt.estimators.voted import VotedPerceptron
 from rosenblatt.estimators.winnow import Winnow
@@ -29,8 +31,8 @@ from rosenblatt.learn.multiclass import by_pairs, code
 Array = npt.NDArray[Any]
 
 CLASSIFIERS: tuple[Any, ...] = (
-    *(AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
-    *(Perceptron, PocketPerceptron, SoftMargin, VotedPerceptron, Winnow),
+    *(ALMA, AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
+    *(Perceptron, PocketPerceptron, ROMMA, SoftMargin, VotedPerceptron, Winnow),
 )
 # Version of the operators, all of which have their present meaning since.
 OPERATORS = 14

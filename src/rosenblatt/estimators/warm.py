@@ -64,6 +64,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "passive-aggressive": _fit("passive_aggressive", "PassiveAggressive"),
     "arow": _fit("arow", "AROW"),
     "winnow": _fit("winnow", "Winnow"),
+    "alma": _fit("alma", "ALMA"),
+    "romma": _fit("romma", "ROMMA"),
     "adaline": _fit("adaline", "Adaline"),
     "soft-margin": _fit("soft_margin", "SoftMargin"),
     "kernel": _fit("kernel_perceptron", "KernelPerceptron"),
@@ -80,8 +82,8 @@ def warmup(*names: str) -> str:
     ----------
     *names : str
         What to compile: "perceptron" (the averaged one, too), "voted", "pocket", "passive-aggressive", "arow",
-        "winnow", "adaline", "soft-margin", "kernel", "maximum-margin", "certify", or "all". By default the perceptron
-        and `certify`.
+        "winnow", "alma", "romma", "adaline", "soft-margin", "kernel", "maximum-margin", "certify", or "all". By
+        default the perceptron and `certify`.
 
     Returns
     -------

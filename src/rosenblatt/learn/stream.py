@@ -386,7 +386,7 @@ class Stream:
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
-        undo = Undo(self.state, table)
+        undo = Undo(self.state, table, local=method.local)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
         try:
             present_in_pieces(method, shown, self.state, table.entries)
@@ -394,8 +394,8 @@ class Stream:
             undo.restore()
             raise
         W, b = self.state.W, self.state.b
-        dense = isinstance(table.rows, Dense)
-        if not (all_finite(self.state) if dense else touched_finite(table.rows, W, b)):
+        every = isinstance(table.rows, Dense) or not method.local
+        if not (all_finite(self.state) if every else touched_finite(table.rows, W, b)):
             undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts

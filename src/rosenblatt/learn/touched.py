@@ -49,11 +49,11 @@ def by_feature(array: Array, features: int) -> bool:
 
 
 class Undo:
-    """The weights that a table of rows touches, as they were."""
+    """The weights that a table of rows touches, as they were; all of them, unless updates are local."""
 
-    def __init__(self, state: Any, table: Table) -> None:
+    def __init__(self, state: Any, table: Table, *, local: bool = True) -> None:
         self.state, self.features = state, state.W.shape[1]
-        few = isinstance(table.rows, Csr) and table.entries < self.features
+        few = local and isinstance(table.rows, Csr) and table.entries < self.features
         # A column may come several times: it is then put back several times, to what it was.
         self.columns = table.rows.indices if few else slice(None)  # type: ignore[union-attr]
         self.before = [self._touched(array).copy() for array in state]

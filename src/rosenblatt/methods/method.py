@@ -133,6 +133,7 @@ class Method:
     remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
     derived: ClassVar[bool] = False
+    local: ClassVar[bool] = True  # whether an update changes the weights of the row's own features only
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]

@@ -1,0 +1,176 @@
+"""Weights that are projected after each step: the loop of ALMA and ROMMA."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from rosenblatt.jit import compiled
+from rosenblatt.verbs.rows import ROWS_AHEAD, add, by_type, dot, request, square
+from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
+
+# Between these a scale is not multiplied into the weights, which takes as long as there are features.
+_SMALLEST, _LARGEST = 1e-9, 1e9
+# Squared sine of the angle below which two vectors count as parallel.
+_PARALLEL = 1e-12
+# Growth of a squared norm from which it is computed anew: its rounding error grows as it does, or faster.
+_GROWTH = 1.01
+# Squared norm from which weights are scaled down by a factor: afterwards, too, a margin of one is rounding to them.
+_LONG, _SHORTER = 1e60, 1e-12
+
+
+class ProjectedWeights(NamedTuple):
+    """Weight vectors with their norm: problem p scores scale[p] * W[p].x + b[p]."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    scale: np.ndarray  # (problems,)
+    norm: np.ndarray  # (problems,) squared norm of weights and bias; negative: not known
+    corrections: np.ndarray  # (problems,) updates so far
+
+
+class ProjectionInput(NamedTuple):
+    """What a rule needs to know of a trial."""
+
+    margin: float  # y f(x)
+    row_norm: float  # squared norm of the row, padded
+    norm: float  # squared norm of the weights, with that of the padding
+    corrections: int
+    importance: float  # weight of the row times the cost of its class
+
+
+class AlmaRule(NamedTuple):
+    """Correction k on y w.x <= wanted / sqrt(k) adds sqrt(2 / k) y x, x of unit norm; then norm(w) <= 1.
+
+    Gentile (2001). With `wanted` = (1 - alpha) sqrt(8) / alpha: ALMA with p = 2, B = sqrt(8) / alpha and C = sqrt(2).
+    """
+
+    wanted: float
+
+
+def _alma(rule, trial):
+    if not trial.row_norm > 0.0:
+        return 1.0, 0.0, trial.norm, 0.0
+    length, root = np.sqrt(trial.row_norm), np.sqrt(trial.corrections + 1.0)
+    margin, wanted = trial.margin / length, rule.wanted / root
+    if margin > wanted:
+        return 1.0, 0.0, trial.norm, 0.0
+    step = np.sqrt(2.0) / root * trial.importance
+    norm = max(0.0, trial.norm + 2.0 * step * margin + step * step)
+    shrink = 1.0 / np.sqrt(max(1.0, norm))
+    return shrink, shrink * step / length, min(1.0, norm), wanted - margin
+
+
+class RommaRule(NamedTuple):
+    """Least w with y w.x >= 1 and w.v >= v.v for the w before, v; on y f(x) <= 0, or < 1 if aggressive.
+
+    Li and Long (2002). Where no w meets both, as separable rows never cause, nothing changes.
+    """
+
+    aggressive: bool
+
+
+def _romma(rule, trial):
+    margin, square, norm = trial.margin, trial.row_norm, trial.norm
+    if margin >= 1.0 if rule.aggressive else margin > 0.0:
+        return 1.0, 0.0, norm, 0.0
+    both = square * norm
+    apart = both - margin * margin
+    if square > 0.0 and both <= margin:  # y w.x = 1 alone gives the least w; so it is from zero weights
+        keep, step = 0.0, 1.0 / square
+    elif apart > _PARALLEL * both:
+        keep, step = (both - margin) / apart, norm * (1.0 - margin) / apart
+    else:
+        return 1.0, 0.0, norm, 1.0 - margin
+    # As w.v = v.v and y w.x = 1, which adds no terms of different signs, as the squared norm of a sum would.
+    reached = keep * norm + step
+    share = min(1.0, trial.importance)
+    keep, step = 1.0 - share + share * keep, share * step
+    reached = norm + share * share * (reached - norm)
+    if reached > _LONG:
+        return _SHORTER * keep, _SHORTER * step, -1.0, 1.0 - margin
+    return keep, step, -1.0 if reached > _GROWTH * norm else reached, 1.0 - margin
+
+
+PROJECTIONS = {AlmaRule: _alma, RommaRule: _romma}
+
+
+def project(rule, trial):
+    """Return factors c and d: the weights become c w + d y x, and stay if d is 0; their squared norm then; the loss."""
+    return by_type(PROJECTIONS, rule)(rule, trial)
+
+
+overload(project)(lambda rule, trial: by_type(PROJECTIONS, rule))
+
+
+@compiled()
+def _squared_norm(W, b, scale, bias, p):
+    total = 0.0
+    for j in range(W.shape[1]):
+        weight = scale[p] * np.float64(W[p, j])
+        total += weight * weight
+    return total + np.float64(b[p]) * b[p] / bias if bias > 0.0 else total
+
+
+@compiled()
+def _fold(W, scale, p):
+    for j in range(W.shape[1]):
+        W[p, j] *= scale[p]
+    scale[p] = 1.0
+
+
+@compiled(error_model="numpy")
+def run_projected_epoch(rule, rows, task, order, active, state, counts):
+    """Present the rows in `order` (empty: all as they are stored): w becomes c w + d y x, as the rule says."""
+    W, b, seen, scale, norm, corrections = state
+    jumps = order.size > 0
+    trials = order.size if jumps else task.label.size
+    for t in range(trials):
+        i = order[t] if jumps else t
+        if jumps:
+            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
+        c = task.label[i]
+        length = square(rows, i) + task.bias
+        for a in range(active.size):
+            p = active[a]
+            sign = task.sign[c, p]
+            if sign == 0:
+                continue
+            seen[p] += 1
+            importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
+            if importance == 0.0:
+                continue
+            margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
+            if norm[p] < 0.0:
+                norm[p] = _squared_norm(W, b, scale, task.bias, p)
+            trial = ProjectionInput(margin, length, norm[p], corrections[p], importance)
+            keep, step, reached, loss = project(rule, trial)
+            mistake = not margin > 0.0
+            # A mistake that no step can mend counts as an update: the run has not come to rest.
+            counts.mistakes[p] += mistake
+            counts.updates[p] += mistake or step != 0.0
+            counts.loss[p] += loss
+            if step != 0.0:
+                scale[p] *= keep
+                if not _SMALLEST < scale[p] < _LARGEST:
+                    _fold(W, scale, p)
+                add(rows, i, sign * step / scale[p], W, p)
+                b[p] = keep * b[p] + sign * step * task.bias
+                norm[p] = reached
+                corrections[p] += 1
+                counts.step[p] += step
+
+
+# All arrays as arguments: see `rosenblatt.verbs.single` for what Numba takes to unpack a structure.
+
+
+@compiled()
+def learn_projected_row(rule, known, label, sign, cost, class_cost, bias, W, b, t, scale, norm, corrections, rows, c):
+    """Run `run_projected_epoch` for one trial; as `learn_row`."""
+    if not is_finite_row(rows):
+        return -1
+    state, counts = ProjectedWeights(W, b, t, scale, norm, corrections), no_counts(b.size)
+    (task, order), active = one_row(c, label, sign, cost, class_cost, bias, norm), np.arange(b.size)
+    run_projected_epoch(rule, rows, task, order, active, state, counts)
+    return outcome(rows, counts, known, W, b)

@@ -1,0 +1,83 @@
+"""Weights that are projected after each step: ALMA and ROMMA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.compiled.projections import (
+    AlmaRule,
+    ProjectedWeights,
+    RommaRule,
+    learn_projected_row,
+    run_projected_epoch,
+)
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
+from rosenblatt.methods.single_row import RowTask, bind_row_loop
+from rosenblatt.storage.registry import expect, stored
+from rosenblatt.verbs.rows import Hyperplanes
+
+stored("Projected")(ProjectedWeights)
+
+
+@dataclass
+class Projected(Method):
+    """A rule that shrinks or stretches the weights and moves them along the row.
+
+    Attributes
+    ----------
+    rule : AlmaRule or RommaRule
+    """
+
+    rule: AlmaRule | RommaRule
+
+    derived: ClassVar[bool] = True
+    local: ClassVar[bool] = False
+    state_class: ClassVar[type] = ProjectedWeights
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "scale": "d p",
+        "norm": "d p",
+        "corrections": "l p",
+    }
+
+    def check_state(self, state: ProjectedWeights) -> None:
+        """Raise a `Fault` unless a state from a file is sound."""
+        super().check_state(state)
+        expect(np.all(state.scale > 0), "the state has scales that are not positive")
+        expect(np.all(state.corrections >= 0), "the state has had fewer than no corrections")
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> ProjectedWeights:
+        """Return zero weights; the loop computes their norm, as somebody may put others in their place."""
+        return ProjectedWeights(
+            W=np.zeros((problems, features), dtype, order),
+            b=np.zeros(problems, dtype),
+            t=np.zeros(problems, np.int64),
+            scale=np.ones(problems),
+            norm=np.full(problems, -1.0),
+            corrections=np.zeros(problems, np.int64),
+        )
+
+    def present(self, shown: Pass, state: ProjectedWeights, into: ProjectedWeights) -> int:
+        """Run the loop of projected weights."""
+        run_projected_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
+        return shown.size
+
+    def row_learner(self, trial: RowTask, state: ProjectedWeights, rows: Any) -> Callable[[Any, int], int]:
+        """Return a function that runs one trial of the loop, in a single compiled call."""
+        return bind_row_loop(learn_projected_row, self.rule, trial, state, rows)
+
+    def hyperplanes(self, state: ProjectedWeights) -> Hyperplanes:
+        """Return the weights with their scales multiplied in."""
+        return as_hyperplanes((state.W * state.scale[:, None]).astype(state.W.dtype, copy=False), state.b)
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has, and what its corrections count."""
+        return "ProjectedWeights", type(self.rule).__name__
