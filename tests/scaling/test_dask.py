@@ -14,7 +14,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed is n
 da = pytest.importorskip("dask.array")
 
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, certify, verify  # noqa: E402
-from rosenblatt.errors import InvalidInput  # noqa: E402
+from rosenblatt.errors import InvalidInput, NoWorker  # noqa: E402
 from rosenblatt.scaling import dask as scaling  # noqa: E402
 
 # Warnings of Dask and of what it imports are Dask's.
@@ -178,3 +178,20 @@ def test_what_cannot_be_trained_is_refused(client):
         scaling.fit(Perceptron(), rows, labels * 0)
     with pytest.raises(InvalidInput, match="option of files"):
         scaling.fit(Perceptron(), rows, labels, format="csv")
+    with pytest.raises(InvalidInput, match="worker_timeout=0 "):
+        scaling.fit(Perceptron(), rows, labels, worker_timeout=0)
+
+
+def test_where_no_worker_is_left_one_does_not_wait_for_ever():
+    X, y = some_rows()
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        leaving = AveragedPerceptron(callback=lambda epoch: client.retire_workers(list(client.nthreads())), tol=None)
+        for member in (leaving, AveragedPerceptron()):  # lost in the first round; none from the start
+            options = {"rounds": 3, "client": client, "worker_timeout": 0.5}
+            with ThreadPoolExecutor(1) as pool:
+                fitting = pool.submit(scaling.fit, member, *blocks(X, y), **options)
+                with pytest.raises(NoWorker, match=r"had no worker for 0\.5 s"):
+                    fitting.result(timeout=120)
