@@ -188,9 +188,9 @@ def test_where_no_worker_is_left_one_does_not_wait_for_ever():
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        leaving = AveragedPerceptron(callback=lambda epoch: client.retire_workers(list(client.nthreads())), tol=None)
-        for member in (leaving, AveragedPerceptron()):  # lost in the first round; none from the start
-            options = {"rounds": 3, "client": client, "worker_timeout": 0.5}
+        leaving = AveragedPerceptron(callback=lambda epoch: cluster.scale(0), tol=None)
+        for member in (leaving, AveragedPerceptron()):  # lost after some rounds; none from the start
+            options = {"rounds": 100_000, "client": client, "worker_timeout": 0.5}
             with ThreadPoolExecutor(1) as pool:
                 fitting = pool.submit(scaling.fit, member, *blocks(X, y), **options)
                 with pytest.raises(NoWorker, match=r"had no worker for 0\.5 s"):
