@@ -251,16 +251,14 @@ def kill(quick: bool, spark: bool) -> None:
     times, rounds = (3 if quick else 10), 6
     X, y, *_ = data_set("a9a", 4000)
     wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
-    engines = {"spark python worker": _kill_spark, "spark executor": _kill_spark} if spark else {}
     with tempfile.TemporaryDirectory() as folder:
         parts = Parts(folder, X, y, 8)
-        for engine, killed in (engines or {"dask worker": _kill_dask}).items():
+        for engine in ("spark executor", "spark python worker") if spark else ("dask worker",):
+            chosen = [random.Random(trial).randrange(1, rounds) for trial in range(times)]
             same = 0
-            for trial in range(times):
-                chosen = random.Random(trial).randrange(1, rounds)
-                found, dead = killed(engine, parts, rounds, chosen)
-                same += digest(found) == wanted
-                report(check="kill", engine=engine, round=chosen, killed=dead, same=digest(found) == wanted)
+            for number, model, dead in (_kill_spark if spark else _kill_dask)(engine, parts, rounds, chosen):
+                same += digest(model) == wanted
+                report(check="kill", engine=engine, round=number, killed=dead, same=digest(model) == wanted)
             report(check="kill", engine=engine, times=times, same=same)
 
 
@@ -285,17 +283,18 @@ class Strike:
         return self
 
 
-def _kill_dask(_: str, parts: Parts, rounds: int, chosen: int) -> tuple[Any, int]:
+def _kill_dask(_: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
     from rosenblatt.scaling.dask import fit
 
-    with dask_cluster(2) as client:
-        workers = list(client.run(os.getpid).values())
-        strike = Strike(chosen, 0.03, lambda: workers)
-        model = fit(AveragedPerceptron(tol=None, callback=strike), *parts.dask(), client=client, rounds=rounds)
-    return model, strike.dead
+    for number in chosen:
+        with dask_cluster(2) as client:
+            workers = list(client.run(os.getpid).values())
+            strike = Strike(number, 0.03, lambda workers=workers: workers)
+            model = fit(AveragedPerceptron(tol=None, callback=strike), *parts.dask(), client=client, rounds=rounds)
+        yield number, model, strike.dead
 
 
-def _kill_spark(engine: str, parts: Parts, rounds: int, chosen: int) -> tuple[Any, int]:
+def _kill_spark(engine: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
     from rosenblatt.estimators.sharding import fit_shards
     from rosenblatt.scaling.spark import OnSpark, PerceptronClassifier
 
@@ -304,14 +303,17 @@ def _kill_spark(engine: str, parts: Parts, rounds: int, chosen: int) -> tuple[An
         "spark executor": ("local-cluster[2,1,1024]", "CoarseGrainedExecutorBackend"),
     }[engine]
     session = spark_session(master)
-    try:
-        strike = Strike(chosen, 0.4, lambda: [pid for pid, line in _children().items() if word in line])
+    for number in chosen:
+        strike = Strike(number, 0.4, lambda: [pid for pid, line in _children().items() if word in line])
         frame = PerceptronClassifier(shardCol="shard", orderCol="place")._prepared(parts.spark(session)).persist()
         # A callback cannot be a parameter of Spark's, and so the estimator is fitted as PerceptronClassifier does it.
-        model = fit_shards(AveragedPerceptron(tol=None, callback=strike), OnSpark(frame), rounds=rounds)
-    finally:
-        session.stop()
-    return model, strike.dead
+        yield (
+            number,
+            fit_shards(AveragedPerceptron(tol=None, callback=strike), OnSpark(frame), rounds=rounds),
+            strike.dead,
+        )
+        frame.unpersist()
+    session.stop()
 
 
 def _children() -> dict[str, str]:
