@@ -474,7 +474,7 @@ def certificates(quick: bool, spark: bool) -> None:
     from rosenblatt.scaling.dask import certify as certify_on_dask
 
     generator = np.random.default_rng(0)
-    n = 5_000 if quick else 400_000
+    n = 5_000 if quick else 200_000
     X = generator.normal(size=(n, 10))
     height = X @ generator.normal(size=10)
     grid = generator.integers(-3, 4, (n, 5)).astype(float)
