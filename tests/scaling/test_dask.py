@@ -178,19 +178,23 @@ def test_what_cannot_be_trained_is_refused(client):
         scaling.fit(Perceptron(), rows, labels * 0)
     with pytest.raises(InvalidInput, match="option of files"):
         scaling.fit(Perceptron(), rows, labels, format="csv")
-    with pytest.raises(InvalidInput, match="worker_timeout=0 "):
-        scaling.fit(Perceptron(), rows, labels, worker_timeout=0)
+    with (
+        dask.config.set({"rosenblatt.worker-timeout": 0}),
+        pytest.raises(InvalidInput, match="worker-timeout=0 is not possible"),
+    ):
+        scaling.fit(Perceptron(), rows, labels)
 
 
 def test_where_no_worker_is_left_one_does_not_wait_for_ever():
     X, y = some_rows()
     with (
+        dask.config.set({"rosenblatt.worker-timeout": "500ms"}),
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         leaving = AveragedPerceptron(callback=lambda epoch: cluster.scale(0), tol=None)
         for member in (leaving, AveragedPerceptron()):  # lost after some rounds; none from the start
-            options = {"rounds": 100_000, "client": client, "worker_timeout": 0.5}
+            options = {"rounds": 100_000, "client": client}
             with ThreadPoolExecutor(1) as pool:
                 fitting = pool.submit(scaling.fit, member, *blocks(X, y), **options)
                 with pytest.raises(NoWorker, match=r"had no worker for 0\.5 s"):

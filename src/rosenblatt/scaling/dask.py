@@ -39,6 +39,8 @@ RETRIES = 3
 LOST = (distributed.KilledWorker, distributed.client.FutureCancelledError, distributed.comm.CommClosedError)
 # Seconds without any worker after which one gives up, and between two looks at how many there are.
 WORKER_TIMEOUT, LOOK_SECONDS = 300.0, 2.0
+# The name of the first among the settings of Dask.
+SETTING = "rosenblatt.worker-timeout"
 # Share of the workers' memory up to which the rows of files are kept there.
 HELD_SHARE = 0.4
 
@@ -54,7 +56,6 @@ def fit(
     mixing: str = "uniform",
     sample_weight: Any = None,
     hold: bool | None = None,
-    worker_timeout: float = WORKER_TIMEOUT,
     **reading: Any,
 ) -> Any:
     """Train an estimator of the family on a Dask cluster, by iterative parameter mixing.
@@ -81,8 +82,6 @@ def fit(
     hold : bool, optional
         Whether workers keep the rows of files in memory. By default if they fit; else files are read again in each
         round. The result does not depend on it.
-    worker_timeout : float
-        Seconds to wait while the cluster has no worker at all, at the start or because all of them were lost.
     **reading
         Of files: how to open them, as for `rosenblatt train`: format, label, features, columns, ...
 
@@ -94,7 +93,8 @@ def fit(
     Raises
     ------
     NoWorker
-        If the cluster had no worker for `worker_timeout` seconds.
+        If the cluster had no worker at all, at the start or because all of them were lost, for 300 seconds, or for as
+        long as the setting "rosenblatt.worker-timeout" of `dask.config` says.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def fit(
     ...     model = fit(AveragedPerceptron(), ["day-1.svm", "day-2.svm"], rounds=5)
     """
     check_member(estimator)
-    engine = Engine(_client(client), worker_timeout)
+    engine = Engine(_client(client))
     held = OnDask.of(engine, data, y, shards=shards, sample_weight=sample_weight, hold=hold, reading=reading)
     return fit_shards(estimator, held, rounds=rounds, mixing=mixing)
 
@@ -158,7 +158,6 @@ def certify(
     client: Any = None,
     margin: bool = True,
     time_limit: float | None = None,
-    worker_timeout: float = WORKER_TIMEOUT,
     **reading: Any,
 ) -> Certificate:
     """Decide whether classes can be told apart by hyperplanes, and prove it, where the data is.
@@ -169,7 +168,7 @@ def certify(
 
     Parameters
     ----------
-    data, y, client, worker_timeout, **reading
+    data, y, client, **reading
         As for `fit`.
     margin : bool
         Whether to look for the largest margin of two classes too.
@@ -180,7 +179,7 @@ def certify(
     -------
     Certificate
     """
-    engine = Engine(_client(client), worker_timeout)
+    engine = Engine(_client(client))
     held = OnDask.of(engine, data, y, shards="partitions", sample_weight=None, hold=None, reading=reading)
     return certify_shards(held, margin=margin, time_limit=time_limit)
 
@@ -195,12 +194,14 @@ class Engine:
     ----------
     client : distributed.Client
     worker_timeout : float
+        Seconds, by the settings of Dask.
     """
 
-    def __init__(self, client: Any, worker_timeout: float = WORKER_TIMEOUT) -> None:
-        if not worker_timeout > 0:
-            raise InvalidInput(f"worker_timeout={shown(worker_timeout)} is not possible. Pass seconds above 0.")
-        self.client, self.worker_timeout = client, worker_timeout
+    def __init__(self, client: Any) -> None:
+        given = dask.config.get(SETTING, WORKER_TIMEOUT)
+        self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(given))
+        if not self.worker_timeout > 0:
+            raise InvalidInput(f"The setting {SETTING}={shown(given)} is not possible. Set it to seconds above 0.")
 
     def submit(self, *task: Any) -> Any:
         """Return the future of a task that is not shared with others of the same name."""
@@ -224,7 +225,7 @@ class Engine:
             elif monotonic() - seen >= self.worker_timeout:
                 raise NoWorker(
                     f"The Dask scheduler at {self.client.scheduler.address} had no worker for "
-                    f"{self.worker_timeout:g} s. Start workers, as with dask worker, or raise worker_timeout."
+                    f"{self.worker_timeout:g} s. Start workers, as with dask worker, or set {SETTING} higher."
                 )
 
 
