@@ -21,6 +21,7 @@ import threading
 import time
 import tracemalloc
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -104,16 +105,80 @@ def dask_cluster(workers: int) -> Any:
         client.wait_for_workers(workers, timeout=120)
 
 
-def dask_blocks(X: Any, y: Any, shards: int) -> tuple[Any, Any]:
-    """Return rows and labels as dask arrays of so many blocks."""
-    import dask
-    import dask.array as da
+class Parts:
+    """Rows and labels in files, a shard each: workers read them, and the driver has nothing of them."""
 
-    parts = np.array_split(np.arange(X.shape[0]), shards)
-    meta = sp.csr_matrix((0, 0)) if sp.issparse(X) else np.empty((0, 0))
-    shapes = [(len(part), X.shape[1]) for part in parts]
-    rows = [da.from_delayed(dask.delayed(X[part]), shape, meta=meta) for part, shape in zip(parts, shapes, strict=True)]
-    return da.concatenate(rows), da.from_array(np.asarray(y), chunks=(tuple(len(part) for part in parts),))
+    def __init__(self, folder: str, X: Any, y: Any, shards: int) -> None:
+        self.y, self.columns, self.sparse = np.asarray(y), X.shape[1], sp.issparse(X)
+        self.parts = np.array_split(np.arange(X.shape[0]), shards)
+        self.paths = [f"{tempfile.mkdtemp(dir=folder)}/{number}" for number in range(shards)]
+        for path, part in zip(self.paths, self.parts, strict=True):
+            sp.save_npz(path, X[part], compressed=False) if self.sparse else np.save(path, X[part])
+
+    def dask(self) -> tuple[Any, Any]:
+        """Return rows and labels as dask arrays."""
+        import dask
+        import dask.array as da
+
+        meta = sp.csr_matrix((0, 0)) if self.sparse else np.empty((0, 0))
+        rows = [
+            da.from_delayed(dask.delayed(_read)(path, self.sparse), (len(part), self.columns), meta=meta)
+            for path, part in zip(self.paths, self.parts, strict=True)
+        ]
+        return da.concatenate(rows), da.from_array(self.y, chunks=(tuple(map(len, self.parts)),))
+
+    def spark(self, session: Any) -> Any:
+        """Return rows, labels, shards and places as a DataFrame of Spark."""
+        from pyspark.ml.linalg import VectorUDT
+        from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+
+        kinds = {"features": VectorUDT(), "label": DoubleType(), "shard": LongType(), "place": LongType()}
+        schema = StructType([StructField(name, kind) for name, kind in kinds.items()])
+        labels = [self.y[part].astype(float) for part in self.parts]
+        numbers = session.range(0, len(self.paths), 1, len(self.paths))
+        return numbers.mapInArrow(_Reader(self.paths, self.sparse, labels), schema)
+
+
+def _read(path: str, sparse: bool) -> Any:
+    return sp.load_npz(path + ".npz") if sparse else np.load(path + ".npy")
+
+
+class _Reader:
+    """What a worker of Spark makes of the numbers of shards."""
+
+    def __init__(self, paths: list[str], sparse: bool, labels: list[Any]) -> None:
+        self.paths, self.sparse, self.labels = paths, sparse, labels
+
+    def __call__(self, batches: Any) -> Any:
+        import pyarrow as pa
+
+        from rosenblatt.scaling.spark import vectors_of
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                X, y = _read(self.paths[number], self.sparse), self.labels[number]
+                for first in range(0, X.shape[0], 5000):
+                    rows = X[first : first + 5000]
+                    n = rows.shape[0]
+                    columns = [
+                        _sparse_vectors(rows) if self.sparse else vectors_of(rows),
+                        pa.array(y[first : first + n]),
+                        pa.array(np.full(n, number)),
+                        pa.array(np.arange(first, first + n)),
+                    ]
+                    yield pa.RecordBatch.from_arrays(columns, ["features", "label", "shard", "place"])
+
+
+def _sparse_vectors(rows: Any) -> Any:
+    import pyarrow as pa
+
+    ends = pa.array(rows.indptr.astype(np.int32))
+    lists = [
+        pa.ListArray.from_arrays(ends, pa.array(values))
+        for values in (rows.indices.astype(np.int32), rows.data.astype(float))
+    ]
+    kind, size = (np.full(rows.shape[0], value, dtype) for value, dtype in ((0, np.int8), (rows.shape[1], np.int32)))
+    return pa.StructArray.from_arrays([pa.array(kind), pa.array(size), *lists], ["type", "size", "indices", "values"])
 
 
 def spark_session(master: str) -> Any:
@@ -129,6 +194,7 @@ def spark_session(master: str) -> Any:
         "spark.sql.shuffle.partitions": "4",
         "spark.task.maxFailures": "20",
         "spark.driver.memory": "2g",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "spark.executor.memory": "1g",
     }.items():
         builder = builder.config(name, value)
@@ -137,132 +203,128 @@ def spark_session(master: str) -> Any:
     return session
 
 
-def spark_frame(session: Any, X: Any, y: Any, shards: int) -> Any:
-    """Return rows, labels, shards and places as a DataFrame of Spark."""
-    from pyspark.ml.linalg import Vectors
-
-    shard = np.concatenate(
-        [np.full(len(part), number) for number, part in enumerate(np.array_split(np.arange(X.shape[0]), shards))]
-    )
-    rows = []
-    for place, (label, number) in enumerate(zip(np.asarray(y).tolist(), shard.tolist(), strict=True)):
-        if sp.issparse(X):
-            entries = slice(X.indptr[place], X.indptr[place + 1])
-            vector = Vectors.sparse(X.shape[1], X.indices[entries].tolist(), X.data[entries].tolist())
-        else:
-            vector = Vectors.dense(X[place].tolist())
-        rows.append((vector, float(label), number, place))
-    return session.createDataFrame(rows, ["features", "label", "shard", "place"])
-
-
 # -------------------------------------------------------------------------------------------------------------- checks
 
 
 def bits(quick: bool, spark: bool) -> None:
     """Compare the bits of eight shards on one thread, two threads, Dask with 1, 2 and 3 workers, and Spark."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a9a", "imdb", "covtype", "covtype-three"):
+            X, y, *_ = data_set(name, 2000 if quick else 1 << 62)
+            parts, found = Parts(folder, X, y, 8), {member: {} for member in MEMBERS}
+            for engine, member, model in _everywhere(X, y, parts, 3, spark):
+                found[member][engine] = digest(model)
+                report(check="bits", data=name, member=member, engine=engine, digest=digest(model))
+            for member, digests in found.items():
+                same = len(set(digests.values())) == 1
+                report(check="bits", data=name, rows=len(y), member=member, engines=list(digests), same=same)
+
+
+def _everywhere(X: Any, y: Any, parts: Parts, rounds: int, spark: bool) -> Any:
+    """Yield every engine, every member of the family, and the model."""
     from rosenblatt.scaling.dask import fit
 
-    most, rounds = (2000, 3) if quick else (100_000, 5)
-    sets = {name: data_set(name, most)[:2] for name in ("a9a", "covtype", "covtype-three", "imdb")}
-    cases = [(name, member) for name in sets for member in MEMBERS]
-    found: dict[tuple[str, str], dict[str, str]] = {case: {} for case in cases}
-    for name, member in cases:
-        for threads in (1, 2):
-            made = MEMBERS[member](max_iter=rounds, tol=None, shards=8, n_jobs=threads)
-            found[name, member][f"{threads} threads"] = digest(made.fit(*sets[name]))
+    for threads, member in product((1, 2), MEMBERS):
+        made = MEMBERS[member](max_iter=rounds, tol=None, shards=8, n_jobs=threads)
+        yield f"{threads} threads", member, made.fit(X, y)
     for workers in (1, 2, 3):
         with dask_cluster(workers) as client:
-            for name, member in cases:
-                blocks = dask_blocks(*sets[name], 8)
-                model = fit(MEMBERS[member](tol=None), *blocks, client=client, rounds=rounds)
-                found[name, member][f"dask, {workers} workers"] = digest(model)
+            for member in MEMBERS:
+                model = fit(MEMBERS[member](tol=None), *parts.dask(), client=client, rounds=rounds)
+                yield f"dask, {workers} workers", member, model
     for master in ("local[2]", "local-cluster[2,1,1024]") if spark else ():
         session = spark_session(master)
-        for name, member in cases:
-            X, y = sets[name]
-            found[name, member][master] = digest(_fit_on_spark(session, MEMBERS[member](tol=None), X, y, rounds))
+        for member in MEMBERS:
+            yield master, member, _fit_on_spark(session, MEMBERS[member](tol=None), parts, rounds)
         session.stop()
-    for (name, member), digests in found.items():
-        report(check="bits", data=name, member=member, same=len(set(digests.values())) == 1, digests=digests)
 
 
-def _fit_on_spark(session: Any, member: Any, X: Any, y: Any, rounds: int) -> Any:
+def _fit_on_spark(session: Any, member: Any, parts: Parts, rounds: int) -> Any:
     from rosenblatt.scaling.spark import PerceptronClassifier
 
     learner = PerceptronClassifier(member, rounds=rounds, shardCol="shard", orderCol="place")
-    return learner.fit(spark_frame(session, X, y, 8)).fitted
-
-
-def _on_spark(master: str, member: Any, X: Any, y: Any, rounds: int, during: Any) -> Any:
-    session = spark_session(master)
-    try:
-        during(session)
-        return _fit_on_spark(session, member, X, y, rounds)
-    finally:
-        session.stop()
+    return learner.fit(parts.spark(session)).fitted
 
 
 def kill(quick: bool, spark: bool) -> None:
-    """Kill workers at random moments, ten times each: training completes with the same bits."""
-    from rosenblatt.scaling.dask import fit
-
+    """Kill workers in the middle of random rounds, ten times each: training completes with the same bits."""
     times, rounds = (3 if quick else 10), 6
     X, y, *_ = data_set("a9a", 4000)
     wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
-    blocks, same = dask_blocks(X, y, 8), 0
-    for trial in range(times):
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Parts(folder, X, y, 8)
+        for engine in ("spark executor", "spark python worker") if spark else ("dask worker",):
+            chosen = [random.Random(trial).randrange(1, rounds) for trial in range(times)]
+            same = 0
+            for number, model, dead in (_kill_spark if spark else _kill_dask)(engine, parts, rounds, chosen):
+                same += digest(model) == wanted
+                report(check="kill", engine=engine, round=number, killed=dead, same=digest(model) == wanted)
+            report(check="kill", engine=engine, times=times, same=same)
+
+
+class Strike:
+    """Kill a process a moment after a round has ended."""
+
+    def __init__(self, chosen: int, delay: float, victims: Any) -> None:
+        self.chosen, self.delay, self.victims, self.dead = chosen, delay, victims, 0
+
+    def __call__(self, epoch: Any) -> None:
+        """Look at the number of the round."""
+        if epoch.number == self.chosen:
+            threading.Timer(self.delay, self.kill).start()
+
+    def kill(self) -> None:
+        """Kill one of those that are there."""
+        for pid in random.sample(self.victims(), 1):
+            os.kill(int(pid), signal.SIGKILL)
+            self.dead += 1
+
+    def __deepcopy__(self, memo: Any) -> Strike:  # estimators are cloned
+        return self
+
+
+def _kill_dask(_: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
+    from rosenblatt.scaling.dask import fit
+
+    for number in chosen:
         with dask_cluster(2) as client:
-            chosen = random.Random(trial).randrange(1, rounds)
-
-            def strike(epoch: Any, chosen: int = chosen, client: Any = client) -> None:
-                if epoch.number == chosen:
-                    worker = random.choice(list(client.run(os.getpid).values()))
-                    threading.Timer(0.03, os.kill, (worker, signal.SIGKILL)).start()
-
-            model = fit(AveragedPerceptron(tol=None, callback=strike), *blocks, client=client, rounds=rounds)
-            same += digest(model) == wanted
-        report(check="kill", engine="dask worker", round=chosen, same=digest(model) == wanted)
-    report(check="kill", engine="dask worker", times=times, same=same)
-    for what, master in (("pyspark.daemon", "local[2,20]"), ("CoarseGrainedExecutor", "local-cluster[2,1,1024]")):
-        if spark:
-            report(check="kill", engine=f"spark {what}", times=times, same=_kill_spark(what, master, times))
+            workers = list(client.run(os.getpid).values())
+            strike = Strike(number, 0.03, lambda workers=workers: workers)
+            model = fit(AveragedPerceptron(tol=None, callback=strike), *parts.dask(), client=client, rounds=rounds)
+        yield number, model, strike.dead
 
 
-def _kill_spark(what: str, master: str, times: int) -> int:
-    """Kill processes of Spark whose command has a word, while it trains; return how often the bits are the same."""
-    X, y, *_ = data_set("a9a", 2000)
-    wanted, same = digest(AveragedPerceptron(max_iter=6, tol=None, shards=8).fit(X, y)), 0
-    for trial in range(times):
-        ended = threading.Event()
+def _kill_spark(engine: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
+    from rosenblatt.estimators.sharding import fit_shards
+    from rosenblatt.scaling.spark import OnSpark, PerceptronClassifier
 
-        def strike(delay: float = 5 + 5 * random.Random(trial).random(), ended: Any = ended) -> None:
-            if not ended.wait(delay):
-                found = subprocess.run(
-                    ["pgrep", "-P", ",".join(_children()), "-f", what], capture_output=True, text=True
-                )
-                for pid in found.stdout.split()[-1:]:
-                    os.kill(int(pid), signal.SIGKILL)
-
-        model = _on_spark(
-            master,
-            AveragedPerceptron(tol=None),
-            X,
-            y,
-            6,
-            lambda _, strike=strike: threading.Thread(target=strike, daemon=True).start(),
+    master, word = {
+        "spark python worker": ("local[2,20]", "pyspark.daemon"),
+        "spark executor": ("local-cluster[2,1,1024]", "CoarseGrainedExecutorBackend"),
+    }[engine]
+    session = spark_session(master)
+    for number in chosen:
+        strike = Strike(number, 0.4, lambda: [pid for pid, line in _children().items() if word in line])
+        frame = PerceptronClassifier(shardCol="shard", orderCol="place")._prepared(parts.spark(session)).persist()
+        # A callback cannot be a parameter of Spark's, and so the estimator is fitted as PerceptronClassifier does it.
+        yield (
+            number,
+            fit_shards(AveragedPerceptron(tol=None, callback=strike), OnSpark(frame), rounds=rounds),
+            strike.dead,
         )
-        ended.set()
-        same += digest(model) == wanted
-    return same
+        frame.unpersist()
+    session.stop()
 
 
-def _children() -> list[str]:
-    """Return all processes that this one has started."""
-    found, new = [], [str(os.getpid())]
+def _children() -> dict[str, str]:
+    """Return all processes that this one has started, and those that they have, with their commands."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    processes = [line.split(None, 2) for line in listed.splitlines()]
+    found, new = {}, {str(os.getpid())}
     while new:
-        found += new
-        listed = subprocess.run(["pgrep", "-P", ",".join(new)], capture_output=True, text=True, check=False)
-        new = listed.stdout.split()
+        born = {pid: args for pid, parent, args in processes if parent in new}
+        found |= born
+        new = set(born)
     return found
 
 
@@ -335,7 +397,7 @@ def round_(quick: bool, spark: bool) -> None:
     from rosenblatt.learn.mixing import Learn, Lesson, Round
     from rosenblatt.learn.multiclass import code
     from rosenblatt.methods.first_order import FirstOrder
-    from rosenblatt.scaling.dask import OnDask
+    from rosenblatt.scaling.dask import Engine, OnDask
     from rosenblatt.verbs.learning import PerceptronRule
 
     for name in ("covtype", "imdb"):
@@ -344,9 +406,9 @@ def round_(quick: bool, spark: bool) -> None:
         state = method.start(1, X.shape[1], np.float64)
         lesson = Lesson(method, np.unique(y), code(2, "ovr"), np.ones(2))
         full = Learn(lesson, Round(1, state.W, state.b, state.t, np.arange(1), 1.0))
-        with dask_cluster(2) as client:
+        with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
             settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
-            shards = OnDask.of(client, *dask_blocks(X, y, 8), **settings)
+            shards = OnDask.of(Engine(client), *Parts(folder, X, y, 8).dask(), **settings)
             found: dict[str, list[float]] = {"engine": [], "engine, states": [], "whole round": []}
             for _ in range(3 if quick else 9):
                 for key, work in zip(found, (_nothing, _Idle(full), full), strict=True):
@@ -369,16 +431,20 @@ class _Idle:
 
 
 def memory(quick: bool, spark: bool) -> None:
-    """Measure the memory of workers that read a set of files again in each round."""
+    """Measure the memory of workers that read files again in each round: the same for a set eight times as large."""
+    for megabytes in (8, 64) if quick else (256, 2048):
+        _memory(megabytes << 20, 8)
+
+
+def _memory(size: int, count: int) -> None:
     from rosenblatt.scaling.dask import fit
 
-    size, count = (64 << 20) if quick else (2 << 30), 8
     with tempfile.TemporaryDirectory() as folder:
-        line = " ".join(f"{j * 13 + 1}:{j % 7 + 0.5}" for j in range(60))
-        block = "".join(f"{'1' if k % 2 else '-1'} {k % 12 + 1}:1 {line[8:]}\n" for k in range(2000))
+        line = " ".join(f"{j * 13 + 20}:{j % 7 + 0.5}" for j in range(60))
+        block = "".join(f"{'1' if k % 2 else '-1'} {k % 12 + 1}:1 {line}\n" for k in range(2000))
         for number in range(count):
             with open(f"{folder}/{number}.svm", "w") as file:
-                for _ in range(size // count // len(block)):
+                for _ in range(max(1, size // count // len(block))):
                     file.write(block)
         total = sum(os.path.getsize(f"{folder}/{number}.svm") for number in range(count))
         with dask_cluster(2) as client:
@@ -387,7 +453,14 @@ def memory(quick: bool, spark: bool) -> None:
             fit(AveragedPerceptron(tol=None), f"{folder}/*.svm", client=client, rounds=2, hold=False, format="svmlight")
             seconds = time.perf_counter() - start
             after = client.run(_peak)
-    report(check="memory", bytes=total, seconds=seconds, before=list(before.values()), after=list(after.values()))
+    report(
+        check="memory",
+        megabytes_of_files=total / 1e6,
+        seconds=seconds,
+        megabytes_before=list(before.values()),
+        megabytes_after=list(after.values()),
+        driver_megabytes=_peak(),
+    )
 
 
 def _peak() -> float:
@@ -401,7 +474,7 @@ def certificates(quick: bool, spark: bool) -> None:
     from rosenblatt.scaling.dask import certify as certify_on_dask
 
     generator = np.random.default_rng(0)
-    n = 5_000 if quick else 100_000
+    n = 5_000 if quick else 200_000
     X = generator.normal(size=(n, 10))
     height = X @ generator.normal(size=10)
     grid = generator.integers(-3, 4, (n, 5)).astype(float)
@@ -420,9 +493,9 @@ def certificates(quick: bool, spark: bool) -> None:
         "three classes, separable": (X, (X @ generator.normal(size=(10, 3))).argmax(axis=1)),
         "three classes, overlapping": (X, generator.integers(0, 3, n)),
     }
-    with dask_cluster(2) as client:
+    with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
         for name, (rows, y) in sets.items():
-            blocks = dask_blocks(rows, y, 8)
+            blocks = Parts(folder, rows, y, 8).dask()
             tracemalloc.start()
             start = time.perf_counter()
             found = certify_on_dask(*blocks, client=client)

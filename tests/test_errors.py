@@ -11,6 +11,7 @@ KINDS = {
     "InvalidArgument": TypeError,
     "NotAvailable": AttributeError,
     "MissingExtra": ImportError,
+    "NoWorker": TimeoutError,
     "TooLarge": ValueError,
 }
 

@@ -24,6 +24,10 @@ class MissingExtra(RosenblattError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
 
+class NoWorker(RosenblattError, TimeoutError):
+    """A cluster had no worker for so long that one does not wait any more."""
+
+
 class ScaleWarning(UserWarning):
     """A column of the data outweighs the others, so that little is learned from those."""
 

@@ -50,6 +50,32 @@ def test_the_model_reads_files_as_it_was_trained(folder):
     assert json.loads(shown.stdout)["parameters"]["shards"] == 3
 
 
+@pytest.mark.filterwarnings("ignore")  # of Dask and of what it imports
+def test_a_scheduler_of_dask_gives_the_bits_of_threads(folder):
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    files = [folder / f"part-{k}.svm" for k in range(4)]
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        where = ("--dask", cluster.scheduler_address)
+        for options in (
+            (),
+            ("--learner", "perceptron", "--epochs", 3, "--shuffle"),
+            ("--learner", "passive-aggressive"),
+        ):
+            here = trained(folder, *files, "--shards", 4, *options)
+            there = trained(folder, *files, *where, *options)
+            assert (here.W.tobytes(), here.b.tobytes()) == (there.W.tobytes(), there.b.tobytes())
+            assert here.origin["reading"] == there.origin["reading"]
+            assert there.origin["training"]["parameters"]["shards"] == 4
+        two, there = (trained(folder, *files, "--shards", 2, *engine) for engine in ((), where))
+        assert two.W.tobytes() == there.W.tobytes() != here.W.tobytes()
+        done = run("train", folder / "all.svm", *where, "--shards", 2, "--model", folder / "m", code=1)
+        assert "1 files cannot become 2 shards" in done.stderr
+    done = run("train", files[0], "--dask", "tcp://127.0.0.1:1", "--model", folder / "m", code=1)
+    assert "There is no Dask scheduler at tcp://127.0.0.1:1" in done.stderr
+
+
 def test_what_shards_cannot_do_is_refused(folder):
     done = run("train", folder / "all.svm", "--model", folder / "m", "--shards", 2, "--holdout", 5, code=2)
     assert "--holdout is for training without shards" in done.stderr

@@ -14,7 +14,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed is n
 da = pytest.importorskip("dask.array")
 
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, certify, verify  # noqa: E402
-from rosenblatt.errors import InvalidInput  # noqa: E402
+from rosenblatt.errors import InvalidInput, NoWorker  # noqa: E402
 from rosenblatt.scaling import dask as scaling  # noqa: E402
 
 # Warnings of Dask and of what it imports are Dask's.
@@ -178,3 +178,24 @@ def test_what_cannot_be_trained_is_refused(client):
         scaling.fit(Perceptron(), rows, labels * 0)
     with pytest.raises(InvalidInput, match="option of files"):
         scaling.fit(Perceptron(), rows, labels, format="csv")
+    with (
+        dask.config.set({"rosenblatt.worker-timeout": 0}),
+        pytest.raises(InvalidInput, match="worker-timeout=0 is not possible"),
+    ):
+        scaling.fit(Perceptron(), rows, labels)
+
+
+def test_where_no_worker_is_left_one_does_not_wait_for_ever():
+    X, y = some_rows()
+    with (
+        dask.config.set({"rosenblatt.worker-timeout": "500ms"}),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        leaving = AveragedPerceptron(callback=lambda epoch: cluster.scale(0), tol=None)
+        for member in (leaving, AveragedPerceptron()):  # lost after some rounds; none from the start
+            options = {"rounds": 100_000, "client": client}
+            with ThreadPoolExecutor(1) as pool:
+                fitting = pool.submit(scaling.fit, member, *blocks(X, y), **options)
+                with pytest.raises(NoWorker, match=r"had no worker for 0\.5 s"):
+                    fitting.result(timeout=120)

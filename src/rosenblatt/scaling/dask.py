@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import InvalidInput, MissingExtra
+from rosenblatt.errors import InvalidInput, MissingExtra, NoWorker
 from rosenblatt.estimators.sharding import check_member, fit_shards
 from rosenblatt.learn.mixing import Late, merge, merge_tree
 from rosenblatt.learn.sharded import Shards, Work
@@ -36,6 +37,10 @@ Array = npt.NDArray[Any]
 RETRIES = 3
 # What says that they did.
 LOST = (distributed.KilledWorker, distributed.client.FutureCancelledError, distributed.comm.CommClosedError)
+# Seconds without any worker after which one gives up, and between two looks at how many there are.
+WORKER_TIMEOUT, LOOK_SECONDS = 300.0, 2.0
+# The name of the first among the settings of Dask.
+SETTING = "rosenblatt.worker-timeout"
 # Share of the workers' memory up to which the rows of files are kept there.
 HELD_SHARE = 0.4
 
@@ -85,6 +90,12 @@ def fit(
     estimator
         An ordinary one, fitted, with its `run_`.
 
+    Raises
+    ------
+    NoWorker
+        If the cluster had no worker at all, at the start or because all of them were lost, for 300 seconds, or for as
+        long as the setting "rosenblatt.worker-timeout" of `dask.config` says.
+
     Examples
     --------
     >>> from distributed import Client
@@ -94,7 +105,8 @@ def fit(
     ...     model = fit(AveragedPerceptron(), ["day-1.svm", "day-2.svm"], rounds=5)
     """
     check_member(estimator)
-    held = OnDask.of(_client(client), data, y, shards=shards, sample_weight=sample_weight, hold=hold, reading=reading)
+    engine = Engine(_client(client))
+    held = OnDask.of(engine, data, y, shards=shards, sample_weight=sample_weight, hold=hold, reading=reading)
     return fit_shards(estimator, held, rounds=rounds, mixing=mixing)
 
 
@@ -167,11 +179,54 @@ def certify(
     -------
     Certificate
     """
-    held = OnDask.of(_client(client), data, y, shards="partitions", sample_weight=None, hold=None, reading=reading)
+    engine = Engine(_client(client))
+    held = OnDask.of(engine, data, y, shards="partitions", sample_weight=None, hold=None, reading=reading)
     return certify_shards(held, margin=margin, time_limit=time_limit)
 
 
 # -------------------------------------------------------------------------------------------------------------- shards
+
+
+class Engine:
+    """A client of Dask, and how long its results are waited for while there is no worker.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    worker_timeout : float
+        Seconds, by the settings of Dask.
+    """
+
+    def __init__(self, client: Any) -> None:
+        given = dask.config.get(SETTING, WORKER_TIMEOUT)
+        self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(given))
+        if not self.worker_timeout > 0:
+            raise InvalidInput(f"The setting {SETTING}={shown(given)} is not possible. Set it to seconds above 0.")
+
+    def submit(self, *task: Any) -> Any:
+        """Return the future of a task that is not shared with others of the same name."""
+        return self.client.submit(*task, pure=False)
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Return what the scheduler knows of its workers."""
+        return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
+
+    def result(self, future: Any) -> Any:
+        """Return the result of a future. Dask waits for ever where no worker is left: not so here."""
+        seen = monotonic()
+        while True:
+            try:
+                return future.result(timeout=min(LOOK_SECONDS, self.worker_timeout))
+            except TimeoutError:
+                if future.done():  # an error of the task itself, whatever its name
+                    return future.result()
+            if self.workers():
+                seen = monotonic()
+            elif monotonic() - seen >= self.worker_timeout:
+                raise NoWorker(
+                    f"The Dask scheduler at {self.client.scheduler.address} had no worker for "
+                    f"{self.worker_timeout:g} s. Start workers, as with dask worker, or set {SETTING} higher."
+                )
 
 
 class OnDask(Shards):
@@ -179,17 +234,17 @@ class OnDask(Shards):
 
     Attributes
     ----------
-    client : distributed.Client
+    engine : Engine
     shards : dict from int to Future
         By number, in their order.
     """
 
-    def __init__(self, client: Any, shards: dict[int, Any]) -> None:
-        self.client, self.shards = client, shards
+    def __init__(self, engine: Engine, shards: dict[int, Any]) -> None:
+        self.engine, self.shards = engine, shards
 
     @classmethod
     def of(
-        cls, client: Any, data: Any, y: Any, *, shards: Any, sample_weight: Any, hold: Any, reading: dict[str, Any]
+        cls, engine: Engine, data: Any, y: Any, *, shards: Any, sample_weight: Any, hold: Any, reading: dict[str, Any]
     ) -> OnDask:
         """Return partitions as shards, held by the workers."""
         if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
@@ -197,15 +252,15 @@ class OnDask(Shards):
         if _are_paths(data):
             if y is not None or sample_weight is not None:
                 raise InvalidInput("Files have their labels and weights in them. Leave y and sample_weight out.")
-            return cls(client, _files(client, data, shards, hold, reading))
+            return cls(engine, _files(engine, data, shards, hold, reading))
         if reading:
             raise InvalidInput(f"{next(iter(reading))}= is an option of files. Leave it out for arrays and frames.")
-        blocks = _blocks(data, y, sample_weight, shards)
+        blocks, client = _blocks(data, y, sample_weight, shards), engine.client
         futures = {
             number: client.submit(shard_of_block, number, *client.compute(parts), pure=False, retries=RETRIES)
             for number, parts in enumerate(blocks)
         }
-        return cls(client, futures)
+        return cls(engine, futures)
 
     def combine(self, work: Work, late: Late = never) -> Any:
         """Call `work` where each shard is, and merge by a tree of tasks; try again if too many workers died."""
@@ -218,7 +273,7 @@ class OnDask(Shards):
         raise AssertionError("unreachable")
 
     def _combine(self, work: Work) -> Any:
-        submit: Callable[..., Any] = self._submit
+        submit: Callable[..., Any] = self.engine.submit
         # Not scattered: what is scattered has no lineage, and dies with its worker. The warning of a large graph is for
         # data; this is the state, once.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
@@ -230,14 +285,11 @@ class OnDask(Shards):
             kept.append(submit(merge, first, second))
             return kept[-1]
 
-        return merge_tree(parts, merged).result()
-
-    def _submit(self, *task: Any) -> Any:
-        return self.client.submit(*task, pure=False)
+        return self.engine.result(merge_tree(parts, merged))
 
     def each(self, work: Work) -> Iterator[Any]:
         """Yield what `work` returns for each shard, one after the other."""
-        return (self._submit(work, shard).result() for shard in self.shards.values())
+        return (self.engine.result(self.engine.submit(work, shard)) for shard in self.shards.values())
 
     def keep(self, numbers: Sequence[int]) -> None:
         """Forget all shards but these."""
@@ -340,7 +392,7 @@ def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]
     return [list(part) for part in zip(*columns, strict=True)]
 
 
-def _files(client: Any, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
+def _files(engine: Engine, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
     """Return the files of each shard, as futures."""
     paths, options, names = decided(data, reading)
     count = len(paths) if shards == "partitions" else shards
@@ -350,11 +402,10 @@ def _files(client: Any, data: Any, shards: Any, hold: bool | None, reading: dict
             "fewer shards."
         )
     if hold is None:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        limits = [worker["memory_limit"] for worker in workers]
+        limits = [worker["memory_limit"] for worker in engine.workers()]
         hold = not limits or 0 in limits or parsed_bytes(paths) <= HELD_SHARE * sum(limits)
     return {
-        number: client.submit(
+        number: engine.client.submit(
             shard_of_files, number, FileRows(group, options), names, hold, pure=False, retries=RETRIES
         )
         for number, group in enumerate(in_groups(paths, count))
