@@ -35,9 +35,9 @@ from rosenblatt.methods.method import (
     copy_state,
     new_counts,
     order_of,
-    present_in_pieces,
     start_state,
 )
+from rosenblatt.methods.pieces import present_in_pieces
 from rosenblatt.methods.scores import ENTRIES_PER_WEIGHT, scores
 from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer

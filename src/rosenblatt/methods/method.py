@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
-from rosenblatt.data.table import Table, part_of
+from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
@@ -27,8 +27,6 @@ Order = Literal["C", "F"]
 
 # Weights that NumPy looks through in less time than it takes to load a compiled loop.
 FEW_WEIGHTS = 1 << 12
-# Entries of rows, for each problem, that are presented between two pauses: a fraction of a second.
-PIECE_ENTRIES = 1 << 27
 
 
 def never() -> bool:
@@ -244,14 +242,6 @@ class Method:
         for name in self.signed:
             array = getattr(state, name)
             array *= array.dtype.type(factor)
-
-
-def present_in_pieces(method: Method, shown: Pass, state: Any, entries: int) -> None:
-    """Present rows of so many entries, with pauses in which an interrupt is heard; the result is the same."""
-    n_rows, (problems, features) = shown.size, state.W.shape
-    size = max(1, PIECE_ENTRIES // method.trial_cost(max(1, entries // max(1, n_rows)), features, problems))
-    for first in range(0, n_rows, size):
-        method.present(shown._replace(order=part_of(shown.order, first, size, n_rows)), state, state)
 
 
 def start_state(

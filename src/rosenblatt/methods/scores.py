@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import ALL_ROWS, Table, part_of
-from rosenblatt.methods.method import PIECE_ENTRIES
+from rosenblatt.methods.pieces import PIECE_ENTRIES
 from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
 
 Array = npt.NDArray[Any]

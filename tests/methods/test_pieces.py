@@ -1,0 +1,33 @@
+"""Rows in pieces give what all rows at once give."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.data.table import as_table
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods import pieces
+from rosenblatt.methods.covariance import Arow
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Pass, new_counts
+from rosenblatt.methods.pieces import present_in_pieces
+from rosenblatt.verbs.learning import PerceptronRule
+
+
+@pytest.mark.parametrize("method", [FirstOrder(PerceptronRule(0.0, 0.0), averaged=True), Arow(1.0)], ids=str)
+def test_pieces_of_any_size_change_no_bit(method, monkeypatch):
+    rng = np.random.default_rng(0)
+    table, label = as_table(rng.normal(size=(40, 3))), rng.integers(0, 3, 40).astype(np.int32)
+    task, every = make_task(label, code(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0), np.empty(0, np.int32)
+
+    def learned(entries):
+        monkeypatch.setattr(pieces, "PIECE_ENTRIES", entries)
+        state, counts = method.start(3, 3, np.float64), new_counts(3)
+        present_in_pieces(
+            method, Pass(table.rows, task, every, every, np.arange(3), 1.0, counts, False), state, table.entries
+        )
+        return [array.tobytes() for array in state], counts.mistakes.tolist()
+
+    at_once = learned(1 << 27)
+    assert sum(at_once[1]) > 0
+    for entries in (1, 30, 100):
+        assert learned(entries) == at_once
