@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from oracles import family
-from rosenblatt import Adaline, AdalineRegressor, SoftMargin, load, save
+from rosenblatt import Adaline, AdalineRegressor, load, save
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stopping import Stop
 from strategies import integer_sets
@@ -115,10 +115,6 @@ DIVERGING = {
     "normalised": (Adaline(eta0=3.0), "eta0, which is stable below 2"),
     "plain": (Adaline(eta0=1.0, normalised=False), r"stable below 2/\|x\|\^2"),
     "all epochs": (Adaline(eta0=2.5, tol=None, max_iter=8), "eta0, which is stable below 2"),
-    "soft margin": (
-        SoftMargin(loss="logistic", penalty="l2", schedule="constant", eta0=100.0, alpha=0.1),
-        "lower the learning rate",
-    ),
 }
 
 

@@ -411,7 +411,10 @@ CALLS = {
             lambda at: plots.plot_trace([1], X[:, :2], Y),
             "A trial is 1, not a Trial. Pass what rosenblatt.trace yields.",
         ),
-        (lambda at: plots.plot_boundary(5, X[:, :2], Y), "int has no coef_: it is not fitted, or not linear."),
+        (
+            lambda at: plots.plot_boundary(5, X[:, :2], Y),
+            "int has no predict. Pass a fitted classifier, or what train returns.",
+        ),
         (lambda at: plots.plot_boundary(at.model, X, Y), "features; a picture of the plane needs 2."),
         (
             lambda at: plots.plot_certificate(5, X[:, :2], Y),

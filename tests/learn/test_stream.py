@@ -406,6 +406,7 @@ def test_a_fit_goes_on_as_a_stream_and_its_record_stays():
         (AROW(), {"r": 50.0}),
         (AROW(), {"covariance": "full"}),
         (Winnow(), {"factor": 1.1}),
+        (PassiveAggressive(), {"loss": "squared_hinge"}),
         (SoftMargin(), {"loss": "logistic"}),
     ],
     ids=str,
@@ -456,7 +457,7 @@ LARGE = np.array([[1e14, 0.0], [1e14, 0.0]], np.float32)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(), SoftMargin(alpha=0.01, penalty="l1")], ids=str)
+@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(), Perceptron(alpha=0.01, penalty="l1")], ids=str)
 def test_a_chunk_that_overflows_leaves_the_stream_as_it_was(model, storage):
     rows, y = np.array([[1.0, 2.0], [-1.0, 1.0], [0.5, -2.0]], np.float32), np.array([0, 1, 1])
     stream = clone(model).partial_fit(rows, y)

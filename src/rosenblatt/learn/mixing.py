@@ -541,6 +541,5 @@ class Measure:
 def rows_of_shards(n_rows: int, subset: Array, shards: int) -> Iterator[tuple[int, Array]]:
     """Yield the number and the rows of each shard that has any: neighbours, as even as can be."""
     rows = subset if subset.size else row_numbers(np.arange(n_rows))
-    for number, own in enumerate(np.array_split(rows, shards)):
-        if own.size:
-            yield number, own
+    # More shards than rows: those behind the rows are empty, however many they are.
+    yield from enumerate(np.array_split(rows, max(1, min(shards, rows.size))))

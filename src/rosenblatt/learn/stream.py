@@ -85,6 +85,10 @@ class Settings:
     class_weight: Mapping[Any, float] | None = None
     takes_new_classes: bool = True
 
+    def __eq__(self, other: Any) -> bool:
+        # In words too, which name the types: rules are tuples, and equal ones of two types are different rules.
+        return vars(self) == vars(other) and repr(self.method) == repr(other.method)
+
     @property
     def rate_scale(self) -> float:
         """Rate that the weights of the state are in units of."""

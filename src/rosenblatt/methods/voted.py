@@ -74,7 +74,7 @@ class Voted(FirstOrder):
     log : CopiedUpdates
     """
 
-    log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False)
+    log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
 
     def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial, and keeps its updates."""
