@@ -26,7 +26,7 @@ from rosenblatt.lab.catalogue import (
 
 FAMILY = {
     "Perceptron", "AveragedPerceptron", "VotedPerceptron", "PocketPerceptron", "PassiveAggressive", "AROW", "Winnow",
-    "Adaline", "SoftMargin", "MaximumMargin", "KernelPerceptron",
+    "ALMA", "ROMMA", "Adaline", "SoftMargin", "MaximumMargin", "KernelPerceptron",
 }  # fmt: skip
 
 

@@ -143,6 +143,11 @@ const RULES = {
     if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
     return `${misclassified(frame)}, so each weight is multiplied by a power of its feature: ${corrected(frame)}.`;
   },
+  projected(_, frame) {
+    if (!frame.changed) return `${onItsSide(frame)}, and far enough: nothing changes.`;
+    const where = frame.mistake ? misclassified(frame) : tooClose(frame);
+    return `${where}, so the weights move towards the widest margin: ${corrected(frame)}.`;
+  },
   soft_margin(run, frame) {
     if (frame.row < 0) return batch(run, frame);
     const margin = `\`x_${frame.row + 1}\`: \`y f(x) = ${short(frame.sign * frame.score)}\``;
