@@ -9,7 +9,7 @@ from rosenblatt import ALMA, AROW, ROMMA, Perceptron, VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.methods import method as method_module
+from rosenblatt.methods import pieces as pieces_module
 from rosenblatt.methods.method import Pass, best_order, check_start, copy_state, new_counts, order_of, start_state
 from rosenblatt.methods.scores import scores
 from ways import METHODS, STREAMING, trained
@@ -173,7 +173,7 @@ def test_scores_and_streams_do_not_depend_on_the_pieces_that_they_are_cut_into(m
         whole = Perceptron().partial_fit(rows, y)
         expected = whole.decision_function(rows)
         with monkeypatch.context() as patch:
-            patch.setattr(method_module, "PIECE_ENTRIES", 30)
+            patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
             patch.setattr("rosenblatt.methods.scores.PIECE_ENTRIES", 30)
             pieces = Perceptron().partial_fit(rows, y)
             assert pieces.coef_.tolist() == whole.coef_.tolist()
@@ -196,7 +196,7 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
         return present(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(method_module, "PIECE_ENTRIES", 30)
+        patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
         patch.setattr(kind, "present", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, rng.integers(0, 3, 60))
@@ -227,7 +227,7 @@ def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monke
         return present(self, shown, state, into)
 
     with monkeypatch.context() as patch:
-        patch.setattr(method_module, "PIECE_ENTRIES", 1)
+        patch.setattr(pieces_module, "PIECE_ENTRIES", 1)
         patch.setattr(kind, "present", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(few, np.arange(20) % 2)
