@@ -62,7 +62,8 @@ def hash_spans(text, start, end, seed, mask, column):
     """Write the hash of each span, and the mask, into `column`; `seed` has one seed for all spans, or one for each."""
     step = np.int64(seed.size > 1)
     for k in range(start.size):
-        column[k] = np.int64(murmur(text, np.int64(start[k]), np.int64(end[k]), seed[k * step]) & U(mask))
+        h = np.int64(murmur(text, np.int64(start[k]), np.int64(end[k]), seed[k * step]) & U(mask))
+        column[k] = h - (h >> 31 << 32)  # all 32 bits fit, as a number with a sign
 
 
 # ------------------------------------------------------------------------------------------------------------ words
