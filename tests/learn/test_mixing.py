@@ -212,3 +212,23 @@ def test_what_has_no_mean_is_refused_with_a_reason():
         check_mixing(Arow(1.0, False))
     with pytest.raises(InvalidInput, match="uniform"):
         check_mixing(METHODS[0], "by size")
+
+
+@pytest.mark.parametrize("features", [4, 6, 6000])
+def test_rows_that_are_read_again_with_another_width_reach_no_loop(features):
+    """An engine may compute a partition anew, from a source that has changed."""
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    X, y = some_rows(d=features)
+    rule, (state, given_round) = lesson(method, order="cyclic"), start(method, 5)
+    for work in (Learn(rule, given_round), Measure(rule, method.hyperplanes(state))):
+        with pytest.raises(InvalidInput, match=f"Rows have {features} features, and had 5"):
+            work(shard(0, X, y))
+
+
+def test_a_label_that_appears_between_two_rounds_is_not_taken_for_another():
+    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    X, y = some_rows()
+    with pytest.raises(InvalidInput, match="A label appeared after the first reading"):
+        Learn(lesson(method, order="cyclic"), start(method, 5)[1])(
+            shard(0, X, np.where(np.arange(len(y)) == 3, "zzz", y))
+        )

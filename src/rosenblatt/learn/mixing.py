@@ -305,6 +305,19 @@ class Lesson:
         )
 
 
+def _rows_for(lesson: Lesson, portion: Portion, features: int) -> tuple[Table, Task]:
+    """Return the rows of a portion and what they teach.
+
+    An engine may read them again in each round, and nobody promises that they are the same: loops check no index.
+    """
+    if portion.table.shape[1] != features:
+        raise InvalidInput(
+            f"Rows have {portion.table.shape[1]} features, and had {features} when they were first read. Train on data "
+            "that does not change meanwhile."
+        )
+    return with_dtype(portion.table, lesson.dtype), lesson.task(portion)
+
+
 class Round(NamedTuple):
     """What every shard begins a round with.
 
@@ -399,7 +412,9 @@ class Learn:
 def _present(work: Learn, portion: Portion, seed: int, state: Weights, counts: Any, late: Late) -> int:
     """Present the rows of a portion once; return how many were presented before it was late."""
     lesson, given = work.lesson, work.round
-    table, task = with_dtype(portion.table, lesson.dtype), lesson.task(portion)
+    table, task = _rows_for(lesson, portion, given.W.shape[1])
+    if task.label.min() < 0:
+        raise InvalidInput("A label appeared after the first reading. Train on data that does not change meanwhile.")
     order = Order(lesson.order, task.label, portion.rows, seed, portion.by_blocks).draw()
     cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
     size, first = max(1, ENTRIES_PER_LOOK // cost), 0
@@ -512,7 +527,7 @@ class Measure:
 
     def _errors(self, portion: Portion, late: Late) -> Errors:
         lesson, found = self.lesson, Errors(0.0, 0.0)
-        table, task = with_dtype(portion.table, lesson.dtype), lesson.task(portion)
+        table, task = _rows_for(lesson, portion, self.planes.W.shape[1])
         size = max(1, ENTRIES_PER_LOOK // (self.planes.b.size * max(1, table.entries // table.shape[0])))
         for first in range(0, portion.size, size):
             if late():
