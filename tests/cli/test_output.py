@@ -20,7 +20,7 @@ def watched(stream, chunks=3, quiet=False):
         watch.last -= 100
         watch.start -= 1
         watch.after_chunk(SimpleNamespace(epoch=1, trials=5000, mean_loss=0.25))
-    watch.after_epoch(SimpleNamespace(number=1, mistakes=7, loss=0.25, error=0.125), 5000)
+    watch.after_epoch(SimpleNamespace(number=1, mistakes=7, loss=0.25, error=0.125))
     watch.clear()
     return stream.getvalue()
 

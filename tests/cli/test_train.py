@@ -204,6 +204,23 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
             assert not checkpoint.exists()
 
 
+@pytest.mark.parametrize("more", [[], ["--holdout", 7]], ids=str)
+def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more, monkeypatch, tmp_path):
+    """The resumed process presents no row before its first epoch is over."""
+    from rosenblatt.learn.checkpoint import Checkpoint
+
+    options = ["--epochs", 1, "--tol", "none", "--intercept-scaling", 1, *more]
+    run("train", folder / "two.svm", "--model", folder / "unbroken", *options)
+    killed, checkpoint = tmp_path / "killed", tmp_path / "checkpoint"
+    options += ["--checkpoint", checkpoint, "--every", 0, "--resume"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", lambda self: None)  # as if killed before the file was removed
+        run("train", folder / "two.svm", "--model", killed, *options)
+    killed.unlink()
+    assert "Resuming." in run("train", folder / "two.svm", "--model", killed, *options).stderr
+    assert killed.read_bytes() == (folder / "unbroken").read_bytes()
+
+
 def test_an_interruption_writes_the_model_so_far_and_says_so(folder, long_task):
     model, checkpoint = folder / "interrupted", folder / "interrupted.checkpoint"
     options = [option for option in long_task if option != "-q"]

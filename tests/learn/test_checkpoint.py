@@ -34,6 +34,7 @@ def train(path, case, stop_after=None, *, resume=False, identity="this"):
 
 CASES = [
     ("perceptron", {}, 2, {}),
+    ("perceptron", {}, 4, {"batch": True}),
     ("averaged", {}, 4, {"order": "shuffled"}),
     ("averaged", {"eta0": 0.3}, 2, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "patience": 2}),
     ("arow", {}, 2, {"keep": "best"}),

@@ -35,17 +35,16 @@ class Watch:
         self.start = self.last = time.monotonic()
         self.drawn = False
         self.rows = 0  # of the epochs that are over
-        self.epoch = 1
+        self.rows_of_epoch = 0
 
     def after_chunk(self, presenter: Any) -> None:
         """Show how far an epoch is, if it is time to."""
-        if presenter.epoch != self.epoch:
-            self.epoch = presenter.epoch
+        self.rows_of_epoch = presenter.trials
         now = time.monotonic()
         if self.quiet or now - self.last < (SECONDS_PER_FRAME if self.terminal else SECONDS_PER_LINE):
             return
         self.last = now
-        rows = self.rows + presenter.trials
+        rows = self.rows + self.rows_of_epoch
         speed = rows / max(now - self.start, 1e-9)
         progress = self.source.progress()
         share = progress.bytes_read / progress.bytes_total if progress.bytes_total else None
@@ -63,9 +62,9 @@ class Watch:
             part = "" if share is None else f" {share:.0%}"
             self._line(f"epoch {presenter.epoch}{part}: {rows} rows in all, {count(speed)} rows/s, {loss}")
 
-    def after_epoch(self, epoch: Any, rows: int) -> None:
+    def after_epoch(self, epoch: Any) -> None:
         """Print the line of an epoch."""
-        self.rows += rows
+        self.rows, self.rows_of_epoch = self.rows + self.rows_of_epoch, 0
         if not self.quiet:
             error = "" if epoch.error is None else f", held-out error {epoch.error:.4f}"
             self._line(f"epoch {epoch.number}: {words.count(epoch.mistakes, 'mistake')}, loss {epoch.loss:.4f}{error}")

@@ -143,7 +143,6 @@ class _Training:
         self.told, job = job_of(self.source, options, validates=bool(validation or holdout))
         self.watch = Watch(self.source, job.plan.epochs, self.quiet or self.as_json)
         self.checkpoint = self._checkpoint(job, holdout, validation)
-        self.presenter: Any = None
         plan = replace(job.plan, callback=self._after_epoch)
         self.job = replace(
             job,
@@ -196,7 +195,6 @@ class _Training:
     # -------------------------------------------------------------------------------------------------- while it runs
 
     def _after_chunk(self, presenter: Any) -> None:
-        self.presenter = presenter
         self.watch.after_chunk(presenter)
         if self.checkpoint is not None:
             if self.interruption():
@@ -205,7 +203,7 @@ class _Training:
                 self.checkpoint.after_chunk(presenter)
 
     def _after_epoch(self, epoch: Any) -> bool:
-        self.watch.after_epoch(epoch, self.presenter.trials)
+        self.watch.after_epoch(epoch)
         return self.interruption()
 
     def run(self) -> int:
@@ -255,7 +253,7 @@ class _Training:
             return
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
-        if self.presenter.look.in_runs and self.job.plan.order == "cyclic":
+        if outcome.in_runs and self.job.plan.order == "cyclic":
             note("Rows with the same label come together, which learning suffers from: shuffle the file, or --shuffle.")
         self._collisions()
         note(f"It stopped because {run.reason}")

@@ -96,6 +96,7 @@ def _take(presenter: InChunks, identity: str) -> Content:
         "classes": presenter.classes,
         "label_counts": presenter.look.counts,
         "state": presenter.state,
+        "sum": presenter.sum,
         "counts": list(presenter.counts),
         "best": trainer.best,
         "mark": None if cycle is None else list(cycle.mark),
@@ -110,6 +111,8 @@ def _put(trainer: Trainer, content: Content) -> None:
     arrays: Any = content["attributes"]
     presenter.begin()
     _copy(presenter.method, arrays["state"], presenter.state)
+    if presenter.sum is not None:
+        _copy(presenter.method, arrays["sum"], presenter.sum)
     for new, old in zip(presenter.counts, arrays["counts"], strict=True):
         expect(old.shape == new.shape and old.dtype == new.dtype, "its counts do not fit")
         new[:] = old

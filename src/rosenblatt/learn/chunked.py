@@ -117,6 +117,7 @@ class Outcome(NamedTuple):
     settings: Settings
     learned: Learned
     run: Run
+    in_runs: bool  # whether rows of one class come together
 
     def model(self, **more: Any) -> LinearModel:
         """Return the weights that predict."""
@@ -195,7 +196,7 @@ def _train(job: ChunkedJob, look: Look, first: Iterator[Chunk], resume: Resumpti
             resume.put(trainer)
         run = trainer.run()
     learned = Learned(look.classes, presenter.state, run.trials, sum(run.mistakes), ())
-    return Outcome(settings, learned, run)
+    return Outcome(settings, learned, run, look.in_runs)
 
 
 # --------------------------------------------------------------------------------------------------- before training
@@ -318,6 +319,7 @@ class InChunks(Presenter):
         self.cost = None if job.regression else self._costs()
         self.joint = not job.regression and is_joint(self.sign, settings.multiclass)
         self.state: Any = None
+        self.sum: Any = None  # of the updates of a batch so far
         self.planes: Any = None
         self.copied: Any = None
         self.parts = self.counted = 1 if self.joint else self.sign.shape[1]
@@ -342,6 +344,9 @@ class InChunks(Presenter):
         if self.state is None:
             pairs, problems = by_pairs(self.settings.multiclass), self.sign.shape[1]
             self.state = start_state(self.method, problems, self.look.table, None, self.rate_scale, by_pairs=pairs)
+            if self.plan.batch:
+                W = self.state.W
+                self.sum = self.method.start(problems, W.shape[1], W.dtype, order_of(W))
             repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and self.method.finite
             self.cycle = Cycle(self.state.W, self.state.b) if repeats else None
 
@@ -360,33 +365,24 @@ class InChunks(Presenter):
             for column in self.counts:
                 column[:] = 0
         self.resumed = False
-        rate, problems, into = self.plan.rate(epoch) / self.rate_scale, np.array(active), None
+        rate, problems = self.plan.rate(epoch) / self.rate_scale, np.array(active)
         complete = True
         for chunk, order in self._ordered(epoch):
             self.largest = max(self.largest, chunk.table.largest)
             if order.size:
                 self.begin()
-                into = self._into(into)
-                self._learn(chunk, order, problems, rate, into)
+                self._learn(chunk, order, problems, rate)
             self.chunks, self.position = self.chunks + 1, chunk.after
             if self.job.after_chunk is not None:
                 self.job.after_chunk(self)
             if clock.late or self.job.interrupted():
                 complete = False
                 break
-        return self._shown(epoch, into, complete)
+        return self._shown(epoch, complete)
 
-    def _into(self, into: Any) -> Any:
-        """Return what the updates are written to: the state, or in a batch their sum."""
-        if not self.plan.batch:
-            return self.state
-        if into is None:
-            problems, features = self.state.W.shape
-            into = self.method.start(problems, features, self.state.W.dtype, order_of(self.state.W))
-        return into
-
-    def _learn(self, chunk: Chunk, order: Array, problems: Array, rate: float, into: Any) -> None:
+    def _learn(self, chunk: Chunk, order: Array, problems: Array, rate: float) -> None:
         task = self._task(chunk)
+        into = self.sum if self.plan.batch else self.state
         table = chunk.table
 
         def work(share: Array) -> None:
@@ -399,12 +395,13 @@ class InChunks(Presenter):
             list(self.pool.map(work, np.array_split(problems, min(self.plan.threads, problems.size))))
         self.trials += order.size
 
-    def _shown(self, epoch: int, into: Any, complete: bool) -> Shown:
+    def _shown(self, epoch: int, complete: bool) -> Shown:
         if self.state is None:
             raise InvalidInput("There are no rows to learn from: all of them are held out, or have no weight.")
-        if self.plan.batch and into is not None:
-            self.state.W[:] += into.W
-            self.state.b[:] += into.b
+        if self.plan.batch:
+            for total, part in ((self.state.W, self.sum.W), (self.state.b, self.sum.b)):
+                total += part
+                part[:] = 0
         self.planes = None  # before the next ones take as much memory
         self.planes = self.method.hyperplanes(self.state)
         if not all_finite(self.planes):
