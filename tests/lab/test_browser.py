@@ -595,6 +595,23 @@ def test_dark_and_projector_are_a_key_away(lab):
     assert "play, pause" in lab.text("dialog[open]")
 
 
+def test_the_page_follows_the_system_until_somebody_chooses_and_prints_light(lab):
+    lab.open("data=or&t=5")
+    ground = "getComputedStyle(document.querySelector('.lab .panel')).backgroundColor"
+    light = lab.page.evaluate(ground)
+    lab.page.emulate_media(color_scheme="dark")
+    lab.wait(f"{ground} !== {json.dumps(light)}")
+    dark = lab.page.evaluate(ground)
+    lab.page.emulate_media(media="print", color_scheme="dark")
+    assert lab.page.evaluate(ground) == light
+    lab.page.emulate_media(media="screen", color_scheme="dark")
+    lab.press("d")
+    assert lab.page.evaluate(ground) == light
+    lab.page.emulate_media(color_scheme="light")
+    lab.press("d")
+    assert lab.page.evaluate(ground) == dark
+
+
 def test_everything_can_be_taken_away(lab, tmp_path):
     lab.open("data=or&t=9")
     saved = {}

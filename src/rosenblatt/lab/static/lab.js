@@ -466,16 +466,16 @@ function createLab(root, ask, options, catalogue, editable) {
 
   // ------------------------------------------------------------------------------------------------- looks
 
+  const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
   function switchTheme() {
-    const dark = getComputedStyle(root).colorScheme.includes("dark");
-    look.theme = dark ? "light" : "dark";
+    look.theme = root.dataset.theme === "dark" ? "light" : "dark";
     dress();
     go(look.t);
   }
 
   function dress() {
-    if (look.theme) root.dataset.theme = look.theme;
-    else delete root.dataset.theme;
+    root.dataset.theme = look.theme || (systemDark.matches ? "dark" : "light");
     root.classList.toggle("projector", look.projector);
   }
 
@@ -550,6 +550,10 @@ function createLab(root, ask, options, catalogue, editable) {
       "?": () => help.showModal(),
       s: () => frame.share.box.toggleAttribute("open"),
       e: () => frame.exports.box.toggleAttribute("open"),
+    });
+    systemDark.addEventListener("change", () => {
+      dress();
+      if (runs.length) go(look.t);
     });
     if (options.address) {
       window.addEventListener("hashchange", fromLocation);
