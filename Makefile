@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint docs gallery notebooks bench fuzz clean
+.PHONY: demo test nojit lint site docs gallery notebooks bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -23,7 +23,7 @@ NOJIT := tests/verbs tests/compiled tests/data tests/exact/test_signed_rows.py t
 	soft_margin.py voted.py winnow.py)
 
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.verbs --cov-fail-under=97 \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.verbs --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
 # The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright
@@ -41,10 +41,13 @@ lint: $(VENV)/.lint
 	$(NPX) --package=typescript@5.9.3 tsc -p .
 	$(NPX) @biomejs/biome@2.6.6 check --error-on-warnings
 
-# The site, in build/site: warnings are errors, every internal link leads somewhere, and every example on it is run.
-docs: $(VENV)/.docs
+# The site, in build/site: warnings are errors, and every internal link leads somewhere.
+site: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W -n -q -b html -d build/doctrees docs build/site
 	$(BIN)/python docs/check_links.py build/site
+
+# The site, and every example on it run, as `make test` does too.
+docs: site
 	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py
 
 # Notebooks from the examples, in build/notebooks.

@@ -573,6 +573,25 @@ def test_a_wrong_address_gets_a_sentence(lab, hash):
     assert len(lab.text(".told")) > 20
 
 
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ("random", "+1=1. The budget is full: a row, drawn at random, is dropped."),
+        ("forgetron", "The budget is full: every count shrinks, and the oldest row is dropped."),
+        ("projectron", "close to a sum of the rows that count: its share goes to them."),
+    ],
+)
+def test_a_full_budget_is_told(lab, rule, sentence):
+    scene = f"data=moons&n=30&learner=KernelPerceptron&param.budget=3&param.budget_rule={rule}"
+    recording = record_scene(Scene.from_query(scene)).recording
+    full = np.count_nonzero(recording.W.any(axis=1), axis=1)[np.r_[0, recording.at[:-1]]] == 3
+    t = int(np.flatnonzero(full & (recording.mistakes > 0))[0])
+    lab.open(f"{scene}&t={t + 1}")
+    told = lab.text(".told").replace("\n", "")
+    assert told.startswith(f"x{recording.row[t] + 1} is misclassified")
+    assert told.endswith(sentence)
+
+
 def test_unknown_keys_of_an_address_are_left_alone(lab):
     lab.open("data=and&colour=red&t=xyz&view=moon&chapter=99")
     assert lab.t == 0

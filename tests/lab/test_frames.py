@@ -66,10 +66,11 @@ def test_what_is_shown_is_what_a_fit_learns(name, seed):
     assert run.about["reason"] == model.run_.reason
     assert len(run.about["epochs_end"]) == model.run_.epochs
     if one.traits.kernel:
-        coef = np.zeros_like(model.dual_coef_)
-        np.add.at(coef, (run.arrays["problem"], run.arrays["slot"]), run.arrays["step"])
-        np.testing.assert_array_equal(coef, model.dual_coef_)
-        np.testing.assert_array_equal(run.arrays["slot_row"], model.support_)
+        shown, learned = np.zeros((2, len(model.dual_coef_), len(y)))
+        rows = run.arrays["slot_row"][run.arrays["slot"]]
+        np.add.at(shown, (run.arrays["problem"], rows), run.arrays["step"])
+        np.add.at(learned, (slice(None), model.support_), model.dual_coef_)
+        np.testing.assert_allclose(shown, learned, atol=1e-12)  # on a budget, changes that add up
         return
     learned = np.column_stack([model.coef_, model.intercept_])
     np.testing.assert_array_equal(run.about["final"], learned)

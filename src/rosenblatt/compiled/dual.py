@@ -27,7 +27,7 @@ class Block(NamedTuple):
     sample_weight: np.ndarray  # (n,) factor of the step
     K: np.ndarray  # (columns, n) similarities of some objects with the rows
     scores: np.ndarray  # (problems, n) kept up to date for the rows that are still to be presented
-    order: np.ndarray  # (trials,) places of the rows in the order of their presentation
+    order: np.ndarray  # (trials,) places of the rows in the order of their presentation; on a budget they rise
     is_whole: bool  # whether K has all similarities, and the scores of all rows are kept up to date
 
 
@@ -220,7 +220,7 @@ def run_evicting_block(shrinks, seed, block, columns, problems, vectors, progres
     coef, gram, born, count = vectors.coef, vectors.gram, vectors.born, vectors.count
     n, budget = scores.shape[1], coef.shape[1]
     step = np.empty(coef.shape[0])
-    for i in range(n):
+    for i in block.order:
         if not _find_mistakes(i, block, problems, progress, step):
             continue
         for p in range(step.size):
@@ -264,7 +264,7 @@ def run_projecting_block(residual, block, columns, problems, vectors, progress):
     coef, inverse, count = vectors.coef, vectors.gram, vectors.count
     n, budget = scores.shape[1], coef.shape[1]
     step, share = np.empty(coef.shape[0]), np.empty(budget)
-    for i in range(n):
+    for i in block.order:
         if not _find_mistakes(i, block, problems, progress, step):
             continue
         m = count[0]

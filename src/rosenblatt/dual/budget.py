@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -104,7 +105,9 @@ class BudgetState:
         return replace(self, damage=share @ self.damage, errors=share @ self.errors)
 
 
-def run_budgeted(job: DualJob, budget: Budget, state: BudgetState) -> tuple[Expansion, Run, BudgetState]:
+def run_budgeted(
+    job: DualJob, budget: Budget, state: BudgetState, after_trial: AfterTrial | None = None
+) -> tuple[Expansion, Run, BudgetState]:
     """Train on a budget.
 
     Parameters
@@ -113,6 +116,9 @@ def run_budgeted(job: DualJob, budget: Budget, state: BudgetState) -> tuple[Expa
     budget : Budget
     state : BudgetState
         Of the expansion that the job starts from. It is not changed.
+    after_trial : callable, optional
+        Called after each trial with the presenter, the block and the place of the row in it. It changes nothing: the
+        trials are those of a run that nobody follows, to the last bit.
 
     Returns
     -------
@@ -125,16 +131,21 @@ def run_budgeted(job: DualJob, budget: Budget, state: BudgetState) -> tuple[Expa
     """
     with Threads(alone=job.kernel.user_defined) as threads:
         presenter = Budgeted(job, threads, budget, state)
+        presenter.after_trial = after_trial
         record = run_presenter(job, presenter)
         # The problems end together, and the record has an end for each of them.
         stops = record.stops * (1 if presenter.joint else presenter.trials.size)
         return presenter.expansion(), replace(record, stops=stops), presenter.state
 
 
+AfterTrial = Callable[["Budgeted", loops.Block, int], None]
+
+
 class Budgeted(DualPresenter):
     """A run on a budget. Slots are the places for vectors, which all problems share."""
 
     shares_vectors = True
+    after_trial: AfterTrial | None = None
 
     def __init__(self, job: DualJob, threads: Threads, budget: Budget, state: BudgetState) -> None:
         super().__init__(job, threads)
@@ -171,6 +182,14 @@ class Budgeted(DualPresenter):
         block = loops.Block(
             number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), False
         )
+        if self.after_trial is None:
+            self._run(block, columns, problems)
+            return
+        for i in range(row.size):
+            self._run(block._replace(order=np.array([i])), columns, problems)
+            self.after_trial(self, block, i)
+
+    def _run(self, block: loops.Block, columns: Array, problems: loops.Problems) -> None:
         if self.budget.rule == "projectron":
             residual = self.budget.residual
             loops.run_projecting_block(residual, block, columns, problems, self.vectors, self.progress)

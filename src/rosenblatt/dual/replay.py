@@ -1,4 +1,4 @@
-"""Every trial of a run in the dual, from its log: the order of the rows is drawn again, and the updates are known."""
+"""Every trial of a run in the dual: from its log, or on a budget, which keeps none, from notes taken on the way."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.compiled.dual import Block
+from rosenblatt.data.memory import check_memory
+from rosenblatt.dual.budget import Budgeted
 from rosenblatt.dual.expansion import Expansion
 from rosenblatt.dual.kernels import take
 from rosenblatt.dual.presenter import DualJob
@@ -21,10 +24,9 @@ Array = npt.NDArray[Any]
 def replay(job: DualJob, learned: Expansion, run: Run, estimator: Any) -> Recording:
     """Return the recording of a run that started from nothing and kept its log.
 
-    The weights of the recording are the coefficients of the expansion, with a column for each vector.
+    The order of the rows is drawn again, and the updates are known. The weights of the recording are the coefficients
+    of the expansion, with a column for each vector.
     """
-    if job.start.rows.size:
-        raise InvalidInput("A warm start has no record of the trials before it. Fit a fresh estimator.")
     if run.trials > MAX_TRIALS:
         raise InvalidInput(f"A recording holds {MAX_TRIALS} trials; this run has {run.trials}. Take fewer epochs.")
     problems, vectors = learned.coef.shape
@@ -54,7 +56,59 @@ def replay(job: DualJob, learned: Expansion, run: Run, estimator: Any) -> Record
         at[t] = len(states) - 1
     b = np.zeros((len(states), problems))
     label = job.task.label[row].astype(np.int64)
-    return Recording(row, epoch, label, score, loss, mistakes, mistakes.copy(), at, np.array(states), b, run, estimator)
+    return Recording(
+        row, epoch, label, score, loss, mistakes, mistakes.copy(), at, np.array(states), b, run, estimator, learned.rows
+    )
+
+
+def check_start(job: DualJob) -> None:
+    """Raise InvalidInput unless a run starts from nothing."""
+    if job.start.rows.size:
+        raise InvalidInput("A warm start has no record of the trials before it. Fit a fresh estimator.")
+
+
+class BudgetNotes:
+    """What happened in each trial on a budget.
+
+    Parameters
+    ----------
+    job : DualJob
+        That starts from nothing.
+    """
+
+    def __init__(self, job: DualJob) -> None:
+        self.job, self.rows_per_epoch = job, job.subset.size or job.objects.shape[0]
+        self.notes: list[tuple[int, Array, float, float, int]] = []
+        self.so_far = 0.0, 0.0  # mistakes and loss of the epoch
+        # Rows that are vectors, and their coefficients.
+        self.states: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty((job.start.trials.size, 0)))]
+
+    def after_trial(self, presenter: Budgeted, block: Block, i: int) -> None:
+        """Write down a trial."""
+        trial = len(self.notes)
+        if trial == MAX_TRIALS:
+            raise InvalidInput(f"A recording holds {MAX_TRIALS} trials. Take fewer rows or epochs.")
+        before = self.so_far if trial % self.rows_per_epoch else (0.0, 0.0)
+        self.so_far = float(presenter.progress.mistakes.sum()), float(presenter.progress.loss.sum())
+        mistakes, loss = (now - then for now, then in zip(self.so_far, before, strict=True))
+        if mistakes:
+            self.states.append((presenter.member.copy(), presenter.coef()))
+        self.notes.append((int(block.row[i]), block.scores[:, i].copy(), loss, mistakes, len(self.states) - 1))
+
+    def recording(self, run: Run, estimator: Any) -> Recording:
+        """Return what was written down, with a column of weights for each row that was ever a vector."""
+        row, score, loss, mistakes, at = (np.array(column) for column in zip(*self.notes, strict=True))
+        vectors = np.unique(np.concatenate([member for member, _ in self.states]))
+        shape = len(self.states), self.states[0][1].shape[0], vectors.size
+        check_memory(8.0 * np.prod(shape), "A recording of so many weights", "Take fewer rows or epochs.")
+        W = np.zeros(shape)
+        for state, (member, coef) in zip(W, self.states, strict=True):
+            # A row may be there twice: mistaken again, before its first vector was dropped.
+            np.add.at(state.T, np.searchsorted(vectors, member), coef.T)
+        epoch, label = np.arange(row.size) // self.rows_per_epoch + 1, self.job.task.label[row].astype(np.int64)
+        counts = mistakes.astype(np.int64)
+        b = np.zeros(shape[:2])
+        return Recording(row, epoch, label, score, loss, counts, counts.copy(), at, W, b, run, estimator, vectors)
 
 
 def _lead(score: Array, c: int) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.targets import as_classes
 from rosenblatt.dual.blocks import run_dual
-from rosenblatt.dual.budget import Budget, BudgetState, run_budgeted
+from rosenblatt.dual.budget import AfterTrial, Budget, BudgetState, run_budgeted
 from rosenblatt.dual.expansion import Expansion, Log, expand, vote
 from rosenblatt.dual.kernels import (
     WITH_WIDTH,
@@ -28,7 +28,7 @@ from rosenblatt.dual.kernels import (
     width,
 )
 from rosenblatt.dual.presenter import DualJob
-from rosenblatt.dual.replay import replay
+from rosenblatt.dual.replay import BudgetNotes, check_start, replay
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import (
     UNCHECKED,
@@ -304,12 +304,14 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
-        if self.budget is not None:
-            raise InvalidInput("A budget keeps no log of its updates: there is nothing to record. Use budget=None.")
         with all_or_nothing(self):
             job, classes = self._prepare(X, y, sample_weight)
-            self._learn(job, classes)
+            check_start(job)
+            notes = BudgetNotes(job)
+            self._learn(job, classes, notes.after_trial)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+        if self.budget is not None:
+            return notes.recording(self.run_, self)
         return replay(job, self._expansion, self.run_, self)
 
     @available_when(_streams)
@@ -401,7 +403,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         if "_memory" in self.__dict__:
             self._memory = self._memory.grow(change)
 
-    def _learn(self, job: DualJob, classes: Array) -> None:
+    def _learn(self, job: DualJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
         """Train, and keep what was learned."""
         if self.budget is None:
             if job.start.rows.size and "_memory" in self.__dict__:
@@ -410,7 +412,8 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             self.__dict__.pop("_memory", None)
         else:
             budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
-            expansion, record, self._memory = run_budgeted(job, budget, self._memory_of(job.start, budget))
+            memory = self._memory_of(job.start, budget)
+            expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         self._expansion, self.classes_ = expansion, classes
         self._store(record)
         self._expose()

@@ -428,8 +428,6 @@ _NOT_SHOWN = frozenset(
         "init",
         "keep",
         "cache_size",
-        "budget",
-        "budget_rule",
         "residual",
         "aggregate",
     }
@@ -448,6 +446,7 @@ _RANGES: dict[str, tuple[float, float, float, bool]] = {
     "degree": (1, 6, 1, False),
     "gamma": (0.01, 100.0, 0.01, True),
     "coef0": (-2.0, 4.0, 0.1, False),
+    "budget": (1, 100, 1, False),
 }
 _ONLY = {"kernel": ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine")}  # of the choices, where not all
 

@@ -30,7 +30,7 @@ RUN_SECONDS = 5.0
 GRID, COARSE_GRID = 64, 32
 MAX_FINE_COLUMNS = 300  # of the basis on the fine grid
 BOX_SHARE = 0.18  # of the width, left empty on each side
-MISTAKE, UPDATE, END_OF_EPOCH = 1, 2, 4
+MISTAKE, UPDATE, END_OF_EPOCH, DROPPED = 1, 2, 4, 8
 WAYS = ("vote", "average")
 
 Subject = tuple[Any, Array, Array]  # an estimator, rows and labels
@@ -69,6 +69,13 @@ class Recorded(NamedTuple):
     feature_map: Callable[[Array], Array]
     recording: Recording | None  # None without trials
     estimator: Any  # fitted
+
+    def basis(self, points: Array) -> Array:
+        """Return the functions whose sums, times the weights, are the scores of points: a row for each of them."""
+        vectors = None if self.recording is None else self.recording.vectors
+        if vectors is None:
+            return np.column_stack([self.feature_map(points), np.ones(len(points))]).T
+        return np.asarray(self.estimator._similarity(None).columns(self.X[vectors], points))
 
 
 def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
@@ -117,7 +124,8 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
     InvalidInput
         If the learner cannot learn from these points.
     """
-    X, y, feature_map, recording, estimator = record_scene(scene, subject)
+    recorded = record_scene(scene, subject)
+    X, y, feature_map, recording, estimator = recorded
     classes, label = np.unique(y, return_inverse=True)
     Z = feature_map(X)
     theory = known(scene, Z, y, proofs=proofs and not scene.traits.kernel)
@@ -125,12 +133,12 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
     sign = code(classes.size, estimator.multiclass)
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
     arrays |= _trials(recording, sign.shape[1])
-    arrays |= _log(recording, estimator) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
+    arrays |= _log(recording) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
     if "W" in arrays and classes.size > 2 and estimator.multiclass != "ovo-vote":
         arrays["E"] = _by_class(arrays["W"], sign, estimator.multiclass)
     box = _box(X)
     if box is not None and (scene.traits.kernel or scene.features != "none"):
-        arrays["phi"], grid = _basis(scene, estimator, feature_map, box, grid)
+        arrays["phi"], grid = _on_grid(recorded, box, grid)
     arrays, left_out = _fitting(arrays)
     about = {
         "scene": scene.as_dict(),
@@ -207,6 +215,8 @@ def _trials(recording: Recording | None, problems: int) -> dict[str, Array]:
         return {"row": none, "at": none} | empty
     ends = np.diff(recording.epoch, append=-1) != 0
     bits = MISTAKE * (recording.mistakes > 0) + UPDATE * (recording.updates > 0) + END_OF_EPOCH * ends
+    if recording.vectors is not None:
+        bits += DROPPED * _drops(recording)
     return {
         "row": recording.row.astype(np.int32),
         "at": recording.at.astype(np.int32),
@@ -214,6 +224,13 @@ def _trials(recording: Recording | None, problems: int) -> dict[str, Array]:
         "loss": recording.loss.astype(np.float64),
         "mistake": bits.astype(np.uint8),
     }
+
+
+def _drops(recording: Recording) -> Array:
+    """Return whether a row ceased to be a vector in each trial, as it may on a budget."""
+    vectors = np.asarray(recording.W.any(axis=1))
+    left = np.r_[False, (vectors[:-1] & ~vectors[1:]).any(axis=1)]
+    return np.asarray(left[recording.at] & (np.diff(recording.at, prepend=0) > 0))
 
 
 def _weights(recording: Recording | None, estimator: Any, separator: Array | None) -> dict[str, Array]:
@@ -257,7 +274,7 @@ def _by_class(W: Array, sign: Array, mode: str) -> Array:
     return W if mode != "ovo" else np.einsum("cp,spj->scj", sign.astype(np.float64), W)
 
 
-def _log(recording: Recording | None, estimator: Any) -> dict[str, Array]:
+def _log(recording: Recording | None) -> dict[str, Array]:
     """Return the updates of the dual: which vector, which problem, the step, and after which trial."""
     assert recording is not None
     change = np.diff(recording.W, axis=0)
@@ -269,7 +286,7 @@ def _log(recording: Recording | None, estimator: Any) -> dict[str, Array]:
         "problem": problem.astype(np.int32),
         "step": change[state, problem, slot].astype(np.float64),
         "when": first[state + 1].astype(np.int32),
-        "slot_row": np.asarray(estimator.support_).astype(np.int32),
+        "slot_row": np.asarray(recording.vectors).astype(np.int32),
     }
 
 
@@ -307,16 +324,10 @@ def grid_points(box: list[float], size: int) -> Array:
     return np.column_stack([part.ravel() for part in np.meshgrid(across, up)])
 
 
-def _basis(scene: Scene, estimator: Any, feature_map: Any, box: list[float], grid: int) -> tuple[Array, int]:
-    """Return the functions whose sums are the scores, on a grid, and the size of the grid."""
-    columns = estimator.support_.size if scene.traits.kernel else len(scene.learned_columns()) + 1
-    size = grid if columns <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
-    points = grid_points(box, size)
-    if scene.traits.kernel:
-        phi = estimator._similarity(None).columns(estimator.support_vectors_, points)
-    else:
-        phi = np.column_stack([feature_map(points), np.ones(len(points))]).T
-    return np.ascontiguousarray(phi, dtype=np.float32), size
+def _on_grid(recorded: Recorded, box: list[float], grid: int) -> tuple[Array, int]:
+    """Return the basis on a grid, and the size of the grid."""
+    size = grid if len(recorded.basis(recorded.X[:1])) <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
+    return np.ascontiguousarray(recorded.basis(grid_points(box, size)), dtype=np.float32), size
 
 
 def surface(scene: Scene, t: int, way: str) -> Frames:
@@ -332,23 +343,19 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
     """
     if way not in WAYS:
         raise InvalidInput(f"way={way!r:.60} is not known: choose one of {', '.join(WAYS)}.")
-    X, y, feature_map, recording, estimator = record_scene(scene)
+    recorded = record_scene(scene)
+    X, y, _, recording, estimator = recorded
     box = _box(X)
     if box is None or recording is None:
         raise InvalidInput("A surface needs points in the plane, and a learner with trials.")
     t = min(max(int(t), 0), recording.row.size)
-    points = grid_points(box, GRID)
-    if scene.traits.kernel:
-        basis = estimator._similarity(None).columns(estimator.support_vectors_, points)
-        W = recording.W
-    else:
-        basis = np.column_stack([feature_map(points), np.ones(len(points))]).T
-        W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
+    basis = recorded.basis(grid_points(box, GRID))
+    W = recording.W if scene.traits.kernel else np.concatenate([recording.W, recording.b[..., None]], axis=2)
     survived = _survived(recording, estimator, y, t)
     if way == "average":
         scores = np.einsum("sp,spj->pj", survived, W) @ basis
     else:
-        scores = np.zeros((W.shape[1], len(points)))
+        scores = np.zeros((W.shape[1], basis.shape[1]))
         for s in np.flatnonzero(survived.any(axis=1)):
             scores += survived[s][:, None] * np.sign(W[s] @ basis)
     scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]

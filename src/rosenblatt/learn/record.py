@@ -99,6 +99,8 @@ class Recording:
         The record of the fit.
     estimator : object
         The fitted estimator.
+    vectors : int array of shape (n_features,), or None
+        In the dual: the rows that the columns of W are the coefficients of.
     """
 
     row: Array
@@ -113,6 +115,7 @@ class Recording:
     b: Array
     run: Run
     estimator: Any
+    vectors: Array | None = None
 
     def __repr__(self) -> str:
         """Return the recording in a few lines: of long columns the size."""

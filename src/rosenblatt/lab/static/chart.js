@@ -41,7 +41,9 @@ function createChart(host, title, kind = "") {
       draw("text", { x: FROM - 4, y: y(v) + 3.5, class: "tick end" }, axes, short(v));
     }
     for (const v of ticks(acrossDomain, 5)) {
-      draw("text", { x: Math.min(x(v), WIDTH - 12), y: HEIGHT_OF_CHART - 4, class: "tick mid" }, axes, short(v));
+      const text = short(v);
+      const at = Math.min(x(v), WIDTH - 4 * text.length); // so that a long number is not cut
+      draw("text", { x: at, y: HEIGHT_OF_CHART - 4, class: "tick mid" }, axes, text);
     }
   }
 

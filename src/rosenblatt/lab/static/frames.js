@@ -86,6 +86,7 @@ function dualSurface(run) {
   const rows = /** @type {Int32Array} */ (run.slot_row);
   const cells = run.about.grid ** 2;
   const fs = Array.from({ length: problemsOf(run) }, () => new Float64Array(cells));
+  const coef = fs.map(() => new Float64Array(rows.length));
   const alpha = new Float64Array(run.n);
   let known = 0;
   /** @param {number} m @param {number} way */
@@ -93,7 +94,10 @@ function dualSurface(run) {
     const from = slot[m] * cells;
     const size = way * step[m];
     const f = fs[run.problem?.[m] ?? 0];
-    if (rows[slot[m]] >= 0) alpha[rows[slot[m]]] += Math.abs(step[m]) * way;
+    const own = coef[run.problem?.[m] ?? 0];
+    const was = Math.abs(own[slot[m]]);
+    own[slot[m]] += size;
+    alpha[rows[slot[m]]] += Math.abs(own[slot[m]]) - was;
     for (let i = 0; i < cells; i++) f[i] += size * phi[from + i];
   };
   return (t) => {

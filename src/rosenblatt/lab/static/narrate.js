@@ -155,13 +155,18 @@ const RULES = {
     const pull = frame.loss > 0 ? "its pull and the penalty give" : "the penalty alone gives";
     return `${margin}, loss ${short(frame.loss)}: ${pull} ${corrected(frame)}.`;
   },
-  kernel(_, frame) {
+  kernel(run, frame) {
     if (!frame.mistake) return `${onItsSide(frame)}, nothing changes.`;
     const name = `\u03b1_${frame.row + 1}`;
-    const alpha = Math.abs(frame.alpha?.[frame.row] ?? 0);
-    const dropped = frame.dropped ? " The budget is full: a row is dropped." : "";
-    const change = `\`!${name} \u2190 ${name} + 1 = ${short(alpha)}\``;
-    return `${misclassified(frame)}, so it counts once more: ${change}.${dropped}`;
+    const alpha = short(Math.abs(frame.alpha?.[frame.row] ?? 0));
+    const rule = run.about.scene.params?.budget_rule;
+    if (rule === "projectron" && alpha === "0")
+      return `${misclassified(frame)}, and close to a sum of the rows that count: its share goes to them.`;
+    const shrinks = rule === "forgetron" && frame.dropped;
+    const victim = shrinks ? "every count shrinks, and the oldest row is dropped" : "a row, drawn at random, is dropped";
+    const change = shrinks ? `: \`!${name} = ${alpha}\`` : ` once more: \`!${name} \u2190 ${name} + 1 = ${alpha}\``;
+    const dropped = frame.dropped ? ` The budget is full: ${victim}.` : "";
+    return `${misclassified(frame)}, so it counts${change}.${dropped}`;
   },
 };
 RULES.pocket = RULES.perceptron;
