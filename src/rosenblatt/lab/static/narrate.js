@@ -163,7 +163,9 @@ const RULES = {
     if (rule === "projectron" && alpha === "0")
       return `${misclassified(frame)}, and close to a sum of the rows that count: its share goes to them.`;
     const shrinks = rule === "forgetron" && frame.dropped;
-    const victim = shrinks ? "every count shrinks, and the oldest row is dropped" : "a row, drawn at random, is dropped";
+    const victim = shrinks
+      ? "every count shrinks, and the oldest row is dropped"
+      : "a row, drawn at random, is dropped";
     const change = shrinks ? `: \`!${name} = ${alpha}\`` : ` once more: \`!${name} \u2190 ${name} + 1 = ${alpha}\``;
     const dropped = frame.dropped ? ` The budget is full: ${victim}.` : "";
     return `${misclassified(frame)}, so it counts${change}.${dropped}`;
