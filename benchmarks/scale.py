@@ -405,7 +405,7 @@ def round_(quick: bool, spark: bool) -> None:
         method = FirstOrder(PerceptronRule(0.0, 0.0), averaged=True)
         state = method.start(1, X.shape[1], np.float64)
         lesson = Lesson(method, np.unique(y), code(2, "ovr"), np.ones(2))
-        full = Learn(lesson, Round(1, state.W, state.b, state.t, np.arange(1), 1.0))
+        full = Learn(lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))
         with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
             settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
             shards = OnDask.of(Engine(client), *Parts(folder, X, y, 8).dask(), **settings)
@@ -425,7 +425,7 @@ class _Idle:
         self.work = work
 
     def __call__(self, shard: Any, late: Any = None) -> Any:
-        from rosenblatt.learn.mixing import Shard
+        from rosenblatt.learn.shards import Shard
 
         return self.work(Shard(shard.number, []))
 

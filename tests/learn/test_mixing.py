@@ -1,12 +1,14 @@
 """Laws of iterative parameter mixing: parts add up along one tree, whoever computed them."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.mixing import (
@@ -14,17 +16,15 @@ from rosenblatt.learn.mixing import (
     Lesson,
     Measure,
     Round,
-    Shard,
-    census_of,
     check_mixing,
-    make_portion,
     merge,
     merge_tree,
     mix,
-    rows_of_shards,
+    mixes_for,
     shard_seed,
 )
 from rosenblatt.learn.multiclass import code
+from rosenblatt.learn.shards import Shard, census_of, make_portion, rows_of_shards
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.verbs.learning import PerceptronRule
@@ -58,7 +58,7 @@ def lesson(method, n_classes=2, **changes):
 
 def start(method, d, problems=1):
     state = method.start(problems, d, np.float64)
-    return state, Round(1, state.W, state.b, state.t, np.arange(problems), 1.0)
+    return state, Round(1, 0, state.W, state.b, state.t, np.arange(problems), 1.0)
 
 
 def parenthesised(parts):
@@ -89,8 +89,9 @@ def test_seeds_differ_by_round_shard_and_portion_and_are_always_the_same():
 def test_one_shard_learns_what_the_loop_learns(method):
     X, y = some_rows()
     state, given_round = start(method, 5)
-    part = Learn(lesson(method, order="cyclic"), given_round)(shard(0, X, y))
-    mix(state, part)
+    rule = lesson(method, order="cyclic")
+    part = Learn(rule, given_round)(shard(0, X, y))
+    mix(state, part, rule)
     from rosenblatt.learn.stream import Settings, Stream
 
     stream = Stream(Settings(method, takes_new_classes=False))
@@ -106,33 +107,124 @@ def test_two_shards_of_the_same_rows_mix_to_what_one_learns(method):
     X, y = some_rows()
     work = Learn(lesson(method, order="cyclic"), start(method, 5)[1])
     one, both = start(method, 5)[0], start(method, 5)[0]
-    mix(one, work(shard(0, X, y)))
-    mix(both, work(shard(0, X, y)).merge(work(shard(1, X, y))))
-    np.testing.assert_array_equal(one.W, both.W)
+    assert mix(one, work(shard(0, X, y)), work.lesson) == 1.0
+    assert mix(both, work(shard(0, X, y)).merge(work(shard(1, X, y))), work.lesson) == pytest.approx(1.0)
+    np.testing.assert_allclose(one.W, both.W, rtol=1e-12)
     np.testing.assert_allclose(method.hyperplanes(one).W, method.hyperplanes(both).W, rtol=1e-12)
     assert both.t.tolist() == [120]
 
 
-def test_the_average_is_over_the_trials_of_all_shards_and_rounds():
+def by_hand(X, sign, shards, mixes, epochs, averaged, bias=1.0):
+    """The mixing in plain Python: rows in their order, and the weight of the constant sqrt(bias) last.
+
+    Returns the weights, their average over all trials, the mistakes times shares and factors, and the factors.
+    """
+    rows = np.hstack([X, np.full((len(X), 1), bias**0.5)])
+    w, total, trials, weighted, factors = np.zeros(rows.shape[1]), np.zeros(rows.shape[1]), 0, 0.0, []
+    parts = [part for part in np.array_split(np.arange(len(X)), shards) if part.size]
+    for _, number in product(range(epochs), range(mixes)):
+        changes, mistakes = [], 0
+        for part in parts:
+            own = w.copy()
+            for i in part[len(part) * number // mixes : len(part) * (number + 1) // mixes]:
+                if sign[i] * (own @ rows[i]) <= 0:
+                    own, mistakes = own + sign[i] * rows[i], mistakes + 1
+                total, trials = total + own, trials + 1
+            changes.append(own - w)
+        mean = sum(changes) / len(parts)
+        lengths = sum(change @ change for change in changes) / len(parts)
+        c = min(max(lengths / (mean @ mean), 1.0), len(parts)) if averaged and mean @ mean > 0 else 1.0
+        w, weighted = w + c * mean, weighted + c * mistakes / len(parts)
+        factors.append(c)
+    return w, total / trials, weighted, factors
+
+
+@given(st.integers(0, 99), st.integers(1, 6), st.integers(1, 5), st.integers(1, 4), st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_mixing_is_what_plain_python_does(seed, shards, mixes, epochs, averaged, biased):
+    X, y = some_rows(23, seed=seed)
+    X = X + np.random.default_rng(seed).normal(size=X.shape)  # no margin of zero, which rounding would decide
+    method, sign, bias = METHODS[int(averaged)], np.where(y == "yes", 1.0, -1.0), 1.0 if biased else 0.0
+    parts = [(k, rows) for k, rows in rows_of_shards(len(X), np.empty(0, int), shards)]
+    sizes = tuple((k, len(rows)) for k, rows in parts)
+    rule = lesson(method, order="cyclic", mixes=mixes, sizes=sizes, bias=bias)
+    state, factors = start(method, 5)[0], []
+    for epoch, number in product(range(1, epochs + 1), range(mixes)):
+        given_round = Round(epoch, number, state.W, state.b, state.t // shards, np.arange(1), 1.0)
+        work = Learn(rule, given_round)
+        part = merge_tree((work(shard(k, X[rows], y[rows])) for k, rows in parts), merge)
+        factors += mix(state, part, rule).tolist()
+    w, average, _, wanted = by_hand(X, sign, shards, mixes, epochs, averaged, bias)
+    np.testing.assert_allclose(factors, wanted, rtol=1e-9)
+    np.testing.assert_allclose([*state.W[0], state.b[0]], [*w[:-1], w[-1] * bias**0.5], rtol=1e-9, atol=1e-9)
+    planes = method.hyperplanes(state)
+    wanted = average if averaged else w
+    np.testing.assert_allclose(planes.W[0], wanted[:-1], rtol=1e-9, atol=1e-9)
+    assert state.t.tolist() == [epochs * len(X)]
+
+
+@given(st.integers(0, 199), st.integers(1, 8), st.integers(1, 4))
+@settings(deadline=None, max_examples=40)
+def test_mistakes_times_shares_and_factors_keep_the_bound_of_mixing(seed, shards, mixes):
+    X = np.random.default_rng(seed).normal(size=(60, 4))
+    truth = np.random.default_rng(seed + 1).normal(size=4)
+    truth /= np.linalg.norm(truth)
+    X = X[np.abs(X @ truth) > 0.2]
+    sign = np.where(X @ truth > 0, 1.0, -1.0)
+    margin = (sign * (X @ truth)).min()
+    w, _, weighted, factors = by_hand(X, sign, shards, mixes, 30, averaged=True, bias=0.0)
+    radius = np.linalg.norm(X, axis=1).max()
+    assert all(1.0 <= factor <= shards for factor in factors)
+    assert w @ w <= radius**2 * weighted * (1 + 1e-9)
+    assert truth @ w[:-1] >= margin * weighted * (1 - 1e-9)
+    assert weighted <= parameter_mixing(radius, margin) * (1 + 1e-9)
+
+
+def test_last_weights_move_by_the_mean_and_averages_as_far_as_the_bound_allows():
+    rows = {0: [[4.0, 0.0]], 1: [[0.0, 2.0]]}  # orthogonal: what both learned adds up
+    for method, wanted in zip(METHODS[:2], ([2.0, 1.0], [4.0, 2.0]), strict=True):
+        rule = lesson(method, order="cyclic", sizes=((0, 1), (1, 1)), bias=0.0)
+        state, given_round = start(method, 2)
+        work = Learn(rule, given_round)
+        mix(state, work(shard(0, rows[0], ["yes"])).merge(work(shard(1, rows[1], ["yes"]))), rule)
+        assert state.W[0].tolist() == wanted
+
+
+def test_a_round_presents_its_share_of_the_rows_and_all_rounds_present_each_row_once():
+    X, y = some_rows(29)
     method = METHODS[1]
-    X, y = some_rows()
-    rule, state = lesson(method, order="cyclic"), start(method, 5)[0]
-    total, trials, W, b = np.zeros(5), 0, np.zeros(5), 0.0
-    sign = np.where(y == "yes", 1.0, -1.0)
-    for number in (1, 2, 3):
-        given_round = Round(number, state.W, state.b, state.t // 4, np.arange(1), 1.0)
-        mix(state, merge_tree((Learn(rule, given_round)(shard(k, X[k::4], y[k::4])) for k in range(4)), merge))
-        ends = []
-        for k in range(4):
-            w, c = W.copy(), b
-            for x, s in zip(X[k::4], sign[k::4], strict=True):
-                if s * (w @ x + c) <= 0:
-                    w, c = w + s * x, c + s
-                total, trials = total + w, trials + 1
-            ends.append((w, c))
-        W, b = np.mean([w for w, _ in ends], axis=0), float(np.mean([c for _, c in ends]))
-    np.testing.assert_allclose(state.W[0], W)
-    np.testing.assert_allclose(method.hyperplanes(state).W[0], total / trials)
+    for order, mixes in product(("cyclic", "shuffled"), (1, 3, 40)):
+        rule = lesson(method, order=order, mixes=mixes, sizes=((0, 29),))
+        state = start(method, 5)[0]
+        seen = 0
+        whole = [make_portion(as_table(X[k : k + 10]), y[k : k + 10], np.empty(0)) for k in (0, 10, 20)]
+        for number in range(mixes):
+            work = Learn(rule, Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0))
+            part = work(Shard(0, whole))
+            mix(state, part, rule)
+            seen += part.rows
+            assert part.complete
+        assert seen == 29 == int(state.t[0])
+        once = start(method, 5)[0]
+        alone = lesson(method, order=order, sizes=((0, 29),))
+        mix(once, Learn(alone, start(method, 5)[1])(Shard(0, whole)), alone)
+        np.testing.assert_allclose(state.W, once.W)  # one shard: nothing depends on where it was cut
+
+
+def census(rows=200_000, features=47_000, shards=2, in_portions=False):
+    found = census_of(shard(0, *some_rows()))
+    sizes = tuple((k, rows // shards) for k in range(shards))
+    return found._replace(features=features, sizes=sizes, in_portions=in_portions)
+
+
+def test_averages_mix_more_often_the_more_rows_a_shard_has_for_each_weight_that_is_sent():
+    averaged, last, soft = METHODS[1], METHODS[0], METHODS[2]
+    assert mixes_for(averaged, census()) == 4
+    found = [mixes_for(averaged, census(features=width)) for width in (100, 47_000, 120_000, 1 << 20)]
+    assert found == [4, 4, 3, 1]
+    assert mixes_for(averaged, census(shards=8)) == mixes_for(averaged, census(in_portions=True)) == 1
+    assert mixes_for(last, census()) == mixes_for(soft, census()) == 1
+    assert mixes_for(last, census(), 7) == mixes_for(averaged, census(), 7) == 7
 
 
 def test_mixing_by_mistakes_weighs_each_shard_by_its_own():
@@ -144,7 +236,7 @@ def test_mixing_by_mistakes_weighs_each_shard_by_its_own():
     ends = [plain(shard(k, X[k::2], y[k::2])).change[0] for k in range(2)]
     share = [int(part.mistakes[0]) for part in parts]
     state = start(method, 5)[0]
-    mix(state, parts[0].merge(parts[1]))
+    mix(state, parts[0].merge(parts[1]), work.lesson)
     np.testing.assert_allclose(state.W[0], np.average(ends, axis=0, weights=share))
 
 
@@ -160,32 +252,11 @@ def test_a_shard_may_have_one_class_or_miss_one():
     )
 
 
-def test_rows_of_weight_zero_are_left_out_and_a_shard_of_them_is_empty():
+def test_rows_of_weight_zero_are_left_out():
     X, y = some_rows(8)
-    assert census_of(shard(3, X, y, np.zeros(8))).sizes == ((3, 0),)
-    half = census_of(shard(3, X, y, [1.0, 0.0] * 4))
-    assert half.sizes == ((3, 4),)
     method = METHODS[0]
     work = Learn(lesson(method, order="cyclic"), start(method, 5)[1])
     np.testing.assert_array_equal(work(shard(0, X, y, [1.0, 0.0] * 4)).change, work(shard(0, X[::2], y[::2])).change)
-
-
-def test_censuses_add_up_and_do_not_mind_empty_shards():
-    X, y = some_rows()
-    whole = census_of(shard(0, X, y))
-    parts = [census_of(shard(k, X[rows], y[rows])) for k, rows in rows_of_shards(60, np.empty(0, int), 7)]
-    found = merge_tree([*parts, census_of(Shard(7, []))], merge)
-    assert (found.classes.tolist(), found.counts.tolist()) == (whole.classes.tolist(), whole.counts.tolist())
-    assert (found.n_rows, found.largest, found.numbers) == (60, whole.largest, tuple(range(7)))
-    assert found.survey().value == pytest.approx(whole.survey().value)
-
-
-def test_censuses_of_other_columns_or_kinds_of_labels_are_refused():
-    X, y = some_rows()
-    with pytest.raises(InvalidInput, match="features"):
-        census_of(shard(0, X, y)).merge(census_of(shard(1, X[:, :3], y)))
-    with pytest.raises(InvalidInput, match="texts"):
-        census_of(shard(0, X, y)).merge(census_of(shard(1, X, y == "yes")))
 
 
 def test_errors_add_up():

@@ -24,8 +24,8 @@ from rosenblatt import (
 )
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.mixing import Shard
 from rosenblatt.learn.sharded import OnThreads, Shards, learnable_dtype, table_census
+from rosenblatt.learn.shards import Shard
 from rosenblatt.learn.stopping import Stop
 
 MEMBERS = [

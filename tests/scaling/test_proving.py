@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.mixing import Shard
+from rosenblatt.learn.shards import Shard
 from rosenblatt.learn.sharded import OnThreads
 from rosenblatt.scaling.partitions import shard_of_block
 from rosenblatt.scaling.proving import certify_shards

@@ -163,6 +163,7 @@ class EpochLearner(Storable):
     # Read by the plan; a class whose constructor takes one of them hides it.
     n_jobs: Any = None
     shards: Any = 1
+    mixes: Any = "auto"
     early_stopping: Any = False
     validation_fraction: Any = 0.1
     warm_start: Any = False

@@ -256,7 +256,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         # Imported here: most training has no shards.
         from rosenblatt.learn.sharded import run_in_shards
 
-        return run_in_shards(job, state, int(self.shards))
+        return run_in_shards(job, state, int(self.shards), self.mixes)
 
     def _prepare(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None

@@ -116,17 +116,25 @@ def real(
 
 
 def integer(
-    *, default: int | None, text: str, least: int, wanted: str, optional: bool = False, absent: int | None = None
+    *,
+    default: int | str | None,
+    text: str,
+    least: int,
+    wanted: str,
+    optional: bool = False,
+    absent: int | str | None = None,
+    words: tuple[str, ...] = (),
 ) -> Any:
-    """Declare a whole number from `least` on; or None, if optional."""
+    """Declare a whole number from `least` on; also None, if optional, or some words."""
 
     def accepts(value: Any) -> bool:
-        if value is None:
-            return optional
+        if value is None or isinstance(value, str):
+            return optional if value is None else value in words
         return is_whole(value) and bool(value >= least)
 
-    kind = "int or None" if optional else "int"
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", _is_number, absent)
+    kind = ", ".join(["int", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
+    stores = _is_word if words else _is_number
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent, words)
 
 
 def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
@@ -404,12 +412,21 @@ class WithShards(OnThreads):
 
     shards: int = integer(
         default=1,
-        text="Parts of the rows that learn by themselves in each epoch, and whose weights are averaged after it"
+        text="Parts of the rows that learn by themselves, and whose weights are mixed after each epoch or more often"
         " (McDonald, Hall and Mann 2010). `n_jobs` threads work on them, also for two classes. The result depends on"
         " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
         least=1,
         wanted="a whole number from 1",
         absent=1,
+    )
+    mixes: int | str = integer(
+        default="auto",
+        text='Mixes of the shards in an epoch; each is a round on a cluster. "auto": one, or up to four for an average'
+        " where shards have many rows for each weight. The result depends on it.",
+        least=1,
+        wanted='a whole number from 1, or "auto"',
+        words=("auto",),
+        absent="auto",
     )
 
 

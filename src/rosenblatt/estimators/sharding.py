@@ -13,9 +13,10 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import Declared
 from rosenblatt.learn.costs import class_costs
-from rosenblatt.learn.mixing import Census, Lesson, check_mixing
+from rosenblatt.learn.mixing import Lesson, check_mixing, mixes_for
 from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.sharded import ShardedJob, Shards, learnable_dtype, run_shards, start_shards
+from rosenblatt.learn.shards import Census
 from rosenblatt.learn.stream import Learned
 from rosenblatt.learn.trainer import Clock
 from rosenblatt.words import shown
@@ -46,7 +47,7 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
         With the parameters of training; it stays as it is.
     shards : Shards
     rounds : int, optional
-        Most rounds, instead of the estimator's `max_iter`.
+        Most epochs, instead of the estimator's `max_iter`; each has as many rounds as its `mixes` says.
     mixing : {"uniform", "mistakes"}
         Whether all shards count the same, or each by its mistakes.
     """
@@ -78,6 +79,8 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
         order=plan.order,
         seed=plan.seed,
         mixing=mixing,
+        mixes=mixes_for(model._method(), census, model.mixes),
+        sizes=census.filled,
     )
     state = start_shards(lesson, census, model.init, lesson.method.rate_scale(plan.eta))
     run = run_shards(ShardedJob(shards, lesson, census, plan, as_names(census.classes), clock=clock), state)

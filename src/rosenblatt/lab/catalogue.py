@@ -422,6 +422,7 @@ _NOT_SHOWN = frozenset(
         "intercept_scaling",
         "n_jobs",
         "shards",
+        "mixes",
         "early_stopping",
         "validation_fraction",
         "warm_start",

@@ -23,7 +23,6 @@ from rosenblatt.data.targets import as_targets
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.learn.costs import class_costs
-from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, is_joint, make_task
@@ -33,8 +32,8 @@ from rosenblatt.learn.reasons import BATCH, LOSS, PERCEPTRON, REGRESSION, Words
 from rosenblatt.learn.regression import regression_task
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
-from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Pass, all_finite, copy_state, new_counts, order_of, start_state
+from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
+from rosenblatt.methods.method import Pass, new_counts, order_of, start_state
 from rosenblatt.methods.scores import scores
 from rosenblatt.verbs.rows import Dense, Task
 
@@ -303,7 +302,7 @@ def _words(job: ChunkedJob, settings: Settings) -> Words:
     return words | {Stop.CALLBACK: _INTERRUPTED}
 
 
-class InChunks(Presenter):
+class InChunks(LinearPresenter):
     """Rows of a source. A part is one problem, or all classes of a joint task."""
 
     trainer: Trainer
@@ -320,15 +319,12 @@ class InChunks(Presenter):
         self.joint = not job.regression and is_joint(self.sign, settings.multiclass)
         self.state: Any = None
         self.sum: Any = None  # of the updates of a batch so far
-        self.planes: Any = None
-        self.copied: Any = None
         self.parts = self.counted = 1 if self.joint else self.sign.shape[1]
         self.rests, self.validates = self.method.rests, job.hold_out is not None or job.validation is not None
         self.words, self.remedy = _words(job, settings), self.method.remedy
         self.zero_loss = self.method.zero_loss
         self.rate_scale = self.method.rate_scale(self.plan.eta)
         self.counts = new_counts(self.parts)
-        self.cycle: Cycle | None = None
         self.n_rows, self.largest = 0, 0.0
         # Of the epoch in progress: its number, trials and chunks so far; and the position after the last chunk.
         self.epoch, self.trials, self.chunks = 0, 0, 0
@@ -347,8 +343,7 @@ class InChunks(Presenter):
             if self.plan.batch:
                 W = self.state.W
                 self.sum = self.method.start(problems, W.shape[1], W.dtype, order_of(W))
-            repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and self.method.finite
-            self.cycle = Cycle(self.state.W, self.state.b) if repeats else None
+            self._watch()
 
     def go_on(self, position: list[int] | None) -> None:
         """Go on in the middle of an epoch, after a position of the source."""
@@ -402,10 +397,7 @@ class InChunks(Presenter):
             for total, part in ((self.state.W, self.sum.W), (self.state.b, self.sum.b)):
                 total += part
                 part[:] = 0
-        self.planes = None  # before the next ones take as much memory
-        self.planes = self.method.hyperplanes(self.state)
-        if not all_finite(self.planes):
-            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+        self._derive(epoch)
         if complete or not self.n_rows:
             self.n_rows = self.trials
         mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
@@ -522,25 +514,6 @@ class InChunks(Presenter):
         """Return False: this is asked only after an epoch that was cut short, of rows that nobody has looked at."""
         return False
 
-    def objective(self, shown: Shown) -> list[float]:
-        """Return the mean loss of each part, with its penalty."""
-        figures = shown.mistakes if self.plan.batch else shown.loss
-        penalty = self.method.penalty_value(self.planes)
-        if isinstance(penalty, float):
-            return [figure / self.n_rows for figure in figures]
-        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
-        return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
-
-    def returned(self, active: list[int]) -> dict[int, int]:
-        """Return parts whose weights are back where they were so many epochs ago."""
-        if self.cycle is None:
-            return {}
-        length = self.cycle.length
-        parts = {part: slice(None) if self.joint else slice(part, part + 1) for part in active}
-        back = {part: length for part, rows in parts.items() if self.cycle.returned(rows)}
-        self.cycle.advance()
-        return back
-
     @property
     def radius(self) -> float:
         """Largest norm of a row so far, the constant of the bias included."""
@@ -550,21 +523,3 @@ class InChunks(Presenter):
     def mean_loss(self) -> float:
         """Mean loss of the trials of the epoch in progress, each met before it was learned from."""
         return float(self.counts.loss.sum()) * self.rate_scale / max(self.trials, 1)
-
-    # ------------------------------------------------------------------------------------------------- what was learned
-
-    def snapshot(self) -> Any:
-        """Return a copy of the state, in the place of an earlier one."""
-        self.copied = copy_state(self.state, self.copied)
-        return self.copied
-
-    def restore(self, snapshot: Any) -> None:
-        """Put a copy of the state back."""
-        copy_state(snapshot, self.state)
-        self.planes = None
-        self.planes = self.method.hyperplanes(self.state)
-
-    def weights(self) -> tuple[Array, Array]:
-        """Return the weights at the learning rate that was asked for."""
-        rate = self.planes.W.dtype.type(self.rate_scale)
-        return self.planes.W * rate, self.planes.b * rate

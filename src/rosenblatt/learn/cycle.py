@@ -30,6 +30,13 @@ class Cycle:
             np.array_equal(self.b[part], b[part]) and np.array_equal(now[few], then[few]) and np.array_equal(now, then)
         )
 
+    def back(self, parts: list[int], joint: bool) -> dict[int, int]:
+        """Return the parts whose weights are back, and after how many epochs; go on to the next epoch."""
+        length = self.length
+        found = {part: length for part in parts if self.returned(slice(None) if joint else slice(part, part + 1))}
+        self.advance()
+        return found
+
     def advance(self) -> None:
         """Go on to the next epoch."""
         if self.length == self.power:

@@ -20,12 +20,11 @@ from rosenblatt.learn.multiclass import by_pairs, part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import Ceiling, Stop
-from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import Method, Pass, all_finite, copy_state, never, new_counts, order_of
+from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
+from rosenblatt.methods.method import Method, Pass, never, new_counts, order_of
 from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
-    from rosenblatt.learn.cycle import Cycle
     from rosenblatt.learn.reasons import Words
 
 Array = npt.NDArray[Any]
@@ -108,7 +107,7 @@ def _beyond(job: Job) -> str:
     return f"{', '.join(remedies[:-1])} or {remedies[-1]} may help"
 
 
-class InMemory(Presenter):
+class InMemory(LinearPresenter):
     """Rows of a table. A part is one problem, or all classes of a joint task."""
 
     def __init__(self, job: Job, state: Any, pool: ThreadPoolExecutor | None = None) -> None:
@@ -128,27 +127,15 @@ class InMemory(Presenter):
         if self.parts > 1 and job.names:
             self.names, self.noun = part_names(job.names, job.multiclass)
         self.counts = new_counts(self.parts)
-        self.copied: Any = None
         cost = job.method.trial_cost(max(1, job.table.entries // job.table.shape[0]), *state.W.shape[::-1])
         self.piece = max(1, FIRST_PIECE_ENTRIES // cost)  # rows
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
         self.order = Order(self.plan.order, job.task.label, job.subset, self.plan.seed)
-        self.cycle = self._cycle()
-        self.ceiling = (
-            Ceiling(job.table, job.task, job.subset, state.W, state.b, self.parts, job.names)
-            if job.method.additive
-            else None
-        )
-
-    def _cycle(self) -> Cycle | None:
-        """Return what notices a return of the weights, where they can return: if all epochs are alike."""
-        if self.plan.order != "cyclic" or self.plan.schedule != "constant" or not self.method.finite:
-            return None
-        from rosenblatt.learn.cycle import Cycle
-
-        return Cycle(self.state.W, self.state.b)
+        self._watch()
+        known = job.table, job.task, job.subset, state.W, state.b, self.parts, job.names
+        self.ceiling = Ceiling(*known) if job.method.additive else None
 
     # ------------------------------------------------------------------------------------------------- presentation
 
@@ -163,17 +150,12 @@ class InMemory(Presenter):
             self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
         if self.ceiling is not None:
             self.ceiling.add(self.counts.step)
-        if self.planes.W is not self.state.W:  # else it is the state itself, and up to date
-            del self.planes  # before the next ones take as much memory
-            self.planes = self.method.hyperplanes(self.state)
-        if not all_finite(self.planes):
-            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+        self._derive(epoch)
         # Lists: there are few parts as a rule, and a sum of NumPy's costs more than a hundred of them.
         mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
         if self.plan.batch:
             updates = [min(count, 1) for count in updates]
-        if self.rate_scale != 1.0:
-            loss = [total * self.rate_scale for total in loss]
+        loss = [total * self.rate_scale for total in loss]
         return Shown(mistakes, updates, loss, trials, trials == self.n_rows and self.plan.order != "random")
 
     def _pieces(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
@@ -277,16 +259,6 @@ class InMemory(Presenter):
             seen += block.size or self.n_rows
         return seen == self.n_rows
 
-    def objective(self, shown: Shown) -> list[float]:
-        """Return the mean loss of each part, with its penalty."""
-        # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
-        figures = shown.mistakes if self.plan.batch else shown.loss
-        penalty = self.method.penalty_value(self.planes)
-        if isinstance(penalty, float):
-            return [figure / self.n_rows for figure in figures]
-        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
-        return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
-
     def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which parts nothing separates, or nothing with a margin above a share of the radius."""
         if self.ceiling is None or not self.method.finite:
@@ -300,15 +272,6 @@ class InMemory(Presenter):
             if clock.late:
                 break
         return ends
-
-    def returned(self, active: list[int]) -> dict[int, int]:
-        """Return parts whose weights are back where they were so many epochs ago."""
-        if self.cycle is None:
-            return {}
-        length = self.cycle.length
-        back = {part: length for part in active if self.cycle.returned(self._rows_of(part))}
-        self.cycle.advance()
-        return back
 
     @property
     def words(self) -> Words:  # type: ignore[override]
@@ -332,10 +295,6 @@ class InMemory(Presenter):
         most = largest * (1.0 + self.n_rows * weight * rate)
         return whole and task.bias in (0.0, 1.0) and rate == round(rate) and most < 2.0 / np.finfo(table.dtype).eps
 
-    def _rows_of(self, part: int) -> slice:
-        """Return the weight vectors of a part."""
-        return slice(None) if self.joint else slice(part, part + 1)
-
     @property
     def radius(self) -> float:
         """Largest norm of a row, the constant of the bias included."""
@@ -349,21 +308,3 @@ class InMemory(Presenter):
     def certificate(self) -> Any:  # type: ignore[override]
         """The proof that two classes cannot be separated."""
         return None if self.ceiling is None else self.ceiling.certificate
-
-    # ------------------------------------------------------------------------------------------------ what was learned
-
-    def snapshot(self) -> Any:
-        """Return a copy of the state, in the place of an earlier one: they may be large, and only the last is used."""
-        self.copied = copy_state(self.state, self.copied)
-        return self.copied
-
-    def restore(self, snapshot: Any) -> None:
-        """Put a copy of the state back."""
-        copy_state(snapshot, self.state)
-        del self.planes
-        self.planes = self.method.hyperplanes(self.state)
-
-    def weights(self) -> tuple[Array, Array]:
-        """Return the weights at the learning rate that was asked for."""
-        rate = self.planes.W.dtype.type(self.rate_scale)
-        return self.planes.W * rate, self.planes.b * rate

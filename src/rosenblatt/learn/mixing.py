@@ -1,14 +1,15 @@
 """Iterative parameter mixing (McDonald, Hall and Mann 2010): the mathematics of a round, whatever runs it.
 
-In a round each shard learns from its rows once, beginning with the weights that all share. What it has learned is a
-`Part`: sums, which are added up along a fixed binary tree over the numbers of the shards. The mean of the weights
-begins the next round. Nothing depends on which process did what, or when: not on the number of threads, workers or
-machines.
+In a round each shard learns from its rows, or from the next share of them, beginning with the weights that all have.
+What it has learned is a `Part`: sums, which are added up along a fixed binary tree over the numbers of the shards. The
+mean of the changes, or of an average more than that (see `mix`), moves the weights that begin the next round. Nothing
+depends on which process did what, or when: not on the number of threads, workers or machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -16,29 +17,29 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.errors import weigh_errors
-from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
-from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers, with_dtype
+from rosenblatt.data.table import Table, part_of, row_numbers, with_dtype
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
-from rosenblatt.learn.order import Order, in_blocks
-from rosenblatt.learn.reserve import check_kind
+from rosenblatt.learn.order import Order
+from rosenblatt.learn.shards import Census, Late, Portion, Shard
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
 from rosenblatt.methods.scores import scores
 from rosenblatt.methods.voted import Voted
 from rosenblatt.verbs.learning import Weights
 from rosenblatt.verbs.penalties import ElasticNet, settle
-from rosenblatt.verbs.rows import Csr, Hyperplanes, Task
+from rosenblatt.verbs.rows import Hyperplanes, Task
 
 Array = npt.NDArray[Any]
-Late = Callable[[], bool]
 Merged = TypeVar("Merged")
 
 MIXINGS = ("uniform", "mistakes")
 # Entries of rows that are presented, or measured, between two looks at the clock.
 ENTRIES_PER_LOOK = 1 << 23
+# Most mixes of an epoch, unless more are asked for; and rows of a shard between two of them, for each weight that all
+# shards together send.
+MOST_MIXES, ROWS_PER_WEIGHT = 4, 1 / 8
 
 
 def check_mixing(method: Method, mixing: str = "uniform") -> None:
@@ -50,6 +51,26 @@ def check_mixing(method: Method, mixing: str = "uniform") -> None:
             f"Mixing the states of {type(method).__name__} has no meaning that is known. Train it on one machine "
             "without shards."
         )
+
+
+def extrapolates(method: Method) -> bool:
+    """Return whether to mix goes further than the mean: see `mix`."""
+    return isinstance(method, FirstOrder) and method.averaged and method.finite
+
+
+def mixes_for(method: Method, census: Census, asked: int | str = "auto") -> int:
+    """Return how often the shards mix in an epoch: as often as asked, or as pays. Where they are does not matter.
+
+    Last weights lose nothing if they are mixed once. An average of wide rows does; the more rows a shard has for each
+    weight that is sent, the less a mix costs beside them. Rows in several portions may be parsed anew for each.
+    """
+    if not isinstance(asked, str):
+        return int(asked)
+    if not extrapolates(method) or census.in_portions:
+        return 1
+    shards = len(census.numbers)
+    pays = census.n_rows / (shards**2 * max(census.features, 1) * ROWS_PER_WEIGHT)
+    return max(1, min(MOST_MIXES, int(pays)))
 
 
 def shard_seed(seed: int, *numbers: int) -> int:
@@ -90,167 +111,6 @@ def merge_tree(parts: Iterable[Merged], merge: Callable[[Merged, Merged], Merged
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------- shards
-
-
-class Portion(NamedTuple):
-    """Rows of a shard that are in memory together.
-
-    Attributes
-    ----------
-    table : Table
-    classes : array
-        The labels of these rows, sorted.
-    label : int32 array
-        The number of each row's label among them.
-    weight : array
-        Sample weights; empty: all are one.
-    rows : int array
-        The rows to train on; empty: all.
-    by_blocks : bool
-        Whether neighbours stay together when they are shuffled: see `Order`.
-    """
-
-    table: Table
-    classes: Array
-    label: Array
-    weight: Array
-    rows: Array
-    by_blocks: bool
-
-    @property
-    def size(self) -> int:
-        """How many rows are trained on."""
-        return int(self.rows.size or self.table.shape[0])
-
-
-def make_portion(table: Table, y: Any, weight: Array) -> Portion | None:
-    """Return rows and labels as a portion of a shard; None if no row has a weight above zero.
-
-    Parameters
-    ----------
-    table : Table
-    y : array-like of shape (n_rows,)
-    weight : array of shape (n_rows,), or empty
-    """
-    if weight.size and not weight.any():
-        return None
-    classes, label = as_labels(y, table.shape[0])
-    rows = used_rows(weight)
-    return Portion(table, classes, label, weight, rows, in_blocks(label, rows))
-
-
-@dataclass
-class Shard:
-    """Some of the rows, and the number that they are known by.
-
-    Attributes
-    ----------
-    number : int
-        From 0. It decides the order of merging and the random orders, never where or when the shard is worked on.
-    portions : iterable of Portion
-        Read anew in each round.
-    names : tuple of str
-        Names of the features, where they have any.
-    """
-
-    number: int
-    portions: Iterable[Portion]
-    names: tuple[str, ...] = ()
-
-
-class Census(NamedTuple):
-    """What must be known of the rows of all shards before the first round; the censuses of shards add up."""
-
-    classes: Array
-    counts: Array  # rows of each class, those without weight too
-    sizes: tuple[tuple[int, int], ...]  # number of each shard, and its rows to train on
-    names: tuple[str, ...]  # of the features
-    features: int
-    entries: int
-    largest: float
-    dtype: np.dtype[Any]
-    sparse: bool
-    squares: float  # of a look at some rows: the sum of their squared values, how many are not zero, how many rows
-    values: float
-    surveyed: int
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all shards to train on."""
-        return sum(size for _, size in self.sizes)
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The shards that have rows."""
-        return tuple(number for number, size in self.sizes if size)
-
-    def survey(self) -> Survey:
-        """Return how large the values are."""
-        length = (self.squares / max(self.surveyed, 1)) ** 0.5
-        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0)
-
-    def merge(self, other: Self) -> Self:
-        """Return the census of the rows of both."""
-        if not self.n_rows or not other.n_rows:
-            full = self if self.n_rows else other
-            return full._replace(sizes=self.sizes + other.sizes)
-        if (self.features, self.names) != (other.features, other.names):
-            raise InvalidInput(
-                f"Some rows have {self.features} features, others {other.features}, or they have other names. Pass "
-                "partitions of the same columns."
-            )
-        check_kind(self.classes, other.classes)
-        classes = np.unique(np.concatenate([self.classes, other.classes]))
-        counts = np.zeros(classes.size, np.int64)
-        for part in (self, other):
-            counts[np.searchsorted(classes, part.classes)] += part.counts
-        return self._replace(
-            classes=classes,
-            counts=counts,
-            sizes=self.sizes + other.sizes,
-            entries=self.entries + other.entries,
-            largest=max(self.largest, other.largest),
-            dtype=np.result_type(self.dtype, other.dtype),
-            sparse=self.sparse and other.sparse,
-            squares=self.squares + other.squares,
-            values=self.values + other.values,
-            surveyed=self.surveyed + other.surveyed,
-        )
-
-
-def census_of(shard: Shard, late: Late = never) -> Census:
-    """Return what must be known of the rows of a shard."""
-    found = (_census_of(shard, portion) for portion in shard.portions)
-    nothing = Census(ALL_ROWS, ALL_ROWS, ((shard.number, 0),), (), 0, 0, 0.0, np.dtype(float), True, 0.0, 0.0, 0)
-    total: Census | None = None
-    for census in found:
-        total = census if total is None else total.merge(census)
-    if total is None:
-        return nothing
-    return total._replace(sizes=((shard.number, total.n_rows),))
-
-
-def _census_of(shard: Shard, portion: Portion) -> Census:
-    table, sizes = portion.table, survey(portion.table, portion.rows)
-    looked = len(range(0, portion.size, -(-portion.size // SURVEYED_ROWS)))
-    squares = sizes.row_length**2 * looked
-    return Census(
-        classes=portion.classes,
-        counts=np.bincount(portion.label, minlength=portion.classes.size),
-        sizes=((shard.number, portion.size),),
-        names=shard.names,
-        features=table.shape[1],
-        entries=table.entries,
-        largest=table.largest,
-        dtype=table.dtype,
-        sparse=isinstance(table.rows, Csr),
-        squares=squares,
-        values=squares / sizes.value**2 if sizes.value else 0.0,
-        surveyed=looked,
-    )
-
-
 # -------------------------------------------------------------------------------------------------------------- rounds
 
 
@@ -276,6 +136,10 @@ class Lesson:
     seed : int
     mixing : {"uniform", "mistakes"}
         Whether all shards count the same, or each by its updates, which are the mistakes of the perceptron.
+    mixes : int
+        Rounds of an epoch.
+    sizes : tuple of (int, int)
+        Number and rows of each shard.
     """
 
     method: Method
@@ -288,11 +152,18 @@ class Lesson:
     order: str = "shuffled"
     seed: int = 0
     mixing: str = "uniform"
+    mixes: int = 1
+    sizes: tuple[tuple[int, int], ...] = ()
 
     @property
     def joint(self) -> bool:
         """Whether all classes are learned at once."""
         return is_joint(self.sign, self.multiclass)
+
+    def share(self, shard: Shard, part: int) -> tuple[int, int]:
+        """Return which rows of a shard a round presents: from which to which, in the order of the epoch."""
+        rows = dict(self.sizes).get(shard.number, sys.maxsize)
+        return rows * part // self.mixes, rows * (part + 1) // self.mixes
 
     def task(self, portion: Portion) -> Task:
         """Return what each row of a portion teaches; a label that is not known is -1."""
@@ -323,8 +194,10 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    number : int
+    epoch : int
         From 1.
+    part : int
+        Which share of an epoch's rows it presents, from 0.
     W, b : array
         The weights and biases of all problems, penalties applied.
     t : int array
@@ -334,7 +207,8 @@ class Round(NamedTuple):
     rate : float
     """
 
-    number: int
+    epoch: int
+    part: int
     W: Array
     b: Array
     t: Array
@@ -355,6 +229,8 @@ class Part(NamedTuple):
         Of each problem.
     share : array
         How much the shards count, for each part of the run.
+    squares : array
+        Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
     mistakes, updates, loss : array
         Counts of the round, as in `Counts`.
     step : array
@@ -371,6 +247,7 @@ class Part(NamedTuple):
     total_b: Array
     trials: Array
     share: Array
+    squares: Array
     mistakes: Array
     updates: Array
     loss: Array
@@ -400,30 +277,39 @@ class Learn:
         """Return what a shard has learned from its rows; of a part of them, where it is late."""
         lesson, given = self.lesson, self.round
         state, counts = _start(lesson.method, given), new_counts(1 if lesson.joint else given.b.size)
-        rows, complete = 0, True
+        first, last = lesson.share(shard, given.part)
+        rows, complete, before = 0, True, 0
         for number, portion in enumerate(shard.portions):
-            if complete:
-                seed = shard_seed(lesson.seed, given.number, shard.number, number)
-                learned = _present(self, portion, seed, state, counts, late)
-                rows, complete = rows + learned, learned == portion.size
+            span = range(max(first - before, 0), min(last - before, portion.size))
+            before += portion.size
+            if span and complete:
+                seed = shard_seed(lesson.seed, given.epoch, shard.number, number)
+                learned = self._present(portion, span, seed, state, counts, late)
+                rows, complete = rows + learned, learned == len(span)
+            if before >= last or not complete:  # what is not read need not be parsed
+                break
         return _report(lesson, given, state, counts, rows, complete)
 
-
-def _present(work: Learn, portion: Portion, seed: int, state: Weights, counts: Any, late: Late) -> int:
-    """Present the rows of a portion once; return how many were presented before it was late."""
-    lesson, given = work.lesson, work.round
-    table, task = _rows_for(lesson, portion, given.W.shape[1])
-    if task.label.min() < 0:
-        raise InvalidInput("A label appeared after the first reading. Train on data that does not change meanwhile.")
-    order = Order(lesson.order, task.label, portion.rows, seed, portion.by_blocks).draw()
-    cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
-    size, first = max(1, ENTRIES_PER_LOOK // cost), 0
-    while first < portion.size and not (first and late()):
-        piece = part_of(order, first, size, portion.size)
-        shown = Pass(table.rows, task, piece, portion.rows, given.active, given.rate, counts, lesson.joint)
-        lesson.method.present(shown, state, state)
-        first += min(size, portion.size - first)
-    return first
+    def _present(self, portion: Portion, span: range, seed: int, state: Weights, counts: Any, late: Late) -> int:
+        """Present a part of a portion's order once; return how many rows were presented before it was late."""
+        lesson, given = self.lesson, self.round
+        table, task = _rows_for(lesson, portion, given.W.shape[1])
+        if task.label.min() < 0:
+            raise InvalidInput(
+                "A label appeared after the first reading. Train on data that does not change meanwhile."
+            )
+        order = Order(lesson.order, task.label, portion.rows, seed, portion.by_blocks).draw()
+        if not order.size and len(span) < portion.size:  # empty stands for all rows as they are stored
+            order = row_numbers(np.arange(portion.size))
+        order = order[span.start : span.stop]
+        cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
+        size, first = max(1, ENTRIES_PER_LOOK // cost), 0
+        while first < len(span) and not (first and late()):
+            piece = part_of(order, first, size, len(span))
+            shown = Pass(table.rows, task, piece, portion.rows, given.active, given.rate, counts, lesson.joint)
+            lesson.method.present(shown, state, state)
+            first += min(size, len(span) - first)
+        return first
 
 
 def _start(method: Method, given: Round) -> Weights:
@@ -443,8 +329,9 @@ def _report(lesson: Lesson, given: Round, state: Weights, counts: Any, rows: int
     if lesson.mixing == "mistakes":  # where weights shrink between updates, a shard without any counts as well
         share = np.maximum(counts.updates, 0 if lesson.method.rests else 1).astype(float)
     each = share if share.size == given.b.size else np.repeat(share, given.b.size)
-    change = state.W.astype(float)
+    change, change_b = state.W.astype(float), state.b.astype(float) - given.b
     change -= given.W
+    squares = _squared_length(lesson, change, change_b)
     change *= each[:, None]
     total, total_b = np.zeros(state.lag.shape, order=order_of(state.W)), np.zeros(state.b.size)
     if state.lag.shape[1]:
@@ -453,11 +340,12 @@ def _report(lesson: Lesson, given: Round, state: Weights, counts: Any, rows: int
         total_b = state.t * state.b.astype(float) - state.lag_b
     return Part(
         change,
-        each * (state.b.astype(float) - given.b),
+        each * change_b,
         total,
         total_b,
         trials,
         share,
+        share * squares,
         *(counts.mistakes, counts.updates, counts.loss),
         share * counts.step,
         rows,
@@ -479,10 +367,34 @@ def folded(method: Method, state: Weights) -> Weights:
     return method._folded(state)
 
 
-def mix(state: Weights, part: Part) -> None:
-    """Move the weights of a state by the mean of the shards' changes, in place, and add their sums and trials."""
-    share = part.share if part.share.size == state.b.size else np.repeat(part.share, state.b.size)
-    share = np.where(share > 0, share, 1.0)
+def _squared_length(lesson: Lesson, W: Array, b: Array) -> Array:
+    """Return the squared length of the weights of each part of a run, the bias as the weight of a constant."""
+    squares: Array = (W * W).sum(axis=1) + (b * b / lesson.bias if lesson.bias else 0.0)
+    return squares.sum(keepdims=True) if lesson.joint else squares
+
+
+def mix(state: Weights, part: Part, lesson: Lesson) -> Array:
+    """Move the weights of a state by what the shards have changed, in place, and add their sums and trials.
+
+    Last weights move by the mean of the changes d_i, as McDonald, Hall and Mann do it. The proof of their bound allows
+    for c times that mean, if c |mean d|^2 <= mean |d_i|^2: then the squared length grows by c R^2 for a mistake, and
+    the gain along a separator of margin g by c g. The largest such c is what Pierra (1984) extrapolates parallel
+    projections by. It is 1 where all shards learned the same, and their number where what they learned is orthogonal,
+    so that the sum does no harm; more is never taken. Last weights would swing more. Averages do not, and arrive
+    sooner.
+
+    Returns
+    -------
+    array
+        The factor c of each part of the run.
+    """
+    share = np.where(part.share > 0, part.share, 1.0)
+    factor = np.ones(share.size)
+    if extrapolates(lesson.method):
+        squares = _squared_length(lesson, part.change, part.change_b)
+        furthest = part.squares * share / np.where(squares > 0, squares, np.inf)
+        factor = np.clip(furthest, 1.0, max(1, len(lesson.sizes)))
+    share = share / factor if share.size == state.b.size else np.repeat(share / factor, state.b.size)
     averaged = bool(state.lag.shape[1])
     if averaged:  # the sum over all trials, scale_sum W - lag, from here on
         total = state.scale_sum[:, None] * state.W - state.lag + part.total
@@ -494,6 +406,7 @@ def mix(state: Weights, part: Part) -> None:
         state.scale_sum[:] = state.t
         state.lag[:] = state.scale_sum[:, None] * state.W - total
         state.lag_b[:] = state.t * state.b.astype(float) - total_b
+    return factor
 
 
 # ------------------------------------------------------------------------------------------------------------- errors
@@ -548,13 +461,3 @@ class Measure:
         found = scores(table, self.planes, subset)
         elected = winners(decision(found, self.lesson.classes.size, self.lesson.multiclass))
         return Errors(float(cost[elected != label].sum()), float(cost.sum()))
-
-
-# ------------------------------------------------------------------------------------------------- shards of one table
-
-
-def rows_of_shards(n_rows: int, subset: Array, shards: int) -> Iterator[tuple[int, Array]]:
-    """Yield the number and the rows of each shard that has any: neighbours, as even as can be."""
-    rows = subset if subset.size else row_numbers(np.arange(n_rows))
-    # More shards than rows: those behind the rows are empty, however many they are.
-    yield from enumerate(np.array_split(rows, max(1, min(shards, rows.size))))

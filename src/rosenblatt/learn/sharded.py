@@ -1,4 +1,4 @@
-"""The presenter of shards: an epoch is a round, in which each shard learns by itself from the weights of all.
+"""The presenter of shards: an epoch is a round or several, in which each shard learns by itself from what all know.
 
 What holds the shards is a `Shards`: threads over one table here, Dask and Spark in `rosenblatt.scaling`. All that it
 must do is to `combine`: call a function on each shard, and merge what they return along the fixed tree.
@@ -19,33 +19,28 @@ import numpy.typing as npt
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import SQUARED_LENGTHS, Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.mixing import (
-    Census,
-    Late,
     Learn,
     Lesson,
     Measure,
     Part,
-    Portion,
     Round,
-    Shard,
-    census_of,
     check_mixing,
     folded,
     merge,
     merge_tree,
     mix,
-    rows_of_shards,
+    mixes_for,
 )
 from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
 from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import LOSS, PERCEPTRON
+from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, rows_of_shards
 from rosenblatt.learn.stopping import Ceiling, Stop
-from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.methods.method import all_finite, check_start, copy_state, never
+from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
+from rosenblatt.methods.method import check_start, copy_state, never, new_counts
 
 Array = npt.NDArray[Any]
 Work = Callable[..., Any]
@@ -161,7 +156,7 @@ def run_shards(job: ShardedJob, state: Any) -> Run:
     return Trainer(job.plan, Sharded(job, state), job.clock).run()
 
 
-def run_in_shards(job: Job, state: Any, shards: int) -> Run:
+def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") -> Run:
     """Train on the rows of a table, in so many shards, on the threads of the plan; return the record."""
     task, held_out = job.task, job.validation
     census = table_census(job.table, job.subset, shards)
@@ -181,6 +176,8 @@ def run_in_shards(job: Job, state: Any, shards: int) -> Run:
         job.table.dtype,
         job.plan.order,
         job.plan.seed,
+        mixes=mixes_for(job.method, census, mixes),
+        sizes=census.filled,
     )
     validation = None
     if held_out is not None:
@@ -251,7 +248,7 @@ def _bounds(job: ShardedJob, state: Any, parts: int) -> Ceiling:
     return _Bounds(extent, task, nobody, state.W, state.b, parts, ())
 
 
-class Sharded(Presenter):
+class Sharded(LinearPresenter):
     """Rows in shards. A part is one problem, or all classes of a joint task."""
 
     def __init__(self, job: ShardedJob, state: Any) -> None:
@@ -267,32 +264,40 @@ class Sharded(Presenter):
         self.zero_loss, self.remedy = method.zero_loss, method.remedy
         if self.parts > 1 and job.names:
             self.names, self.noun = part_names(job.names, job.lesson.multiclass)
-        self.copied: Any = None
         self.rate_scale = method.rate_scale(self.plan.eta)
-        repeats = self.plan.order == "cyclic" and self.plan.schedule == "constant" and method.finite
-        self.cycle = Cycle(state.W, state.b) if repeats else None
+        self._watch()
         self.ceiling = _bounds(job, state, self.parts)
         # Trials of a shard so far; those of an earlier fit count, where one goes on.
         self.begun = state.t.copy()
         self.trials = np.zeros_like(state.t)
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
-        """Let every shard learn from its rows once, and mix what they have learned."""
-        rate = self.plan.rate(epoch) / self.rate_scale
+        """Let every shard learn from its rows once, and mix what they have learned as often as the lesson says."""
         problems = np.arange(self.state.b.size) if self.joint else np.array(active)
-        given = Round(epoch, self.state.W, self.state.b, self.begun + self.trials // self.shards, problems, rate)
+        counts, trials, complete = new_counts(self.parts), 0, True
+        for number in range(self.lesson.mixes):
+            if complete and not (number and clock.late):
+                part = self._mix(epoch, number, problems, clock)
+                for column, more in zip(counts, (part.mistakes, part.updates, part.loss), strict=False):
+                    column += more
+                trials, complete = trials + int(part.rows), part.complete
+            else:
+                complete = False
+        self._derive(epoch)
+        loss = [total * self.rate_scale for total in counts.loss.tolist()]
+        whole = complete and self.plan.order != "random"
+        return Shown(counts.mistakes.tolist(), counts.updates.tolist(), loss, trials, whole)
+
+    def _mix(self, epoch: int, number: int, problems: Array, clock: Clock) -> Part:
+        """Make one round; return what the shards have learned in it."""
+        state, rate = self.state, self.plan.rate(epoch) / self.rate_scale
+        given = Round(epoch, number, state.W, state.b, self.begun + self.trials // self.shards, problems, rate)
         part: Part = self.job.shards.combine(Learn(self.lesson, given), lambda: clock.late)
-        mix(self.state, part)
+        factor = mix(state, part, self.lesson)
         self.trials += part.trials
-        # A separator of margin g gains g in each step of each shard, and so in the mean of them.
-        self.ceiling.add(part.step / np.where(part.share > 0, part.share, 1.0))
-        del self.planes  # before the next ones take as much memory
-        self.planes = self.method.hyperplanes(self.state)
-        if not all_finite(self.planes):
-            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
-        loss = [total * self.rate_scale for total in part.loss.tolist()]
-        whole = part.complete and self.plan.order != "random"
-        return Shown(part.mistakes.tolist(), part.updates.tolist(), loss, int(part.rows), whole)
+        # A separator of margin g gains g in each step of each shard, and so in their mean, times its factor.
+        self.ceiling.add(factor * part.step / np.where(part.share > 0, part.share, 1.0))
+        return part
 
     def error(self, clock: Clock) -> float | None:
         """Return the share of wrong rows, by weight; None where the clock leaves no time for all of them."""
@@ -307,14 +312,6 @@ class Sharded(Presenter):
         found = self.job.shards.combine(Measure(self.lesson, self.planes), lambda: clock.overdue)
         return bool(found.complete and not found.wrong)
 
-    def objective(self, shown: Shown) -> list[float]:
-        """Return the mean loss of each part, with its penalty."""
-        penalty = self.method.penalty_value(self.planes)
-        if isinstance(penalty, float):
-            return [figure / self.n_rows for figure in shown.loss]
-        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
-        return [figure / self.n_rows + value for figure, value in zip(shown.loss, values, strict=True)]
-
     def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
         """Return which parts nothing separates with a margin above a share of the radius, by the steps of all shards.
 
@@ -326,16 +323,6 @@ class Sharded(Presenter):
         ends = {part: self.ceiling.end(part, level * self.ceiling.radius, epoch) for part in parts}
         return {part: stop for part, stop in ends.items() if stop is not None}
 
-    def returned(self, active: list[int]) -> dict[int, int]:
-        """Return parts whose weights are back where they were so many epochs ago."""
-        if self.cycle is None:
-            return {}
-        length = self.cycle.length
-        parts = {part: slice(None) if self.joint else slice(part, part + 1) for part in active}
-        back = {part: length for part, rows in parts.items() if self.cycle.returned(rows)}
-        self.cycle.advance()
-        return back
-
     @property
     def radius(self) -> float:
         """Largest norm of a row, the constant of the bias included."""
@@ -344,19 +331,3 @@ class Sharded(Presenter):
     def margin_ceiling(self) -> float:
         """Return the largest margin that any separator can have, as the steps of all shards prove."""
         return self.ceiling.observe() if self.method.additive else np.inf
-
-    def snapshot(self) -> Any:
-        """Return a copy of the state, in the place of an earlier one."""
-        self.copied = copy_state(self.state, self.copied)
-        return self.copied
-
-    def restore(self, snapshot: Any) -> None:
-        """Put a copy of the state back."""
-        copy_state(snapshot, self.state)
-        del self.planes
-        self.planes = self.method.hyperplanes(self.state)
-
-    def weights(self) -> tuple[Array, Array]:
-        """Return the weights at the learning rate that was asked for."""
-        rate = self.planes.W.dtype.type(self.rate_scale)
-        return self.planes.W * rate, self.planes.b * rate

@@ -1,7 +1,6 @@
 """The trainer: epochs, patience, the best weights, the end and its reason. What presents the rows is somebody else's.
 
-A `Presenter` shows the rows of an epoch to whatever learns from them: rows in memory (`in_memory`), blocks of a kernel
-expansion (`rosenblatt.dual`), later chunks of files and shards. It says what an end means for it in its `words`.
+A `Presenter` shows the rows of an epoch to whatever learns from them, and says what an end means in its `words`.
 """
 
 from __future__ import annotations
@@ -13,11 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop
+from rosenblatt.methods.method import Method, all_finite, copy_state
 
 if TYPE_CHECKING:
+    from rosenblatt.learn.cycle import Cycle
     from rosenblatt.learn.reasons import Words
     from rosenblatt.proof.certificate import Certificate
 
@@ -173,6 +175,64 @@ class Presenter:
     def margin_ceiling(self) -> float:
         """Return the largest margin that a separator of any part can have, as far as the run has proved; else inf."""
         return np.inf
+
+
+class LinearPresenter(Presenter):
+    """A presenter whose state is the weights of a `Method`; `planes` are those that predict, derived from it."""
+
+    method: Method
+    plan: Plan
+    joint: bool
+    rate_scale: float
+    state: Any
+    planes: Any = None
+    copied: Any = None
+    cycle: Cycle | None = None
+
+    def _watch(self) -> None:
+        """Notice a return of the weights, where they can return: if all epochs are alike."""
+        if self.plan.order == "cyclic" and self.plan.schedule == "constant" and self.method.finite:
+            from rosenblatt.learn.cycle import Cycle
+
+            self.cycle = Cycle(self.state.W, self.state.b)
+
+    def _derive(self, epoch: int) -> None:
+        """Derive the weights that predict after an epoch."""
+        if self.planes is None or self.planes.W is not self.state.W:  # else it is the state itself, and up to date
+            self.planes = None  # before the next ones take as much memory
+            self.planes = self.method.hyperplanes(self.state)
+        if not all_finite(self.planes):
+            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+
+    def objective(self, shown: Shown) -> list[float]:
+        """Return the mean loss of each part, with its penalty."""
+        # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
+        figures = shown.mistakes if self.plan.batch else shown.loss
+        penalty = self.method.penalty_value(self.planes)
+        if isinstance(penalty, float):
+            return [figure / self.n_rows for figure in figures]
+        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
+        return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
+
+    def returned(self, active: list[int]) -> dict[int, int]:
+        """Return parts whose weights are back where they were so many epochs ago."""
+        return {} if self.cycle is None else self.cycle.back(active, self.joint)
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state, in the place of an earlier one: they may be large, and only the last is used."""
+        self.copied = copy_state(self.state, self.copied)
+        return self.copied
+
+    def restore(self, snapshot: Any) -> None:
+        """Put a copy of the state back."""
+        copy_state(snapshot, self.state)
+        self.planes = None
+        self.planes = self.method.hyperplanes(self.state)
+
+    def weights(self) -> tuple[Array, Array]:
+        """Return the weights at the learning rate that was asked for."""
+        rate = self.planes.W.dtype.type(self.rate_scale)
+        return self.planes.W * rate, self.planes.b * rate
 
 
 class Trainer:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra, NoWorker
 from rosenblatt.estimators.sharding import check_member, fit_shards
-from rosenblatt.learn.mixing import Late, merge, merge_tree
+from rosenblatt.learn.mixing import merge, merge_tree
 from rosenblatt.learn.sharded import Shards, Work
+from rosenblatt.learn.shards import Late
 from rosenblatt.methods.method import never
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.scaling.partitions import FileRows, decided, in_groups, parsed_bytes, shard_of_block, shard_of_files

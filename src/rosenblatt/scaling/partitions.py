@@ -18,7 +18,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
 from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.source import STANDARD_INPUT
-from rosenblatt.learn.mixing import Portion, Shard, make_portion
+from rosenblatt.learn.shards import Portion, Shard, make_portion
 
 Array = npt.NDArray[Any]
 

@@ -21,9 +21,9 @@ from rosenblatt.data.labels import as_names
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.mixing import Late, Portion, Shard
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.learn.sharded import Shards
+from rosenblatt.learn.shards import Late, Portion, Shard
 from rosenblatt.methods.method import never
 from rosenblatt.proof.brackets import (
     ROUNDING_GUARD,

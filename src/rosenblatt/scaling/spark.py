@@ -21,8 +21,9 @@ import rosenblatt
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.estimators.saving import load, save
 from rosenblatt.estimators.sharding import check_member, fit_shards
-from rosenblatt.learn.mixing import Late, merge, merge_tree
+from rosenblatt.learn.mixing import merge, merge_tree
 from rosenblatt.learn.sharded import Shards, Work
+from rosenblatt.learn.shards import Late
 from rosenblatt.methods.method import never
 from rosenblatt.scaling.partitions import shard_of_block
 
