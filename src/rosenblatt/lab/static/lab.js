@@ -473,6 +473,15 @@ function createLab(root, ask, options, catalogue, editable) {
     go(look.t);
   }
 
+  /** Follow the document around the frame of a run, which says whether it is light, dark, or as the system has it. */
+  function fromAround(/** @type {MessageEvent} */ event) {
+    const theme = event.data?.labTheme;
+    if (event.source !== window.parent || !["light", "dark", ""].includes(theme)) return;
+    look.theme = theme;
+    dress();
+    if (runs.length) go(look.t);
+  }
+
   function dress() {
     if (look.theme) root.dataset.theme = look.theme;
     else delete root.dataset.theme;
@@ -551,6 +560,7 @@ function createLab(root, ask, options, catalogue, editable) {
       s: () => frame.share.box.toggleAttribute("open"),
       e: () => frame.exports.box.toggleAttribute("open"),
     });
+    if (window.parent !== window) window.addEventListener("message", fromAround);
     if (options.address) {
       window.addEventListener("hashchange", fromLocation);
       window.addEventListener("popstate", fromLocation);
