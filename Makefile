@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test nojit lint site docs gallery notebooks bench fuzz clean
+.PHONY: demo test nojit lint site docs tables gallery notebooks bench fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/rosenblatt demo
@@ -48,11 +48,15 @@ site: $(VENV)/.docs
 
 # The site, and every example on it run, as `make test` does too.
 docs: site
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
 
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
+
+# The tables of docs/how-to/choosing.md, measured again. `make docs` measures them, too, and fails where one differs.
+tables: $(VENV)/.test
+	$(BIN)/python -m tools.choosing --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.
 gallery: $(VENV)/.test

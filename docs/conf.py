@@ -50,5 +50,6 @@ html_theme = "furo"
 html_title = f"rosenblatt {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["runs.js"]
 html_copy_source = False
 html_show_sphinx = False

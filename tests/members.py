@@ -12,6 +12,7 @@ from rosenblatt import (
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
+    PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
     TableHasher,
@@ -38,6 +39,7 @@ FAMILY = [
     ALMA(),
     ROMMA(),
     ROMMA(aggressive=True),
+    PNormPerceptron(),
     Adaline(),
     AdalineRegressor(),
     SoftMargin(),
@@ -58,6 +60,7 @@ STREAMS = [
     Winnow(factor=1.25),
     ALMA(),
     ROMMA(),
+    PNormPerceptron(p=4.0),
     Adaline(normalised=True),  # a stream does not know the mean length of its rows
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
@@ -68,6 +71,7 @@ STREAMS = [
 EVERY_CLASS = [
     ALMA,
     ROMMA,
+    PNormPerceptron,
     AROW,
     Adaline,
     AdalineRegressor,

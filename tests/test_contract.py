@@ -33,6 +33,7 @@ NOT_OF_THE_FAMILY = {"TableHasher": "docs/reference/features.md", "TextHasher": 
 NOT_TIMED = {
     "AdalineRegressor": "runs the loop of Adaline",
     "AssociationUnits": "is a product of matrices, which is NumPy's",
+    "PNormPerceptron": "no other package has it",
     "ROMMA": "runs the loop of ALMA",
     "TableHasher": "is timed as the reading of files",
     "TextHasher": "is timed as the reading of files",

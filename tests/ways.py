@@ -10,6 +10,7 @@ from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.methods.p_norm import PNorm
 from rosenblatt.methods.pocket import PocketMethod
 from rosenblatt.methods.projections import Projected
 from rosenblatt.methods.voted import Voted
@@ -29,6 +30,7 @@ METHODS = {
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
     "ALMA": Projected(AlmaRule(1.0)),
+    "p-norm": PNorm(3.0),
     "ROMMA": Projected(RommaRule(True)),
     "pocket": PocketMethod(),
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
     from rosenblatt.estimators.onnx import register_onnx as register_onnx
     from rosenblatt.estimators.onnx import to_onnx as to_onnx
+    from rosenblatt.estimators.p_norm import PNormPerceptron as PNormPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
@@ -56,6 +57,7 @@ _HOME = {
     "KernelPerceptron": "estimators.kernel_perceptron",
     "LinearModel": "learn.model",
     "MaximumMargin": "estimators.maximum_margin",
+    "PNormPerceptron": "estimators.p_norm",
     "PassiveAggressive": "estimators.passive_aggressive",
     "Perceptron": "estimators.perceptron",
     "PocketPerceptron": "estimators.pocket",

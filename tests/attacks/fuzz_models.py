@@ -70,6 +70,7 @@ def models():
         rosenblatt.Winnow(),
         rosenblatt.ALMA(),
         rosenblatt.ROMMA(),
+        rosenblatt.PNormPerceptron(),
         rosenblatt.Winnow(balanced=False),
     ]
     yield from (model.partial_fit(X, Y) for model in fresh)

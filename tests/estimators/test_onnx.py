@@ -20,6 +20,7 @@ from rosenblatt import (
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
+    PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
     VotedPerceptron,
@@ -59,7 +60,7 @@ MEMBERS = [
 ]
 OTHERS = [
     *(Adaline(**SHORT), PassiveAggressive(**SHORT), PocketPerceptron(max_iter=3), VotedPerceptron(**SHORT)),
-    *(ALMA(**SHORT), ROMMA(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
+    *(ALMA(**SHORT), ROMMA(**SHORT), PNormPerceptron(**SHORT), Winnow(**SHORT), MaximumMargin(max_seconds=5.0)),
 ]
 
 

@@ -21,10 +21,12 @@ from rosenblatt import trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names
 from rosenblatt.lab.frames import frames, record_scene
+from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from scenes import PER_LEARNER, random_scene
 
 STATIC = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab" / "static"
+RUNS_OF_THE_SITE = Path(__file__).parents[2] / "docs" / "static" / "runs.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = os.environ.get("ROSENBLATT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 KEY = "key"
@@ -629,6 +631,34 @@ def test_the_page_follows_the_system_until_somebody_chooses_and_prints_light(lab
     lab.page.emulate_media(color_scheme="light")
     lab.press("d")
     assert lab.page.evaluate(ground) == dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_run_in_a_frame_follows_the_switch_of_the_document_around_it(browser, tmp_path, scheme):
+    (tmp_path / "run.html").write_text(one_file(Scene(), t=5), encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        "<!doctype html><body data-theme=auto><figure class=lab>"
+        "<iframe src=run.html width=900 height=600 sandbox='allow-scripts allow-downloads'></iframe></figure>"
+        f"<script>{RUNS_OF_THE_SITE.read_text()}</script>",
+        encoding="utf-8",
+    )
+    faults, context = [], browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto((tmp_path / "page.html").as_uri())
+    run = page.frames[1]
+    run.wait_for_selector(".told")
+    for theme, wanted in (("auto", scheme), ("dark", "dark"), ("light", "light"), ("auto", scheme)):
+        page.evaluate(f"document.body.dataset.theme = {theme!r}")
+        run.wait_for_function(f"getComputedStyle(document.querySelector('.lab')).colorScheme === {wanted!r}")
+        assert run.locator(".lab").get_attribute("data-theme") == wanted
+    other = "light" if scheme == "dark" else "dark"
+    run.evaluate(f"window.postMessage({{ labTheme: '{other}' }}, '*')")  # from itself, which is nobody around it
+    run.evaluate("new Promise((done) => setTimeout(done, 100))")
+    assert run.locator(".lab").get_attribute("data-theme") == scheme
+    context.close()
+    assert not faults
 
 
 def test_everything_can_be_taken_away(lab, tmp_path):

@@ -26,7 +26,7 @@ from rosenblatt.lab.catalogue import (
 
 FAMILY = {
     "Perceptron", "AveragedPerceptron", "VotedPerceptron", "PocketPerceptron", "PassiveAggressive", "AROW", "Winnow",
-    "ALMA", "ROMMA", "Adaline", "SoftMargin", "MaximumMargin", "KernelPerceptron",
+    "ALMA", "ROMMA", "PNormPerceptron", "Adaline", "SoftMargin", "MaximumMargin", "KernelPerceptron",
 }  # fmt: skip
 
 

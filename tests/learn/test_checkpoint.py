@@ -41,6 +41,7 @@ CASES = [
     ("winnow", {}, 2, {}),
     ("alma", {}, 2, {}),
     ("romma", {}, 2, {}),
+    ("p-norm", {}, 2, {}),
     ("soft-margin", {"penalty": "elasticnet"}, 4, {}),
     ("perceptron", {"late": True}, 4, {}),
 ]

@@ -22,6 +22,7 @@ PARAMETERS = [
     ("winnow", {}),
     ("alma", {}),
     ("romma", {"aggressive": True}),
+    ("p-norm", {"p": 4.0}),
     ("adaline", {"normalised": True}),
     ("soft-margin", {"loss": "logistic"}),
 ]

@@ -19,6 +19,7 @@ from rosenblatt import (
     KernelPerceptron,
     MaximumMargin,
     Perceptron,
+    PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
     Winnow,
@@ -99,7 +100,9 @@ def test_a_recording_is_the_fit(model, classes):
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "ovo-vote", "joint"])
-@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(), AROW(), SoftMargin(), Winnow(), ALMA()], ids=str)
+@pytest.mark.parametrize(
+    "model", [Perceptron(), AveragedPerceptron(), AROW(), SoftMargin(), Winnow(), ALMA(), PNormPerceptron()], ids=str
+)
 def test_every_multiclass_mode_is_recorded(model, multiclass):
     if multiclass not in model.modes:
         pytest.skip(f"{model} has no mode {multiclass}")

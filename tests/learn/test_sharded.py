@@ -13,6 +13,7 @@ from rosenblatt import (
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
+    PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
     VotedPerceptron,
@@ -148,7 +149,8 @@ def test_a_model_is_saved_with_its_shards(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "member", [ALMA, AROW, ROMMA, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin]
+    "member",
+    [ALMA, AROW, ROMMA, PNormPerceptron, Winnow, VotedPerceptron, PocketPerceptron, KernelPerceptron, MaximumMargin],
 )
 def test_who_cannot_have_shards_says_why(member):
     with pytest.raises(InvalidInput, match=r"has no parameter 'shards'\. .* (Choose|Put) .* without shards\."):

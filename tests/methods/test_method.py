@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rosenblatt import ALMA, AROW, ROMMA, Perceptron, VotedPerceptron
+from rosenblatt import ALMA, AROW, ROMMA, Perceptron, PNormPerceptron, VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
@@ -206,7 +206,7 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
     assert model.partial_fit(X, y).coef_.tolist() == again.partial_fit(X, y).coef_.tolist()
 
 
-FAR_REACHING = [AROW(covariance="full"), ROMMA(), ALMA()]
+FAR_REACHING = [AROW(covariance="full"), ROMMA(), ALMA(), PNormPerceptron()]
 
 
 @pytest.mark.parametrize("model", FAR_REACHING, ids=str)

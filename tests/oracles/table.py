@@ -12,6 +12,7 @@ ORACLES = {
     "AdalineRegressor": (family.lms,),
     "AveragedPerceptron": (family.averaged,),
     "KernelPerceptron": (reference.kernel_perceptron, reference.forgetron),
+    "PNormPerceptron": (family.p_norm,),
     "PassiveAggressive": (family.passive_aggressive,),
     "Perceptron": (reference.perceptron, reference.one_vs_one, family.margin_perceptron),
     "PocketPerceptron": (family.pocket,),

@@ -14,6 +14,7 @@ from rosenblatt import (
     MaximumMargin,
     PassiveAggressive,
     Perceptron,
+    PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
     VotedPerceptron,
@@ -42,6 +43,7 @@ def use() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     AROW(r=2.0, covariance="full")
     ALMA(approximation=0.2, multiclass="ovo-vote")
     ROMMA(aggressive=True)
+    PNormPerceptron(p=4)
     Winnow(balanced=False, threshold=None, eliminate=True)
     Adaline(eta0=0.5, normalised=False)
     AdalineRegressor(max_iter=10)

@@ -1,4 +1,4 @@
-"""Relatives of the perceptron: ROMMA, ALMA, and the p-norm perceptron, which the package does not train."""
+"""Relatives of the perceptron: ROMMA, ALMA and the p-norm perceptron."""
 
 import math
 

@@ -43,6 +43,7 @@ from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.multiplicative import Multiplicative
+from rosenblatt.methods.p_norm import PNorm
 from rosenblatt.methods.projections import Projected
 from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
 from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
@@ -276,6 +277,27 @@ class ForRomma(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, Wit
         return Projected(RommaRule(bool(self.aggressive)))
 
 
+class ForPNormPerceptron(
+    InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember
+):
+    """Parameters of the p-norm perceptron."""
+
+    without_shards = f"Weights that are no sum of rows {NO_MEAN}"
+
+    p: float = real(
+        default=3.0,
+        text="Which norm; 2 is the perceptron. Of d features a few of which matter: about 2 ln(d).",
+        least=2,
+        wanted="a number of at least 2",
+    )
+
+    # No bound is known for classes that compete.
+    modes = ("ovr", "ovo", "ovo-vote")
+
+    def _method(self) -> Method:
+        return PNorm(float(self.p))
+
+
 class WithLmsRate(WithRate):
     """The learning rate of least mean squares."""
 
@@ -401,6 +423,7 @@ MEMBERS: dict[str, tuple[type[LinearMember], str]] = {
     "winnow": (ForWinnow, "Winnow"),
     "alma": (ForAlma, "ALMA"),
     "romma": (ForRomma, "ROMMA"),
+    "p-norm": (ForPNormPerceptron, "PNormPerceptron"),
     "adaline": (ForAdaline, "Adaline"),
     "adaline-regressor": (ForAdalineRegressor, "AdalineRegressor"),
     "soft-margin": (ForSoftMargin, "SoftMargin"),

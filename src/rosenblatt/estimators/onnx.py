@@ -18,6 +18,7 @@ from rosenblatt.estimators.adaline import Adaline, AdalineRegressor
 from rosenblatt.estimators.alma import ALMA
 from rosenblatt.estimators.arow import AROW
 from rosenblatt.estimators.maximum_margin import MaximumMargin
+from rosenblatt.estimators.p_norm import PNormPerceptron
 from rosenblatt.estimators.passive_aggressive import PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.estimators.pocket import PocketPerceptron
@@ -32,7 +33,7 @@ Array = npt.NDArray[Any]
 
 CLASSIFIERS: tuple[Any, ...] = (
     *(ALMA, AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
-    *(Perceptron, PocketPerceptron, ROMMA, SoftMargin, VotedPerceptron, Winnow),
+    *(Perceptron, PNormPerceptron, PocketPerceptron, ROMMA, SoftMargin, VotedPerceptron, Winnow),
 )
 # Version of the operators, all of which have their present meaning since.
 OPERATORS = 14

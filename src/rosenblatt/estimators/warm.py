@@ -66,6 +66,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "winnow": _fit("winnow", "Winnow"),
     "alma": _fit("alma", "ALMA"),
     "romma": _fit("romma", "ROMMA"),
+    "p-norm": _fit("p_norm", "PNormPerceptron"),
     "adaline": _fit("adaline", "Adaline"),
     "soft-margin": _fit("soft_margin", "SoftMargin"),
     "kernel": _fit("kernel_perceptron", "KernelPerceptron"),
@@ -82,8 +83,8 @@ def warmup(*names: str) -> str:
     ----------
     *names : str
         What to compile: "perceptron" (the averaged one, too), "voted", "pocket", "passive-aggressive", "arow",
-        "winnow", "alma", "romma", "adaline", "soft-margin", "kernel", "maximum-margin", "certify", or "all". By
-        default the perceptron and `certify`.
+        "winnow", "alma", "romma", "p-norm", "adaline", "soft-margin", "kernel", "maximum-margin", "certify", or "all".
+        By default the perceptron and `certify`.
 
     Returns
     -------

@@ -474,6 +474,15 @@ function createLab(root, ask, options, catalogue, editable) {
     go(look.t);
   }
 
+  /** Follow the document around the frame of a run, which says whether it is light, dark, or as the system has it. */
+  function fromAround(/** @type {MessageEvent} */ event) {
+    const theme = event.data?.labTheme;
+    if (event.source !== window.parent || !["light", "dark", ""].includes(theme)) return;
+    look.theme = theme;
+    dress();
+    if (runs.length) go(look.t);
+  }
+
   function dress() {
     root.dataset.theme = look.theme || (systemDark.matches ? "dark" : "light");
     root.classList.toggle("projector", look.projector);
@@ -555,6 +564,7 @@ function createLab(root, ask, options, catalogue, editable) {
       dress();
       if (runs.length) go(look.t);
     });
+    if (window.parent !== window) window.addEventListener("message", fromAround);
     if (options.address) {
       window.addEventListener("hashchange", fromLocation);
       window.addEventListener("popstate", fromLocation);

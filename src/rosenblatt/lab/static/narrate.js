@@ -148,6 +148,10 @@ const RULES = {
     const where = frame.mistake ? misclassified(frame) : tooClose(frame);
     return `${where}, so the weights move towards the widest margin: ${corrected(frame)}.`;
   },
+  p_norm(_, frame) {
+    if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
+    return `${misclassified(frame)}, so the row is added to a sum, and the weights follow its largest entries: ${corrected(frame)}.`;
+  },
   soft_margin(run, frame) {
     if (frame.row < 0) return batch(run, frame);
     const margin = `\`x_${frame.row + 1}\`: \`y f(x) = ${short(frame.sign * frame.score)}\``;
