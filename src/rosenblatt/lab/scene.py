@@ -242,6 +242,7 @@ class Scene:
             chosen |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
         if "intercept_scaling" in declared and 0 < np.mean(Z[Z != 0] ** 2) < SMALL_VALUES**2:
             chosen["intercept_scaling"] = 1.0
+        chosen = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | chosen
         if self.start is not None:
             chosen["init"] = (list(self.start[:-1]), self.start[-1])
         return {name: value for name, value in chosen.items() if value != kind.declared[name].default}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.errors import weigh_errors
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
+from rosenblatt.data.survey import SURVEYED_ROWS, ColumnSizes, Survey, column_sizes, survey
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers, with_dtype
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.decisions import decision, winners
@@ -174,6 +174,7 @@ class Census(NamedTuple):
     squares: float  # of a look at some rows: the sum of their squared values, how many are not zero, how many rows
     values: float
     surveyed: int
+    columns: ColumnSizes | None = None  # of the same look
 
     @property
     def n_rows(self) -> int:
@@ -188,7 +189,7 @@ class Census(NamedTuple):
     def survey(self) -> Survey:
         """Return how large the values are."""
         length = (self.squares / max(self.surveyed, 1)) ** 0.5
-        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0)
+        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0, self.columns)
 
     def merge(self, other: Self) -> Self:
         """Return the census of the rows of both."""
@@ -216,6 +217,7 @@ class Census(NamedTuple):
             squares=self.squares + other.squares,
             values=self.values + other.values,
             surveyed=self.surveyed + other.surveyed,
+            columns=self.columns and other.columns and self.columns.merge(other.columns),
         )
 
 
@@ -248,6 +250,7 @@ def _census_of(shard: Shard, portion: Portion) -> Census:
         squares=squares,
         values=squares / sizes.value**2 if sizes.value else 0.0,
         surveyed=looked,
+        columns=column_sizes(table, portion.rows, SURVEYED_ROWS),
     )
 
 
