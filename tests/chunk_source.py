@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.estimators.linear_parameters import MEMBERS
+from rosenblatt.estimators.parameters import learning_rate
 from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.learn.chunked import ChunkedJob
 from rosenblatt.learn.plan import Plan
@@ -70,7 +71,7 @@ def job_of(name, parameters, source, *, epochs=3, **more):
         "order": "cyclic",
         "epochs": epochs,
         "tol": None,
-        "eta": getattr(member, "eta0", 1.0),
+        "eta": learning_rate(member),
         "schedule": "constant" if member._by_trial() else getattr(member, "schedule", "constant"),
         "batch": getattr(member, "batch", False),
     }

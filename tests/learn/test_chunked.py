@@ -100,6 +100,17 @@ def test_balanced_costs_are_those_of_all_rows():
     same(learn_chunks(job_of("perceptron", parameters, MemorySource(X, y), balanced=True)), wanted)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rates_of_columns_are_those_of_the_rows_in_memory(sparse):
+    X, y = rows(4, sparse=False)
+    X = X * 10.0 ** np.arange(-3, 4)
+    X = sp.csr_matrix(X) if sparse else X
+    wanted = in_memory("adaline", {}, X, y)
+    assert wanted.column_rates_
+    for size in (1, 50, 1000):
+        same(learn_chunks(job_of("adaline", {}, MemorySource(X, y, None, size))), wanted)
+
+
 def test_a_regression_is_that_of_memory():
     X, _ = rows(2, sparse=True)
     y = np.asarray(X @ np.arange(7.0)).reshape(-1) + 1

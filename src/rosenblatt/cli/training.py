@@ -186,6 +186,7 @@ def class_weights(text: str | None, numeric: bool) -> Any:
 
 def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
     """Take the options of a run out of all options, and return its plan."""
+    from rosenblatt.estimators.parameters import learning_rate
     from rosenblatt.learn.plan import Plan
 
     it: Any = member
@@ -195,7 +196,7 @@ def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -
     return Plan(
         order="shuffled" if options.pop("shuffle") else "cyclic",
         schedule="constant" if it._by_trial() else getattr(it, "schedule", "constant"),
-        eta=float(getattr(it, "eta0", 1.0)),
+        eta=learning_rate(it),
         batch=bool(getattr(it, "batch", False)),
         epochs=options.pop("max_iter"),
         seconds=it.max_seconds,

@@ -35,8 +35,10 @@ MARGIN_ROUNDING = 4e-16
 IMPROVEMENT_SHARE = 1e-10
 # Entries of the rows up to which sums are made in order.
 ORDERED_ENTRIES = 2000
-# Searches of so few rows that take as long as to load the code, and as to compile it.
+# Searches of a few rows that take as long as to load the code, and as to compile it; and entries whose search takes as
+# much longer as one of those.
 SEARCHES_TO_LOAD, SEARCHES_TO_COMPILE = 100, 25_000
+ENTRIES_PER_SEARCH = 150
 
 
 class Frame(NamedTuple):
@@ -488,7 +490,11 @@ def _search(sums, A, size, active, k, zero, iterations, any_separator):
     return k, LIMIT, iterations
 
 
-@patient(lambda *arguments: 1.0, most=SEARCHES_TO_COMPILE, before_disk=SEARCHES_TO_LOAD)
+@patient(
+    lambda A, size, *others: 1.0 + size * A.shape[1] / ENTRIES_PER_SEARCH,
+    most=SEARCHES_TO_COMPILE,
+    before_disk=SEARCHES_TO_LOAD,
+)
 @compiled()
 def search_few(A, size, active, k, zero, iterations, any_separator):
     """Do the same with sums in order."""

@@ -20,6 +20,7 @@ from rosenblatt.estimators.base import all_or_nothing
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
+from rosenblatt.estimators.rates import check_rates
 from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.reasons import REGRESSION
@@ -51,7 +52,10 @@ class Adaline(ForAdaline, LinearClassifier):
     ----------
     {attributes}
     row_length_ : float
-        Root mean square of the lengths of the rows of the last fit, the constant of the bias included.
+        Root mean square of the lengths of the rows of the last fit, the constant of the bias included; with the rates
+        of the columns, where they have some.
+    column_rates_ : list of float
+        Learning rate of each column, which the last fit chose: powers of two. Empty: one rate for all.
 
     References
     ----------
@@ -68,9 +72,15 @@ class Adaline(ForAdaline, LinearClassifier):
     [0, 1]
     """
 
-    at_times = (*LinearClassifier.at_times, "row_length_")
+    at_times = (*LinearClassifier.at_times, "row_length_", "column_rates_")
+
+    @property
+    def minds_scale(self) -> bool:  # type: ignore[override]
+        """Whether a column of large values outweighs the others: not if it has a rate of its own."""
+        return not self.__dict__.get("column_rates_")
 
     def _check_learned(self) -> None:
+        check_rates(self.__dict__.get("column_rates_", []))
         length = self.__dict__.get("row_length_", 0.0)
         expect(is_real(length) and 0 <= length < np.inf, f"row_length_={length!r:.60} is not a length")
         super()._check_learned()

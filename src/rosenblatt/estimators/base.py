@@ -25,6 +25,7 @@ from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
+from rosenblatt.estimators.parameters import learning_rate
 from rosenblatt.estimators.storable import Storable
 from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.words import count, did_you_mean, listed, shown
@@ -210,7 +211,7 @@ class EpochLearner(Storable):
         settings: dict[str, Any] = {
             "order": _ORDER[self.shuffle],
             "schedule": getattr(self, "schedule", "constant"),
-            "eta": float(getattr(self, "eta0", 1.0)),
+            "eta": learning_rate(self),
             "batch": bool(getattr(self, "batch", False)),
             "epochs": int(self.max_iter),
             "seconds": self.max_seconds,

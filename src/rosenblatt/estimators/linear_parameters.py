@@ -32,10 +32,12 @@ from rosenblatt.estimators.parameters import (
     WithWarmStart,
     choice,
     flag,
+    learning_rate,
     margins,
     real,
     schedule_of,
 )
+from rosenblatt.estimators.rates import choose_rates, rated_length
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.stream import Settings
@@ -107,6 +109,7 @@ class LinearMember:
     n_features_in_: int
     intercept_scaling_: float
     row_length_: float  # of Adaline
+    column_rates_: list[float]
 
     def _method(self) -> Method:
         """Return the way to learn, from the parameters."""
@@ -116,8 +119,8 @@ class LinearMember:
         """Raise an error for values of a class's own parameters that are impossible together."""
 
     def _settings(self) -> Settings:
-        eta = float(getattr(self, "eta0", 1.0))
-        return Settings(self._method(), self.multiclass, eta, self._bias(), self.class_weight, self.takes_new_classes)
+        eta, bias = learning_rate(self), self._bias()
+        return Settings(self._method(), self.multiclass, eta, bias, self.class_weight, self.takes_new_classes)
 
     def _bias(self) -> float:
         """Return the square of the constant that pads each row."""
@@ -137,6 +140,10 @@ class LinearMember:
 
     def _by_trial(self) -> bool:
         """Return whether the learning rate changes by trial, and not by epoch."""
+        return False
+
+    def _rates_columns(self) -> bool:
+        """Return whether columns may have learning rates of their own, so that the size of each must be known."""
         return False
 
 
@@ -312,6 +319,17 @@ class WithLmsRate(WithRate):
 class ForAdaline(WithLmsRate, FullTraining, LinearMember):
     """Parameters of Adaline."""
 
+    eta0: float | Literal["auto"] = real(  # type: ignore[assignment]
+        default="auto",
+        text='Learning rate; stable below 2 if normalised, else below 2/|x|^2. "auto": 0.1; but if a fit with'
+        ' normalised="mean" finds columns of different sizes, and more rows than columns, 0.5, times a rate of each'
+        " column's own, one over the mean square of its values: units do not matter then. A stream, which cannot look"
+        " ahead, takes 0.1, or goes on with what a fit has chosen.",
+        above=0,
+        wanted='a positive number, or "auto"',
+        words=("auto",),
+        absent=0.1,
+    )
     normalised: bool | Literal["mean"] = choice(
         default="mean",
         text="Whether steps are divided by the squared length of the row (NLMS). That makes errors on short rows count"
@@ -326,16 +344,28 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
     modes = ("ovr", "ovo", "ovo-vote")
     keeps = "last"
 
+    def _rates_columns(self) -> bool:
+        return self.eta0 == "auto" and self.normalised == "mean"
+
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
         super()._adapt(sizes, n_classes, warm=warm)
-        if not warm:
-            self.row_length_ = math.sqrt(sizes.row_length**2 + self._bias())
+        if warm:
+            return
+        rates = choose_rates(sizes.columns) if self._rates_columns() else []
+        length = rated_length(sizes.columns, rates) if rates and sizes.columns else sizes.row_length
+        self.column_rates_, self.row_length_ = rates, math.sqrt(length**2 + self._bias())
 
     def _method(self) -> Method:
         if not self.normalised:
             return FirstOrder(LmsRule(), averaged=bool(self.average))
         floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
-        return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
+        rates = self.__dict__.get("column_rates_", []) if self._rates_columns() else []
+        if not rates:
+            return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
+        # Imported here: few need it.
+        from rosenblatt.methods.rated import Rated
+
+        return Rated(NormalisedLmsRule(floor), averaged=bool(self.average), column_rates=tuple(rates))
 
 
 class ForAdalineRegressor(WithLmsRate, InEpochs, WithWarmStart, LinearMember):

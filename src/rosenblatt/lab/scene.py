@@ -244,6 +244,7 @@ class Scene:
             chosen["intercept_scaling"] = 1.0
         if chosen.get("budget") is not None:
             chosen["tol"] = None  # otherwise the vectors of the best epoch are kept, and not the last
+        chosen = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | chosen
         if self.start is not None:
             chosen["init"] = (list(self.start[:-1]), self.start[-1])
         return {name: value for name, value in chosen.items() if value != kind.declared[name].default}

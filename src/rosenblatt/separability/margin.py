@@ -184,8 +184,13 @@ def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, clock: Clock, *
     rows = CompactRows(signed, moved=not augmented, scaled=False)
     inner, w = rows.signed, None if vector is None else rows.from_weights(vector)
     best = largest_margin(inner, clock, augmented=augmented, w=w)
-    # Rows of very different sizes may leave nothing of the margin in floats. The known separator may have some.
-    known = best.w if w is None or separates(inner, best.w) else w
+    known = best.w
+    if not separates(inner, best.w):
+        # Rows of very different sizes may leave nothing of the margin in floats. A known separator may have some. Where
+        # none is known there may be none: that is decided before the margin is searched for on integers.
+        if w is None:
+            return Bracket(0.0, math.inf)
+        known = w
     bracket = _bracket(inner, known, best, clock, augmented=augmented)
     if rows.same or not bracket.w:
         return bracket
