@@ -229,7 +229,7 @@ class Part(NamedTuple):
         Of each problem.
     share : array
         How much the shards count, for each part of the run.
-    squares : array
+    lengths : array
         Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
     mistakes, updates, loss : array
         Counts of the round, as in `Counts`.
@@ -247,7 +247,7 @@ class Part(NamedTuple):
     total_b: Array
     trials: Array
     share: Array
-    squares: Array
+    lengths: Array
     mistakes: Array
     updates: Array
     loss: Array
@@ -397,7 +397,7 @@ def mix(state: Weights, part: Part, lesson: Lesson) -> Array:
     factor = np.ones(share.size)
     if extrapolates(lesson.method):
         squares = _squared_length(lesson, part.change, part.change_b)
-        furthest = part.squares * share / np.where(squares > 0, squares, np.inf)
+        furthest = part.lengths * share / np.where(squares > 0, squares, np.inf)
         factor = np.clip(furthest, 1.0, max(1, len(lesson.sizes)))
     share = share / factor if share.size == state.b.size else np.repeat(share / factor, state.b.size)
     averaged = bool(state.lag.shape[1])
