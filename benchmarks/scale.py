@@ -1,7 +1,9 @@
 """What shards, Dask and Spark do: the same bits, killed workers, accuracy, time, memory. Figures are printed as JSON.
 
 python -m benchmarks.scale bits|kill|accuracy|threads|round|memory|certify [--quick] [--spark]
+    [--data NAME] [--member NAME] [--engine NAME]
 
+The last three restrict bits and kill to one data set, member or engine: shards on one thread are always compared with.
 Data sets are looked for in ROSENBLATT_DATA (default: ../shared/data).
 """
 
@@ -31,6 +33,7 @@ import scipy.sparse as sp
 from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, certify, verify
 
 DATA = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+CHOSEN: dict[str, str] = {}  # what the checks are restricted to
 MEMBERS = {"perceptron": Perceptron, "averaged": AveragedPerceptron, "passive-aggressive": PassiveAggressive}
 
 
@@ -209,9 +212,9 @@ def spark_session(master: str) -> Any:
 def bits(quick: bool, spark: bool) -> None:
     """Compare the bits of eight shards on one thread, two threads, Dask with 1, 2 and 3 workers, and Spark."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("a9a", "imdb", "covtype", "covtype-three"):
+        for name in filter(_wanted("data"), ("a9a", "imdb", "covtype", "covtype-three")):
             X, y, *_ = data_set(name, 2000 if quick else 1 << 62)
-            parts, found = Parts(folder, X, y, 8), {member: {} for member in MEMBERS}
+            parts, found = Parts(folder, X, y, 8), {member: {} for member in MEMBERS if _wanted("member")(member)}
             for engine, member, model in _everywhere(X, y, parts, 3, spark):
                 found[member][engine] = digest(model)
                 report(check="bits", data=name, member=member, engine=engine, digest=digest(model))
@@ -220,21 +223,26 @@ def bits(quick: bool, spark: bool) -> None:
                 report(check="bits", data=name, rows=len(y), member=member, engines=list(digests), same=same)
 
 
+def _wanted(kind: str) -> Any:
+    return lambda name: CHOSEN.get(kind) in (None, name)
+
+
 def _everywhere(X: Any, y: Any, parts: Parts, rounds: int, spark: bool) -> Any:
     """Yield every engine, every member of the family, and the model."""
     from rosenblatt.scaling.dask import fit
 
-    for threads, member in product((1, 2), MEMBERS):
+    engine, members = _wanted("engine"), [name for name in MEMBERS if _wanted("member")(name)]
+    for threads, member in product((1, 2) if engine("threads") else (1,), members):
         made = MEMBERS[member](max_iter=rounds, tol=None, shards=8, n_jobs=threads)
         yield f"{threads} threads", member, made.fit(X, y)
-    for workers in (1, 2, 3):
+    for workers in (1, 2, 3) if engine("dask") else ():
         with dask_cluster(workers) as client:
-            for member in MEMBERS:
+            for member in members:
                 model = fit(MEMBERS[member](tol=None), *parts.dask(), client=client, rounds=rounds)
                 yield f"dask, {workers} workers", member, model
-    for master in ("local[2]", "local-cluster[2,1,1024]") if spark else ():
+    for master in filter(engine, ("local[2]", "local-cluster[2,1,1024]")) if spark else ():
         session = spark_session(master)
-        for member in MEMBERS:
+        for member in members:
             yield master, member, _fit_on_spark(session, MEMBERS[member](tol=None), parts, rounds)
         session.stop()
 
@@ -253,7 +261,8 @@ def kill(quick: bool, spark: bool) -> None:
     wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
     with tempfile.TemporaryDirectory() as folder:
         parts = Parts(folder, X, y, 8)
-        for engine in ("spark executor", "spark python worker") if spark else ("dask worker",):
+        engines = ("spark executor", "spark python worker") if spark else ("dask worker",)
+        for engine in filter(_wanted("engine"), engines):
             chosen = [random.Random(trial).randrange(1, rounds) for trial in range(times)]
             same = 0
             for number, model, dead in (_kill_spark if spark else _kill_dask)(engine, parts, rounds, chosen):
@@ -344,46 +353,42 @@ def accuracy(quick: bool, spark: bool) -> None:
 
 
 def threads(quick: bool, spark: bool) -> None:
-    """Compare an epoch of one binary problem on one thread and on two, interleaved, best of several."""
-    n = 50_000 if quick else 200_000
-    generator = np.random.default_rng(0)
-    w = generator.normal(size=100)
-    X = generator.normal(size=(n, 100))
-    dense = (X, X @ w + 3 * generator.normal(size=n) > 0)
-    # As words in texts: few columns are frequent.
-    columns = (47_000 * generator.random((n, 70)) ** 3).astype(np.int32)
-    S = sp.csr_matrix((generator.random(n * 70), columns.ravel(), np.arange(0, n * 70 + 1, 70)), shape=(n, 47_000))
-    S.sum_duplicates()
-    sparse = (S, S @ generator.normal(size=47_000) + generator.normal(size=n) > 0)
-    for name, (rows, y) in (("dense x 100", dense), ("csr x 47k", sparse)):
-        for shuffle in (True, False):
-            made = {
-                "1 thread": Perceptron(max_iter=5, tol=None, shuffle=shuffle),
-                "2 shards, 1 thread": Perceptron(max_iter=5, tol=None, shards=2, shuffle=shuffle),
-                "2 shards, 2 threads": Perceptron(max_iter=5, tol=None, shards=2, n_jobs=2, shuffle=shuffle),
-            }
-            best = dict.fromkeys(made, np.inf)
-            for _ in range(3):
-                for key, model in made.items():
-                    best[key] = min(best[key], model.fit(rows[:-5000], y[:-5000]).run_.seconds / 5)
-            read = rows.nbytes if isinstance(rows, np.ndarray) else rows.data.nbytes + rows.indices.nbytes
-            score = {key: round(model.score(rows[-5000:], y[-5000:]), 4) for key, model in made.items()}
-            speed = {key: round(read / seconds / 1e9, 2) for key, seconds in best.items()}
-            averaged = {
-                shards: AveragedPerceptron(max_iter=5, tol=None, shards=shards, n_jobs=shards, shuffle=shuffle)
-                .fit(rows[:-5000], y[:-5000])
-                .score(rows[-5000:], y[-5000:])
-                for shards in (1, 2)
-            }
-            report(
-                check="threads",
-                data=name,
-                shuffle=shuffle,
-                epoch=best,
-                gigabytes_per_second=speed,
-                accuracy=score,
-                averaged=averaged,
-            )
+    """Compare an epoch of one binary problem on one thread and on two, interleaved, best of several; and accuracies."""
+    n, held = (50_000, 10_000) if quick else (240_000, 40_000)
+    for seed in (0, 1):
+        generator = np.random.default_rng(seed)
+        w = generator.normal(size=100)
+        X = generator.normal(size=(n, 100))
+        dense = (X, X @ w + 3 * generator.normal(size=n) > 0)
+        # As words in texts: few columns are frequent.
+        columns = (47_000 * generator.random((n, 70)) ** 3).astype(np.int32)
+        S = sp.csr_matrix((generator.random(n * 70), columns.ravel(), np.arange(0, n * 70 + 1, 70)), shape=(n, 47_000))
+        S.sum_duplicates()
+        sparse = (S, S @ generator.normal(size=47_000) + generator.normal(size=n) > 0)
+        for name, (rows, y) in (("dense x 100", dense), ("csr x 47k", sparse)):
+            new, truth, rows, y = rows[-held:], y[-held:], rows[:-held], y[:-held]
+            for member, shuffle in product((Perceptron, AveragedPerceptron), (True, False)):
+                made = {
+                    f"{shards} shards, {jobs} threads": member(
+                        max_iter=5, tol=None, shuffle=shuffle, shards=shards, n_jobs=jobs, random_state=seed
+                    )
+                    for shards, jobs in ((1, 1), (2, 1), (2, 2))
+                }
+                best = dict.fromkeys(made, np.inf)
+                for _ in range(5):
+                    for key, model in made.items():
+                        best[key] = min(best[key], model.fit(rows, y).run_.seconds / 5)
+                read = rows.nbytes if isinstance(rows, np.ndarray) else rows.data.nbytes + rows.indices.nbytes
+                report(
+                    check="threads",
+                    data=name,
+                    seed=seed,
+                    member=member.__name__,
+                    shuffle=shuffle,
+                    epoch=best,
+                    gigabytes_per_second={key: round(read / seconds / 1e9, 2) for key, seconds in best.items()},
+                    accuracy={key: round(model.score(new, truth), 4) for key, model in made.items()},
+                )
 
 
 def _nothing(shard: Any, late: Any = None) -> Any:
@@ -533,7 +538,10 @@ def main() -> None:
     parser.add_argument("checks", nargs="+", choices=CHECKS)
     parser.add_argument("--quick", action="store_true", help="small data, few rounds")
     parser.add_argument("--spark", action="store_true", help="Spark as well, which takes minutes")
+    for name in ("data", "member", "engine"):
+        parser.add_argument(f"--{name}", help="restrict the check to it")
     options = parser.parse_args()
+    CHOSEN.update({name: value for name, value in vars(options).items() if isinstance(value, str)})
     warnings.simplefilter("ignore")
     for name in options.checks:
         CHECKS[name](options.quick, options.spark)

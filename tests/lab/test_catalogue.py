@@ -62,8 +62,8 @@ def test_what_is_not_shown_is_set_by_the_lab_or_changes_no_trial(name):
     hidden = set(estimator_class(name).declared) - shown
     assert hidden <= {
         "max_iter", "tol", "shuffle", "verbose", "random_state", "n_iter_no_change", "max_seconds", "callback",
-        "class_weight", "intercept_scaling", "n_jobs", "shards", "mixes", "early_stopping", "validation_fraction", "warm_start",
-        "init", "keep", "cache_size", "budget", "budget_rule", "residual", "aggregate",
+        "class_weight", "intercept_scaling", "n_jobs", "shards", "mixes", "early_stopping", "validation_fraction",
+        "warm_start", "init", "keep", "cache_size", "budget", "budget_rule", "residual", "aggregate",
     }  # fmt: skip
 
 

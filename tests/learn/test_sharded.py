@@ -65,6 +65,22 @@ def test_the_result_depends_on_the_shards_and_not_on_the_threads(member, classes
     assert one.coef_.tobytes() != made(member, shards=7).fit(X, y).coef_.tobytes()
 
 
+@pytest.mark.parametrize("mixes", [1, 3, 1000])
+def test_however_often_shards_mix_threads_change_nothing_and_each_row_is_presented_once(mixes):
+    X, y = some_rows(classes=3)
+    one, two = (AveragedPerceptron(shards=4, mixes=mixes, n_jobs=n, max_iter=5, tol=None).fit(X, y) for n in (1, 2))
+    assert one.coef_.tobytes() == two.coef_.tobytes()
+    assert one.t_ == 5 * 400
+    assert one.score(X, y) > 0.8
+
+
+def test_impossible_numbers_of_mixes_are_refused():
+    X, y = some_rows()
+    for value in (0, 1.5, "often", None):
+        with pytest.raises(InvalidInput, match=r"mixes=.* a whole number from 1, or \"auto\""):
+            Perceptron(shards=2, mixes=value).fit(X, y)
+
+
 @each
 def test_shards_learn_about_as_well_as_one(member):
     X, y = some_rows(2000, classes=3)
@@ -86,9 +102,10 @@ def test_the_ceiling_of_the_margin_is_true():
     X, _ = some_rows(60, 2)
     y = X[:, 0] > 0
     X[:, 0] += np.where(y, 0.3, -0.3)
-    run = Perceptron(shards=4, max_iter=6, tol=None).fit(X, y).run_
-    assert run.ceiling is not None
-    assert run.ceiling >= certify(X, y).augmented.lower
+    for member, mixes in ((Perceptron, "auto"), (AveragedPerceptron, "auto"), (AveragedPerceptron, 7)):
+        run = member(shards=4, mixes=mixes, max_iter=6, tol=None).fit(X, y).run_
+        assert run.ceiling is not None
+        assert run.ceiling >= certify(X, y).augmented.lower
 
 
 def test_more_shards_than_rows_and_shards_of_one_class_do_no_harm():
@@ -144,7 +161,7 @@ def test_a_model_is_saved_with_its_shards(tmp_path):
     model = AveragedPerceptron(shards=4, max_iter=3).fit(X, y)
     save(model, tmp_path / "m")
     again = load((tmp_path / "m").read_bytes())
-    assert again.shards == 4
+    assert (again.shards, again.mixes) == (4, "auto")
     assert again.partial_fit(X, y).coef_.tobytes() == model.partial_fit(X, y).coef_.tobytes()
 
 

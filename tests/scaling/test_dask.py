@@ -69,6 +69,14 @@ def test_dask_gives_the_bits_of_shards_on_threads(client, member, classes):
         assert there.shards == 8
 
 
+@pytest.mark.parametrize("member", [Perceptron(mixes=3), AveragedPerceptron(mixes=5), AveragedPerceptron(mixes=1)])
+def test_dask_mixes_as_often_as_the_estimator_says(client, member):
+    X, y = some_rows()
+    there = scaling.fit(member, *blocks(X, y), rounds=3)
+    assert same(there, type(member)(shards=8, max_iter=3, mixes=member.mixes).fit(X, y))
+    assert not same(there, type(member)(shards=8, max_iter=3, mixes=2).fit(X, y))
+
+
 def test_shards_may_be_cut_anew(client):
     X, y = some_rows()
     there = scaling.fit(Perceptron(), *blocks(X, y, 100), shards=8, rounds=2)

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.shards import Shard
 from rosenblatt.learn.sharded import OnThreads
+from rosenblatt.learn.shards import Shard
 from rosenblatt.scaling.partitions import shard_of_block
 from rosenblatt.scaling.proving import certify_shards
 

@@ -67,7 +67,7 @@ def same(there, here):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("member", [AveragedPerceptron(), PassiveAggressive(multiclass="ovo")], ids=str)
+@pytest.mark.parametrize("member", [AveragedPerceptron(), PassiveAggressive(multiclass="ovo", mixes=2)], ids=str)
 def test_spark_gives_the_bits_of_shards_on_threads(spark, member, sparse):
     X, y = some_rows(3)
     frame = frame_of(spark, X, y, sparse=sparse)

@@ -190,7 +190,8 @@ def parameter_mixing(radius: float, margin: float) -> float:
     -----
     Assumes a start at zero and that every epoch starts each shard at the mix of the last. The mix gains gamma
     times the weighted mistakes along u, and by convexity R^2 times them in squared norm. Mixing once at the end has
-    no such bound.
+    no such bound. Where a mix goes c times the mean of the changes d_i, with c |mean d|^2 <= mean |d_i|^2, the bound
+    holds for the mistakes times c: of shards that learn orthogonal things, for all of them.
 
     References
     ----------

@@ -229,7 +229,7 @@ class Part(NamedTuple):
         Of each problem.
     share : array
         How much the shards count, for each part of the run.
-    squares : array
+    lengths : array
         Squared lengths of their changes, each times the share of its shard; those of biases as the rows are padded.
     mistakes, updates, loss : array
         Counts of the round, as in `Counts`.
@@ -247,7 +247,7 @@ class Part(NamedTuple):
     total_b: Array
     trials: Array
     share: Array
-    squares: Array
+    lengths: Array
     mistakes: Array
     updates: Array
     loss: Array
@@ -284,13 +284,21 @@ class Learn:
             before += portion.size
             if span and complete:
                 seed = shard_seed(lesson.seed, given.epoch, shard.number, number)
-                learned = self._present(portion, span, seed, state, counts, late)
+                if shard.drawn[0] != seed:
+                    shard.drawn = seed, self._order(portion, seed)
+                learned = self._present(portion, span, shard.drawn[1], state, counts, late)
                 rows, complete = rows + learned, learned == len(span)
             if before >= last or not complete:  # what is not read need not be parsed
                 break
         return _report(lesson, given, state, counts, rows, complete)
 
-    def _present(self, portion: Portion, span: range, seed: int, state: Weights, counts: Any, late: Late) -> int:
+    def _order(self, portion: Portion, seed: int) -> Array:
+        """Return the order of a portion's rows in an epoch."""
+        order = Order(self.lesson.order, portion.label, portion.rows, seed, portion.by_blocks).draw()
+        # Empty stands for all rows as they are stored, of which there is no share.
+        return order if order.size or self.lesson.mixes == 1 else row_numbers(np.arange(portion.size))
+
+    def _present(self, portion: Portion, span: range, order: Array, state: Weights, counts: Any, late: Late) -> int:
         """Present a part of a portion's order once; return how many rows were presented before it was late."""
         lesson, given = self.lesson, self.round
         table, task = _rows_for(lesson, portion, given.W.shape[1])
@@ -298,9 +306,6 @@ class Learn:
             raise InvalidInput(
                 "A label appeared after the first reading. Train on data that does not change meanwhile."
             )
-        order = Order(lesson.order, task.label, portion.rows, seed, portion.by_blocks).draw()
-        if not order.size and len(span) < portion.size:  # empty stands for all rows as they are stored
-            order = row_numbers(np.arange(portion.size))
         order = order[span.start : span.stop]
         cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
         size, first = max(1, ENTRIES_PER_LOOK // cost), 0
@@ -392,7 +397,7 @@ def mix(state: Weights, part: Part, lesson: Lesson) -> Array:
     factor = np.ones(share.size)
     if extrapolates(lesson.method):
         squares = _squared_length(lesson, part.change, part.change_b)
-        furthest = part.squares * share / np.where(squares > 0, squares, np.inf)
+        furthest = part.lengths * share / np.where(squares > 0, squares, np.inf)
         factor = np.clip(furthest, 1.0, max(1, len(lesson.sizes)))
     share = share / factor if share.size == state.b.size else np.repeat(share / factor, state.b.size)
     averaged = bool(state.lag.shape[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -83,28 +83,30 @@ class OnThreads(Shards):
 
     def __init__(self, shards: Iterable[Shard], threads: int = 1) -> None:
         self.shards, self.threads = list(shards), threads
+        self.pool = ThreadPoolExecutor(threads)  # starts threads as they are needed; they end when nobody refers to it
 
     def combine(self, work: Work, late: Late = never) -> Any:
         """Call `work` on each shard; of what was not merged yet, there is little at any time."""
         if self.threads == 1:
             return merge_tree((work(shard, late) for shard in self.shards), merge)
-        ended = False
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                return merge_tree(self._results(pool, work, lambda: ended or late()), merge)
-            finally:  # an interrupt need not wait for the shards
-                ended = True
+        ended, running = False, list[Future[Any]]()
+        try:
+            return merge_tree(self._results(running, work, lambda: ended or late()), merge)
+        finally:  # an interrupt need not wait for the shards
+            ended = True
+            wait(running)
 
     def each(self, work: Work) -> Iterator[Any]:
         """Yield what `work` returns for each shard."""
         return (work(shard) for shard in self.shards)
 
-    def _results(self, pool: ThreadPoolExecutor, work: Work, late: Late) -> Iterator[Any]:
+    def _results(self, running: list[Future[Any]], work: Work, late: Late) -> Iterator[Any]:
         waiting = iter(self.shards)
-        running = [pool.submit(work, shard, late) for shard in islice(waiting, self.threads)]
+        running.extend(self.pool.submit(work, shard, late) for shard in islice(waiting, self.threads))
         while running:
-            found = running.pop(0).result()
-            running.extend(pool.submit(work, shard, late) for shard in islice(waiting, 1))
+            found = running[0].result()
+            running.pop(0)
+            running.extend(self.pool.submit(work, shard, late) for shard in islice(waiting, 1))
             yield found
 
     def keep(self, numbers: Sequence[int]) -> None:

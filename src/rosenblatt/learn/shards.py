@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -81,11 +81,14 @@ class Shard:
         Read anew in each round.
     names : tuple of str
         Names of the features, where they have any.
+    drawn : (int, int array)
+        A seed, and the order that was drawn by it last: several rounds of an epoch share it.
     """
 
     number: int
     portions: Iterable[Portion]
     names: tuple[str, ...] = ()
+    drawn: tuple[int, Array] = field(default=(-1, ALL_ROWS), repr=False)
 
 
 class Census(NamedTuple):

@@ -75,7 +75,8 @@ def fit(
     shards : int or "partitions"
         How many: by default as many as there are partitions, or files. The result depends on it, not on the workers.
     rounds : int, optional
-        Most rounds, instead of `max_iter` of the estimator.
+        Most epochs, instead of `max_iter` of the estimator. Each is one round of the cluster, or as many as its `mixes`
+        says.
     mixing : {"uniform", "mistakes"}
         Whether all shards count the same, or each by its mistakes.
     sample_weight : dask array or series, or str, optional

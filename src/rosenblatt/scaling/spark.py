@@ -186,7 +186,7 @@ class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasRawPredictionCo
     orderCol = Param(  # noqa: N815
         Params._dummy(), "orderCol", "column with the place of each row in its shard", TypeConverters.toString
     )
-    rounds = Param(Params._dummy(), "rounds", "most rounds; 0: as many as the learner's max_iter", TypeConverters.toInt)
+    rounds = Param(Params._dummy(), "rounds", "most epochs; 0: as many as the learner's max_iter", TypeConverters.toInt)
     mixing = Param(Params._dummy(), "mixing", "uniform, or mistakes", TypeConverters.toString)
     learner = Param(Params._dummy(), "learner", "class of the estimator", TypeConverters.toString)
     settings = Param(Params._dummy(), "settings", "its parameters, as JSON", TypeConverters.toString)
