@@ -18,6 +18,7 @@ from commands import mails, svmlight
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.learn.trainer import Presenter
+from rosenblatt.markup import palette
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"
@@ -53,6 +54,23 @@ def test_drawings_are_drawn(page):
         names = {}
         exec(code, names)
         assert hasattr(names["ax"], "figure")
+
+
+def luminance(colour):
+    """As the WCAG has it."""
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_no_ink_of_a_drawing_is_lost_on_a_dark_page(monkeypatch):
+    pytest.importorskip("sphinx", reason="the site is built by Sphinx: pip install --group docs")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    drawing = import_module("extensions.drawing")
+    inks = [palette.INK, palette.SOFT, palette.AXES, palette.UPDATE, palette.SOLUTIONS, palette.SKY, "#000000"]
+    ground = luminance(drawing.PAPER)
+    for ink in (*inks, *palette.CLASSES):
+        assert (luminance(drawing.dark(ink)) + 0.05) / (ground + 0.05) > 3, ink
 
 
 @pages

@@ -20,8 +20,18 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-# Colours of `rosenblatt.plots` on white, and what they become on black.
-DARK = {"#222222": "#e2e2e2", "#767676": "#9a9a9a", "#000000": "#e2e2e2", "#ffffff": "#131416"}
+from rosenblatt.markup import palette
+
+PAPER, LIGHT_INK = "#131416", "#e2e2e2"
+# Colours on white that cannot be read on black, and what they become there.
+DARK = {
+    palette.INK: LIGHT_INK,
+    "#000000": LIGHT_INK,
+    palette.SOFT: "#9a9a9a",
+    palette.PANEL: PAPER,
+    palette.CLASSES[2]: "#a8956a",
+    palette.CLASSES[7]: "#8b8ff0",
+}
 
 
 def draw(code: str) -> str:
@@ -41,7 +51,7 @@ def dark(picture: str) -> str:
     for light, other in DARK.items():
         picture = picture.replace(light, other)
     # Black text has no colour of its own.
-    return picture.replace("<svg ", f'<svg fill="{DARK["#000000"]}" ', 1)
+    return picture.replace("<svg ", f'<svg fill="{LIGHT_INK}" ', 1)
 
 
 class Drawing(SphinxDirective):
@@ -54,7 +64,7 @@ class Drawing(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the figure and its code."""
         code, caption = "\n".join(self.content), self.arguments[0]
-        name = sha256(code.encode()).hexdigest()[:16]
+        name = sha256(f"{code}{DARK}".encode()).hexdigest()[:16]
         folder = Path(self.env.app.doctreedir).parent / "drawings"
         folder.mkdir(parents=True, exist_ok=True)
         figure = nodes.figure(classes=["drawing"])
