@@ -16,7 +16,7 @@ from rosenblatt.separability.search import (
     joint_epochs,
     lowest_rows,
 )
-from rosenblatt.separability.views import MatrixView, standardised
+from rosenblatt.separability.views import MatrixView, RowSpaceView, standardised
 from rosenblatt.verbs.learning import PerceptronRule
 from rosenblatt.verbs.rules import PassiveAggressiveRule
 
@@ -69,7 +69,7 @@ def test_coordinate_descent_separates_and_ties(store):
     assert alpha.min() >= 0
     line = SignedRows(as_table(store(np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0], [-2.0, 1.0]]))), [0, 1, 1, 0], 2)
     view = standardised(line)
-    margins = view.margins(coordinate_descent(view, 1000, Clock(None), tied=np.array([0, 1]), to_optimum=True)[0])
+    margins = view.margins(coordinate_descent(view, 1000, Clock(None), tied=np.array([0, 1]), reached=1e-9)[0])
     assert np.abs(margins[:2]).max() < 1e-6
     assert margins[2:].min() > 0.1
 
@@ -82,3 +82,27 @@ def test_joint_epochs_separate_three_classes(store, rule):
     X = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, -4.0]])[label] + rng.uniform(-1, 1, (90, 2))
     signed = SignedRows(as_table(store(X)), label, 3)
     assert signed.margins(joint_epochs(signed, rule, 100, Clock(None)))[0].min() > 0
+
+
+def test_a_start_with_the_basis_has_the_factors_that_the_rows_have():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2000))
+    X[5] = X[4]
+    signed = SignedRows(as_table(X), rng.random(30) < 0.5, 2)
+    view = RowSpaceView(signed, np.arange(25), 10.0, normalise=False)
+    share = rng.random(25)
+    working = WorkingSet(view, np.arange(25))
+    working.start_with_basis(view, share)
+    columns, Q, R = (
+        np.vstack([view.Z[view.basis].T, np.ones(24)]),
+        working.active.Q[:24].T,
+        working.active.R[:24, :24].T,
+    )
+    np.testing.assert_allclose(Q @ R, columns, atol=1e-14)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(24), atol=1e-14)
+    assert not np.tril(R, -1).any()
+    np.testing.assert_array_equal(working.active.c[:24], Q[-1])
+    np.testing.assert_array_equal(working.shares, share[working.support])
+    same = WorkingSet(view, np.arange(25))
+    same.start(view.basis, share[view.basis])
+    np.testing.assert_allclose(working.residual, same.residual, atol=1e-14)

@@ -22,7 +22,6 @@ from rosenblatt.separability.decide import ADDED_WIDE_ROWS
 from rosenblatt.separability.integer_search import PaddedSearch
 from rosenblatt.separability.search import (
     DESCENT_EPOCHS,
-    REACHED_GAP,
     WorkingSet,
     continue_search,
     coordinate_descent,
@@ -48,14 +47,14 @@ Array = npt.NDArray[Any]
 
 # The bias is a weight on a constant, this many times the spread: its share of the length of w is then negligible.
 PADDING_OVER_SPREAD = 100.0
-# Epochs of coordinate descent towards the largest margin of wide rows.
+# Epochs of coordinate descent towards the largest margin of wide rows, and the share of it that may be missing: at its
+# end, or where a search goes on from there.
 WIDE_DESCENT_EPOCHS = 1000
+REACHED_GAP, CLOSE_GAP = 1e-9, 1e-3
 # Share by which the margin of another wide row may be below the support's.
 WIDE_MARGIN_GAP = 1e-7
 # Features and entries up to which a margin that floats do not resolve is searched for on integers: a few seconds.
 INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
-# Seconds of a warm start, which cannot be interrupted, for each cubed row.
-START_SECONDS_PER_CUBE = 4e-11
 # Share of the margin that a bracket may leave open.
 BRACKET_WIDTH = 1e-7
 
@@ -291,7 +290,8 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
     _, spread, padding = _frame(signed, augmented)
     inverse = np.full(signed.features, 1.0 if augmented else 1.0 / spread)
     view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
-    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, to_optimum=True)
+    reached = REACHED_GAP if augmented else CLOSE_GAP
+    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, reached=reached)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
     if augmented and gap(view, u, alpha) < REACHED_GAP:
@@ -300,10 +300,10 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         w = rescale(view.to_weights(u))
         return LargestMargin(w if augmented else centred(signed, w), ids, share)
     while True:
-        clock.check(factoring_seconds(ids.size) + START_SECONDS_PER_CUBE * ids.size**3)
+        clock.check(factoring_seconds(ids.size))
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
         working = WorkingSet(row_space, np.arange(row_space.n))
-        working.start(np.flatnonzero(share), share[share > 0])
+        working.start_with_basis(row_space, share)
         continue_search(working, clock, to_optimum=True)
         w, support = row_space.to_weights(working.point), ids[working.support]
         margins = signed.margins(w)[0]

@@ -19,7 +19,7 @@ from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN, ActiveSet
 from rosenblatt.compiled.shuffles import shuffle
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
-from rosenblatt.separability.views import AffineView, View
+from rosenblatt.separability.views import AffineView, RowSpaceView, View
 from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, Weights
 from rosenblatt.verbs.rows import Counts, Dense, Task
 
@@ -39,8 +39,8 @@ ZERO_SHARE = 1e-12
 # A row is independent of others if more than this share of it lies outside their span.
 INDEPENDENT_SHARE = 1e-8
 SURELY_INDEPENDENT_SHARE = 1e-4
-# Epochs after which coordinate descent towards the largest margin sees whether it is there, up to what share.
-EPOCHS_PER_LOOK, REACHED_GAP = 25, 1e-9
+# Epochs after which coordinate descent towards the largest margin sees whether it is there.
+EPOCHS_PER_LOOK = 25
 # Rows enter a working set if their margin is below the support's by more than this share.
 MARGIN_GAP = 1e-9
 
@@ -119,6 +119,27 @@ class WorkingSet:
         active.Q[:k], active.R[:k, :k], active.c[:k] = Q.T, R[:k, :k].T, Q[-1]
         active.r[:] -= Q @ Q[-1]
 
+    def start_with_basis(self, view: RowSpaceView, share: Array) -> None:
+        """Begin from the rows of the view's basis, all of them in the working set, and their shares.
+
+        Their matrix L is triangular, and so the factors of (L, 1) take no more time than to write them down (Gill,
+        Golub, Murray and Saunders 1974), with p the solution of L p = 1, and t the sums of one and the squares of p.
+        """
+        L, k = view.triangle, view.basis.size
+        p = scipy.linalg.solve_triangular(L, np.ones(k), lower=True)
+        t = 1.0 + np.cumsum(p * p)
+        before = np.append(1.0, t[:-1])
+        factor, ratio = p / np.sqrt(t * before), np.sqrt(t / before)
+        active = self.active
+        self.k, active.support[:k], active.share[:k] = k, view.basis, share[view.basis]
+        for i in range(k):  # triangles, row by row: their other halves would be most of the time
+            active.Q[i, :i] = -factor[i] * p[:i]
+            active.R[i, : i + 1] = L[i, : i + 1] * ratio[: i + 1]
+            active.R[i, :i] += np.cumsum((L[i, 1 : i + 1] * p[1 : i + 1])[::-1])[::-1] * factor[:i]
+        np.fill_diagonal(active.Q[:k, :k], 1.0 / ratio)
+        active.Q[:k, k], active.c[:k] = factor, factor
+        active.r[:k], active.r[k] = -p / t[-1], 1.0 / t[-1]
+
     def search(self, iterations: int, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
         """Continue towards the nearest point, or to the first separator; return how the search ended."""
         self.k, end, _ = compiled.nearest_point(
@@ -171,7 +192,7 @@ def lowest_rows(margins: Array, width: int) -> Array:
 
 
 def coordinate_descent(
-    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, to_optimum: bool = False
+    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, reached: float | None = None
 ) -> tuple[Array, Array]:
     """Pass over two classes by dual coordinate descent; return the weights in the view and the multipliers.
 
@@ -182,8 +203,9 @@ def coordinate_descent(
     clock : Clock
     tied : int array or None
         Rows whose margin is to be zero, as it is on a support that rules a separator out.
-    to_optimum : bool
-        Whether to continue, towards the largest margin, when the other rows are on their side.
+    reached : float or None
+        Continue, towards the largest margin, when the other rows are on their side, and until the margin is below it
+        by at most this share. None: do not.
     """
     signed, rows = view.signed, view.signed.table.rows
     u, alpha = np.zeros(view.width), np.zeros(view.n)
@@ -196,9 +218,10 @@ def coordinate_descent(
     for epoch in range(epochs):
         clock.check()
         wrong = descend(rows, sign, view.frame, square, ties, random.permutation(signed.n), u, alpha)
-        if to_optimum and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1 and gap(view, u, alpha) < REACHED_GAP:
+        look = epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1
+        if reached is not None and look and gap(view, u, alpha) < reached:
             break
-        if not to_optimum and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
+        if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
     return u, alpha
 
