@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import wrightomega
 
 from rosenblatt.verbs.learning import RuleInput, respond
 from rosenblatt.verbs.rows import Dense
@@ -43,6 +44,26 @@ def test_a_step_against_the_logistic_loss_goes_as_far_as_many_small_ones(margin,
     step, _ = respond(LogisticRule(), 1, margin, ROWS, 0, RuleInput(rate, 1.0, 1.0, 1.0))
     z = margin + 6 * step
     assert z + np.exp(z) == pytest.approx(margin + np.exp(margin) + 6 * rate, rel=1e-2, abs=1e-2)
+
+
+@pytest.mark.parametrize("margin", np.linspace(-20.0, 20.0, 41))
+def test_a_bounded_step_is_the_exact_one_up_to_a_hundredth_and_grows_with_the_rate(margin):
+    rates = np.geomspace(1e-6, 1e6, 241)
+    steps = [respond(LogisticRule(), 1, margin, ROWS, 0, RuleInput(rate, 1.0, 1.0, 1.0))[0] for rate in rates]
+    ends = margin + np.exp(margin) + 6.0 * rates
+    found, exact = 6.0 * np.array(steps), ends - wrightomega(ends) - margin
+    plain = 6.0 * rates / (1.0 + np.exp(margin))
+    seen = exact > 1e-6 * max(1.0, np.exp(margin))  # where the difference is more than rounding
+    np.testing.assert_allclose(found[seen], exact[seen], rtol=0.01)
+    np.testing.assert_allclose(found[plain < 1e-4], plain[plain < 1e-4], rtol=1e-4)
+    assert (np.diff(steps) > -1e-2 * np.array(steps[1:])).all()
+
+
+def test_a_row_of_length_zero_takes_the_plain_step():
+    trial = RuleInput(0.5, 1.0, 1.0, 0.0)
+    for bounded, plain in ((HingeRule(), HingeRule(False)), (LogisticRule(), LogisticRule(False))):
+        rows = Dense(np.zeros((1, 2)))
+        assert respond(bounded, 1, 0.0, rows, 0, trial) == respond(plain, 1, 0.0, rows, 0, trial)
 
 
 def test_a_step_against_the_squared_hinge_ends_at_a_margin_of_one():

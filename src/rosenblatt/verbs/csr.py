@@ -106,7 +106,7 @@ def _request_csr(data, indices, indptr, near, far):
         _prefetch(indices, k)
 
 
-@compiled(fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _square_csr(data, indptr, i):
     total = 0.0
     for k in range(indptr[i], indptr[i + 1]):

@@ -89,7 +89,7 @@ def respond(rule, sign, margin, rows, i, trial):
     return by_type(RULES, rule)(rule, sign, margin, rows, i, trial)
 
 
-overload(respond)(lambda rule, sign, margin, rows, i, trial: by_type(RULES, rule))
+overload(respond, jit_options=INLINED)(lambda rule, sign, margin, rows, i, trial: by_type(RULES, rule))
 
 
 # ------------------------------------------------------------------------------------------ rate: the learning rate

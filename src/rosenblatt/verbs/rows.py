@@ -137,7 +137,7 @@ def _request_dense(rows, near, far):
     pass
 
 
-@compiled(fastmath=FASTMATH)
+@compiled(forceinline=True, fastmath=FASTMATH)
 def _square_dense(X, i):
     total = 0.0
     for j in range(X.shape[1]):
@@ -200,7 +200,7 @@ def longest(rows):
 overload(dot, jit_options=INLINED)(lambda rows, i, W, p: by_type(DOT, rows))
 overload(add, jit_options=INLINED)(lambda rows, i, factor, W, p: by_type(ADD, rows))
 overload(request, jit_options=INLINED)(lambda rows, near, far: by_type(REQUEST, rows))
-overload(square)(lambda rows, i: by_type(SQUARE, rows))
+overload(square, jit_options=INLINED)(lambda rows, i: by_type(SQUARE, rows))
 overload(entries)(lambda rows, i: by_type(ENTRIES, rows))
 overload(entry)(lambda rows, i, k: by_type(ENTRY, rows))
 overload(longest)(lambda rows: by_type(LONGEST, rows))

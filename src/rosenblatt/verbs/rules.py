@@ -54,7 +54,7 @@ def _hinge(rule, sign, margin, rows, i, trial):
     if not rule.bounded:
         return rate, loss
     length = trial.vectors * (square(rows, i) + trial.bias)
-    return rate / max(1.0, rate * length / loss), loss
+    return min(rate, loss / length) if length > 0.0 else rate, loss
 
 
 class SquaredHingeRule(NamedTuple):
@@ -80,17 +80,17 @@ class LogisticRule(NamedTuple):
     bounded: bool = True
 
 
-# Change of the margin up to which one step is as good as many.
-SHORT_STEP = 0.01
+# Change of the margin by one step up to which a fraction stands in for `_flow`: it is less than a hundredth off.
+SHORT_STEP = 1.0
 
 
 @compiled()
-def _flow(margin, path):
+def _flow(margin, growth, path):
     """Return the margin z after many small steps, whose rates add up to the path: z + e^z = m + e^m + path.
 
-    By Lambert's function, approximated as in Karampatziakis and Langford (2011).
+    By Lambert's function, approximated as in Karampatziakis and Langford (2011); `growth` is e^m.
     """
-    x = margin + np.exp(margin) + path
+    x = margin + growth + path
     w = 0.86 * x + 0.01 if x >= 1.0 else np.exp(0.8 * x - 0.65)
     r = x - np.log(w) - w if x >= 1.0 else 0.2 * x + 0.65 - w
     t = 1.0 + w
@@ -99,16 +99,20 @@ def _flow(margin, path):
 
 
 def _logistic(rule, sign, margin, rows, i, trial):
+    # The gradient is g = top / total. To divide once is what keeps the next row waiting least.
     small = np.exp(-abs(margin))
-    share = small / (1.0 + small) if margin > 0.0 else 1.0 / (1.0 + small)
+    top, total = small if margin > 0.0 else 1.0, 1.0 + small
     rate, loss = trial.eta * trial.importance, np.log1p(small) + max(0.0, -margin)
-    step = rate * share
     if not rule.bounded:
-        return step, loss
+        return rate * top / total, loss
     length = trial.vectors * (square(rows, i) + trial.bias)
-    if step * length > SHORT_STEP:
-        step = min(step, max(0.0, _flow(margin, rate * length) - margin) / length)
-    return step, loss
+    path = rate * length * top
+    if path > SHORT_STEP * total:
+        moved = _flow(margin, (total - top) / top, rate * length) - margin
+        return min(rate * top / total, max(0.0, moved) / length), loss
+    # With d = g rate length the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
+    six = 6.0 * total * total
+    return rate * top * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
 
 
 @compiled()
