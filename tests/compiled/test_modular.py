@@ -120,3 +120,20 @@ def test_decided_quotients_are_steps_of_euclids_algorithm():
     for extra in (0, 999):
         longer = 1000 * x + extra, 1000 * y
         assert a * longer[0] + b * longer[1] > c * longer[0] + d * longer[1] >= 0
+
+
+@pytest.mark.parametrize("bits", [10, 21, 60, 100])
+def test_residues_of_limbs(bits):
+    A = random_matrix(bits, 3, 4, bits)
+    places = np.stack([limbs(row, bits // modular.LIMB_BITS + 1) for row in A], axis=1)
+    out = np.empty((3, 4))
+    modular.reduce_limbs(places, float(P), out)
+    assert out.tolist() == as_residues(A).tolist()
+
+
+def test_matrices_are_congruent_if_all_entries_are():
+    A = np.array([[1.0, -5.0], [2.0**50, 0.0]])
+    B = A + P * np.array([[3.0, -7.0], [-(2.0**30), 2.0**31]])
+    assert modular.congruent(A, B, float(P))
+    B[1, 1] += 1
+    assert not modular.congruent(A, B, float(P))

@@ -1,8 +1,9 @@
 """A slow oracle of separability: linear programming in integers, sharing nothing with the package.
 
-Rows Z of signed samples are separable if some w has Z w >= 1 (scale any w with Z w > 0), quasi-separable if otherwise
-some w has Z w >= 0 and sum(Z w) >= 1, else overlapping. Either is a system A x >= b, decided by the first phase of
-the simplex method with Bland's rule (1977), which always ends.
+Rows Z of signed samples are separable if some w has Z w > 0: if no shares that are not negative and add up to one have
+a sum of rows of zero (Gordan 1873). They are overlapping if no w has Z w >= 0 but for Z w = 0: if positive shares, at
+least one each, have a sum of rows of zero (Stiemke 1915). Either is a system A x = b, x >= 0 with an equation for each
+weight, which are few, decided by the first phase of the simplex method with Bland's rule (1977), which always ends.
 """
 
 import math
@@ -28,26 +29,33 @@ def signed_rows(X, label, *, decimal=False):
 
 def verdict(X, label, *, decimal=False):
     """Decide the question for rows of numbers and class numbers from 0."""
-    Z = signed_rows(X, label, decimal=decimal)
-    if feasible(Z, [1] * len(Z)):
+    Z = [list(row) for row in dict.fromkeys(map(tuple, signed_rows(X, label, decimal=decimal)))]
+    columns = [list(column) for column in zip(*Z, strict=True)]
+    if not solvable([*columns, [1] * len(Z)], [0] * len(columns) + [1]):
         return "separable"
-    total = [sum(column) for column in zip(*Z, strict=True)]
-    return "quasi-separable" if feasible([*Z, total], [0] * len(Z) + [1]) else "overlapping"
+    return "overlapping" if solvable(columns, [-sum(column) for column in columns]) else "quasi-separable"
 
 
 def feasible(A, b):
     """Return whether some x has A x >= b, for integers A and b >= 0.
 
-    With x = u - t (1, ..., 1), u and t not negative, and surplus s, the system is A u - (A 1) t - s = b. One artificial
-    variable in each row makes a first solution; the system is feasible if their sum can be brought to zero. Their
-    columns are not stored: one that has left the basis never comes back. Every number of the tableau has the same
-    denominator, the last pivot (Edmonds 1967), so that integers are enough and all divisions leave no remainder.
+    With x = u - t (1, ..., 1), u and t not negative, and surplus s, the system is A u - (A 1) t - s = b.
     """
-    m, surplus = len(A), len(A[0]) + 1
-    tableau = [[*row, -sum(row), *(-(k == i) for k in range(m)), b[i]] for i, row in enumerate(A)]
+    return solvable([[*row, -sum(row), *(-(k == i) for k in range(len(A)))] for i, row in enumerate(A)], b)
+
+
+def solvable(A, b):
+    """Return whether some x >= 0 has A x = b, for integers.
+
+    One artificial variable in each row makes a first solution; the system has one without them if their sum can be
+    brought to zero. Their columns are not stored: one that has left the basis never comes back. Every number of the
+    tableau has the same denominator, the last pivot (Edmonds 1967), so that integers are enough and all divisions
+    leave no remainder.
+    """
+    columns = len(A[0])
+    tableau = [[*row, value] if value >= 0 else [-v for v in (*row, value)] for row, value in zip(A, b, strict=True)]
     cost = [sum(column) for column in zip(*tableau, strict=True)]
-    columns = surplus + m
-    basis = [columns + i for i in range(m)]
+    basis = [columns + i for i in range(len(A))]
     last = 1
     while True:
         entering = next((j for j in range(columns) if cost[j] > 0), None)

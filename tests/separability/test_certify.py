@@ -93,18 +93,25 @@ def degenerate_set(rng, classes, most_rows, most_features):
     return X, y
 
 
-@pytest.mark.parametrize(("classes", "sets", "most_rows", "most_features"), [(2, 4200, 9, 4), (3, 800, 7, 2)])
-def test_the_oracle_agrees_on_degenerate_integer_sets(classes, sets, most_rows, most_features):
-    rng = np.random.default_rng(classes)
-    seen = Counter()
-    for k in range(sets):
+def balanced_sets(rng, classes, each, most_rows, most_features):
+    """Degenerate sets with their verdicts by the oracle: as many of each verdict, no two with the same points."""
+    seen, left = set(), dict.fromkeys(VERDICTS, each)
+    while any(left.values()):
         X, y = degenerate_set(rng, classes, most_rows, most_features)
+        points = frozenset(zip(map(tuple, X.tolist()), y.tolist(), strict=True))
         truth = exact_lp.verdict(X.tolist(), y.tolist())
+        if left[truth] and points not in seen:
+            seen.add(points)
+            left[truth] -= 1
+            yield X, y, truth
+
+
+@pytest.mark.parametrize(("classes", "each", "most_rows", "most_features"), [(2, 480, 9, 4), (3, 90, 7, 2)])
+def test_the_oracle_agrees_on_degenerate_integer_sets(classes, each, most_rows, most_features):
+    rng = np.random.default_rng(classes)
+    for k, (X, y, truth) in enumerate(balanced_sets(rng, classes, each, most_rows, most_features)):
         data = sp.csr_array(X.astype(float)) if k % 3 == 0 else X.astype(float)
-        assert verdict(data, y) == truth, (X.tolist(), y.tolist())
-        seen[truth, int(y.max()) + 1] += 1
-    for name in VERDICTS:
-        assert seen[name, classes] > sets / 20, seen
+        assert verdict(data, y, coefficients=k % 5 == 0) == truth, (X.tolist(), y.tolist())
 
 
 # ------------------------------------------------------------------------------------------------------ known counts

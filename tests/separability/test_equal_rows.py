@@ -49,3 +49,9 @@ def test_a_collision_of_hashes_is_no_contradiction(monkeypatch):
 def test_hashing_looks_at_the_clock():
     with pytest.raises(OutOfTime):
         equal_rows.contradiction(exact_table(np.eye(3)), np.arange(3), Clock(-1.0))
+
+
+def test_equal_rows_of_several_classes_are_paired_with_the_first():
+    X = np.array([[1.0], [2.0], [1.0], [1.0], [2.0], [3.0], [1.0]])
+    pairs = equal_rows.contradictions(exact_table(X), np.array([0, 1, 2, 1, 0, 2, 1]), Clock(None))
+    assert sorted(pairs) == [(0, 2), (0, 3), (1, 4)]

@@ -182,6 +182,32 @@ def lift_digits(limbs, inverse, residual, p, digits):
                 remainder[i] = _residue(remainder[i] * base + q, p, inverse_p)
 
 
+@patient(lambda limbs, p, out: 6 * limbs.size)
+@compiled()
+def reduce_limbs(limbs, p, out):
+    """Write to `out` the residues of integers with the limbs limbs[k] in place k, modulo a prime below 2**LIMB_BITS."""
+    inverse_p = 1.0 / p
+    base = _residue(2.0**LIMB_BITS, p, inverse_p)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = 0.0
+            for k in range(limbs.shape[0] - 1, -1, -1):
+                total = _residue(total * base + limbs[k, i, j], p, inverse_p)
+            out[i, j] = total
+
+
+@patient(lambda A, B, p: 4 * A.size)
+@compiled()
+def congruent(A, B, p):
+    """Whether two matrices of integers below 2**52 are equal modulo p."""
+    inverse_p = 1.0 / p
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            if _residue(_residue(A[i, j] - B[i, j], p, inverse_p), p, inverse_p) != 0.0:
+                return False
+    return True
+
+
 @patient(lambda digits, factor, p: digits.size * (2 * factor.size + 8))
 @compiled()
 def multiply(digits, factor, p):

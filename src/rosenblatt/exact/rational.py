@@ -129,8 +129,12 @@ def pivots(A: Matrix) -> tuple[Vector, Vector]:
     if min(len(A), len(A[0])) <= ELIMINATION_MAX_UNKNOWNS:
         _, _, rows, columns, _ = _eliminate(A, len(A[0]))
         return sorted(rows), columns
+    return array_pivots(as_array(A))
+
+
+def array_pivots(values: Array) -> tuple[Vector, Vector]:
+    """Return the same for an array of int64 or of Python integers, modulo primes whatever its size."""
     best: tuple[Vector, Vector] = [], []
-    values = as_array(A)
     for p in PRIMES:
         rows, columns = _pivots_modulo(values, p)
         if len(rows) > len(best[0]):

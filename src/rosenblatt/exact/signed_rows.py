@@ -301,6 +301,10 @@ class SignedRows:
         self._cached += len(entries)
         return entries, scale
 
+    def scale(self, k: int) -> Fraction:
+        """Return the scale alone of signed row k."""
+        return self._integers[k][1] if k in self._integers else self._integer_row(int(self.split(k)[0]))[2]
+
     def _index(self, ids: Any) -> SignedIndex:
         """Return sample, own class and rival of checked row numbers."""
         ids = np.ascontiguousarray(ids, np.int64).reshape(-1)
@@ -381,6 +385,16 @@ class SignedRows:
             difference = differences[own, rival]
             margins.append((sum(map(mul, values, (difference[j] for j in columns))), scale))
         return margins
+
+
+def row_content(table: Table, i: int) -> Any:
+    """Return what equal rows of a table have in common, and no others."""
+    rows = table.rows
+    place = slice(i, i + 1) if isinstance(rows, Dense) else slice(rows.indptr[i], rows.indptr[i + 1])
+    values = table.values[place] if table.exact is None else table.exact[place]
+    if isinstance(rows, Dense):
+        return (values + 0.0).tobytes() if table.exact is None else tuple(values[0].tolist())
+    return tuple((j, v) for j, v in zip(rows.indices[place].tolist(), values.tolist(), strict=True) if v)
 
 
 def _rounded_rows(table: Table) -> Array | None:

@@ -94,8 +94,8 @@ def _root(square: Fraction, up: bool) -> float:
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
     """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
     pairs = list(zip(ids, factors, strict=True))
-    if isinstance(signed.table.rows, Dense) and signed.classes == 2 and signed.table.exact is None:
-        count = max(1, ENTRIES_PER_BLOCK // signed.width)
+    if isinstance(signed.table.rows, Dense) and signed.table.exact is None:
+        count = max(1, ENTRIES_PER_BLOCK // (signed.features + 1))
         parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
     else:
         terms = [(*signed.integers(k), factor) for k, factor in pairs]
@@ -110,11 +110,25 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
 
 
 def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
-    """Add up rows with one scale for all, in less than half the time that a scale for each takes."""
-    ids, factors = zip(*pairs, strict=True)
-    integers, scale = as_integers(signed.gather(ids).ravel(), signed.decimal)
-    width = signed.width
-    return {j: sum(map(mul, factors, integers[j::width])) for j in range(width)}, scale
+    """Add up rows with one scale for all, class by class, in a fraction of the time that a scale for each takes."""
+    row, rival = signed.split(np.array([k for k, _ in pairs]))
+    samples, place = np.unique(row, return_inverse=True)
+    size = signed.features + 1
+    padded = np.ones((samples.size, size))
+    padded[:, :-1] = signed.table.values[samples]
+    integers, scale = as_integers(padded.ravel(), signed.decimal)
+    times: list[dict[int, int]] = [{} for _ in range(signed.classes)]
+    for t, own, other, (_, factor) in zip(
+        place.tolist(), signed.label[row].tolist(), rival.tolist(), pairs, strict=True
+    ):
+        times[own][t] = times[own].get(t, 0) + factor
+        times[other][t] = times[other].get(t, 0) - factor
+    sums: dict[int, int] = {}
+    for block, chosen in enumerate(times[1:]):
+        columns = zip(*(integers[t * size : (t + 1) * size] for t in chosen), strict=True)
+        factors = list(chosen.values())
+        sums.update((block * size + j, sum(map(mul, factors, column))) for j, column in enumerate(columns))
+    return sums, scale
 
 
 def common_point(signed: SignedRows, support: Sequence[int], multipliers: Sequence[int]) -> tuple[float, ...]:

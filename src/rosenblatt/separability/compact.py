@@ -17,6 +17,7 @@ import numpy.typing as npt
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.separability.witness import Witness, counts_to_multipliers, multipliers_to_counts
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -41,6 +42,8 @@ class CompactRows:
     signed : SignedRows
     moved, scaled : bool
         Whether columns may be moved, which changes the lengths of rows; and multiplied, which changes distances too.
+    columns : sorted int array, optional
+        The features to keep, as they are. By default those that are not empty.
 
     Attributes
     ----------
@@ -50,10 +53,13 @@ class CompactRows:
         Whether nothing was changed.
     """
 
-    def __init__(self, signed: SignedRows, *, moved: bool = True, scaled: bool = True) -> None:
+    def __init__(
+        self, signed: SignedRows, *, moved: bool = True, scaled: bool = True, columns: Array | None = None
+    ) -> None:
         self.width, self.features = signed.width, signed.features
         table = signed.table
-        self.columns = _used(table)
+        self.columns = _used(table) if columns is None else columns
+        moved = moved and columns is None
         if self.columns.size < self.features:
             table = _restricted(table, self.columns)
         if moved:
@@ -106,6 +112,16 @@ class CompactRows:
             weights.append(Fraction(vector[first + self.features]) + sum(map(mul, block, self.centre)))
         largest = max(map(abs, weights)) or Fraction(1)
         return np.array([float(w / largest) for w in weights])
+
+    def to_witness(self, signed: SignedRows, witness: Witness) -> Witness:
+        """Return a support of these rows as one of the original rows, which may have other factors as integers."""
+        multipliers = counts_to_multipliers(self.signed, witness.support, witness.counts)
+        return Witness(None, witness.support, multipliers_to_counts(signed, witness.support, multipliers))
+
+    def from_witness(self, signed: SignedRows, witness: Witness) -> Witness:
+        """Return a support of the original rows as one of these rows."""
+        multipliers = counts_to_multipliers(signed, witness.support, witness.counts)
+        return Witness(None, witness.support, multipliers_to_counts(self.signed, witness.support, multipliers))
 
     def _move_exactly(self, table: Table, scaled: bool) -> Table:
         """Subtract the median of each column and clear denominators, as far as that is possible."""
@@ -164,7 +180,7 @@ def _used(table: Table) -> Array:
 
 
 def _restricted(table: Table, columns: Array) -> Table:
-    """Copy some of the columns; the others have no entries."""
+    """Copy some of the columns, without zeros where rows are sparse."""
     rows, exact = table.rows, table.exact
     if isinstance(rows, Dense):
         values = np.ascontiguousarray(rows.X[:, columns])
@@ -172,7 +188,12 @@ def _restricted(table: Table, columns: Array) -> Table:
         return Table(Dense(values), values.shape, table.dtype, table.largest, part)
     shape = table.shape[0], columns.size
     data, indptr = rows.data, rows.indptr
-    entry = np.flatnonzero(data) if not data.all() else slice(None)
+    kept = data != 0
+    if columns.size < table.shape[1]:
+        wanted = np.zeros(table.shape[1], bool)
+        wanted[columns] = True
+        kept &= wanted[rows.indices]
+    entry = slice(None) if kept.all() else np.flatnonzero(kept)
     if not isinstance(entry, slice):
         row = np.repeat(np.arange(shape[0]), np.diff(indptr))[entry]
         indptr = np.append(0, np.cumsum(np.bincount(row, minlength=shape[0]))).astype(indptr.dtype)

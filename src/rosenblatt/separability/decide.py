@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.nearest import ORIGIN
-from rosenblatt.exact.rational import MAX_UNKNOWNS
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.integer_search import StandardisedSearch
+from rosenblatt.separability.narrow import NarrowView, is_long, narrowed, widened
 from rosenblatt.separability.search import (
     DESCENT_EPOCHS,
     WorkingSet,
@@ -31,7 +31,6 @@ from rosenblatt.separability.views import (
     RowSpaceView,
     View,
     factoring_seconds,
-    is_wide,
     rescale,
     sample_rows,
     standardised,
@@ -69,23 +68,32 @@ def decide(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
     margins = signed.margins(w)[0]
     if margins.min() > 0 and separates(signed, w):
         return separator(w), view
-    if is_wide(signed) or signed.width > MAX_UNKNOWNS:
+    if is_long(signed):
+        rows = narrowed(signed, clock)
+        if rows is not None:
+            inner, inner_view = decide(rows.signed, clock)
+            witness = widened(signed, rows, inner)
+            if witness is not None:
+                return witness, NarrowView(signed, rows, inner_view)
+        if signed.classes > 2 and separates(signed, w := _passed(signed, clock)):
+            return separator(w), view
         return _decide_wide(signed, alpha, clock)
     return _decide_narrow(signed, view, margins, clock), view
 
 
 def _prepare(signed: SignedRows, view: AffineView, clock: Clock) -> tuple[Array, Array]:
     """Pass over the rows a few times; return weights and what each row contributes to them."""
-    long = is_wide(signed) or signed.width > MAX_UNKNOWNS
     if signed.classes == 2:
-        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if long else DESCENT_EPOCHS, clock)
+        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, clock)
         return rescale(view.to_weights(u)), alpha
     w = rescale(joint_epochs(signed, PassiveAggressiveRule(np.inf), PREPARATION_EPOCHS, clock))
-    if long and signed.margins(w)[0].min() <= 0:
-        # Nothing else will decide within minutes.
-        epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
-        w = rescale(joint_epochs(signed, PerceptronRule(0.0, 0.0), epochs, clock))
     return w, np.ones(signed.n)
+
+
+def _passed(signed: SignedRows, clock: Clock) -> Array:
+    """Pass over wide rows of several classes, of which nothing else would be decided within minutes, more often."""
+    epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
+    return rescale(joint_epochs(signed, PerceptronRule(0.0, 0.0), epochs, clock))
 
 
 def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Array]:

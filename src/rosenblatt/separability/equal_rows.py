@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.exact.signed_rows import row_content
 from rosenblatt.separability.clock import Clock
 from rosenblatt.verbs.rows import Dense
 
@@ -21,6 +23,14 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 def contradiction(table: Table, label: Array, clock: Clock) -> tuple[int, int] | None:
     """Find two samples that are equal, exactly, and of different classes; None if there are none."""
+    return next(contradictions(table, label, clock), None)
+
+
+def contradictions(table: Table, label: Array, clock: Clock) -> Iterator[tuple[int, int]]:
+    """Yield pairs of samples that are equal, exactly, and of different classes.
+
+    Of equal samples the first is paired with the first of every other class.
+    """
     hashes = _hashes(table, clock)
     order = np.argsort(hashes, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0))
@@ -29,12 +39,12 @@ def contradiction(table: Table, label: Array, clock: Clock) -> tuple[int, int] |
     ends = np.append(starts[1:], order.size)
     for first, end in zip(starts[mixed], ends[mixed], strict=True):
         clock.check()
-        seen: dict[Any, int] = {}
+        seen: dict[Any, dict[int, int]] = {}
         for i in order[first:end].tolist():  # ascending
-            other = seen.setdefault(_content(table, i), i)
-            if label[other] != label[i]:
-                return other, i
-    return None
+            equal = seen.setdefault(row_content(table, i), {})
+            if equal and label[i] not in equal:
+                yield next(iter(equal.values())), i
+            equal.setdefault(int(label[i]), i)
 
 
 def _hashes(table: Table, clock: Clock) -> Array:
@@ -65,13 +75,3 @@ def _mixed(values: Array, keys: Array) -> Array:
     bits *= MULTIPLIER
     bits ^= bits >> np.uint64(29)
     return bits
-
-
-def _content(table: Table, i: int) -> Any:
-    """Return what equal rows have in common."""
-    rows = table.rows
-    place = slice(i, i + 1) if isinstance(rows, Dense) else slice(rows.indptr[i], rows.indptr[i + 1])
-    values = table.values[place] if table.exact is None else table.exact[place]
-    if isinstance(rows, Dense):
-        return (values + 0.0).tobytes() if table.exact is None else tuple(values[0].tolist())
-    return tuple((j, v) for j, v in zip(rows.indices[place].tolist(), values.tolist(), strict=True) if v)

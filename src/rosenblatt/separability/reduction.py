@@ -17,12 +17,14 @@ from rosenblatt.proof.spans import spans
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.decide import PREPARATION_EPOCHS
 from rosenblatt.separability.integer_search import SubspaceSearch
+from rosenblatt.separability.narrow import NarrowView, narrowed, widened
 from rosenblatt.separability.search import coordinate_descent, find_nearest_point, joint_epochs, lowest_rows
 from rosenblatt.separability.views import (
     ROW_SPACE_MAX_ROWS,
     RowSpaceView,
     SubspaceView,
     View,
+    is_wide,
     reciprocal,
     rescale,
     standardised,
@@ -43,6 +45,8 @@ Array = npt.NDArray[Any]
 
 # Entries of a basis of what vanishes on a support, up to which it is computed.
 MAX_BASIS_ENTRIES = 1 << 24
+# Seconds of a factorisation with pivoting for each product.
+FACTORING_SECONDS = 4e-9
 # Passes over several classes of wide rows after which the support is made to vanish.
 TIED_EPOCHS = (5, 20, PREPARATION_EPOCHS)
 
@@ -93,10 +97,10 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
     that vanish on the support, are a smaller problem of the same kind: a separator of it is the weak separator of all
     rows, multipliers of it enlarge the support. Each round enlarges its span.
     """
+    found = _reduced_at_once(signed, view, witness, clock)
+    if found is not None:
+        return found
     if isinstance(view, RowSpaceView):
-        weak = _descended(signed, witness, clock)
-        if weak is not None:
-            return Reduction("quasi-separable", witness, weak)
         if signed.n > ROW_SPACE_MAX_ROWS:
             return Reduction("undecided", witness)
         view = RowSpaceView(signed, np.arange(signed.n))
@@ -123,6 +127,38 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
         if step.w is not None:
             return Reduction("quasi-separable", witness, step.w)
         added, before, witness = step.support[len(witness.support) :], rank, step
+
+
+def _reduced_at_once(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+    """Try what needs no search among wide rows: passes over them, and fewer columns."""
+    if isinstance(view, RowSpaceView) and len(witness.support) < signed.n:
+        weak = _descended(signed, witness, clock)
+        if weak is not None:
+            return Reduction("quasi-separable", witness, weak)
+    return _reduced_narrow(signed, view, witness, clock)
+
+
+def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+    """Decide without the columns that depend on others; None if there are none, or if it does not hold of them all."""
+    if not isinstance(view, NarrowView):
+        rows = narrowed(signed, clock)
+        if rows is None:
+            return None
+        inside = rows.signed
+        view = NarrowView(signed, rows, RowSpaceView(inside, np.arange(2)) if is_wide(inside) else standardised(inside))
+    rows = view.rows
+    found = reduce(rows.signed, view.inner, rows.from_witness(signed, witness), clock)
+    lifted = widened(signed, rows, found.witness)
+    if lifted is None:
+        return None
+    if found.verdict == "undecided":
+        return Reduction("undecided", lifted)
+    weak = None if found.weak is None else rows.to_weights(found.weak)
+    if weak is not None and not _separates_rest(signed, lifted, weak):
+        return None
+    if weak is None and not spans(signed, lifted.support, np.arange(signed.n)):
+        return None
+    return Reduction(found.verdict, lifted, weak)
 
 
 def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
@@ -225,15 +261,8 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
 
 def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> list[int] | None:
     """Find integers near w, up to a factor, that vanish exactly on the support."""
-    clock.check(solving_seconds(len(witness.support)))
-    touched = signed.touched(np.array(witness.support))
-    Z = signed.gather(np.array(witness.support), touched)
-    # The columns that a pivoted factorisation takes first are well conditioned: they follow from the others.
-    sizes = np.abs(Z).max(axis=0)
-    order = touched[scipy.linalg.qr(Z * reciprocal(sizes), mode="r", pivoting=True)[1]].tolist()
     entries = [signed.integers(i)[0] for i in witness.support]
-    minor, columns = pivots([[row.get(j, 0) for j in order] for row in entries])
-    bound = [order[a] for a in columns]
+    minor, bound = _bound_columns(signed, witness, entries, clock)
     given = w.copy()
     given[bound] = 0.0
     values, _ = as_integers(rescale(given))
@@ -245,3 +274,29 @@ def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> lis
     for j, value in zip(bound, solution[0], strict=True):
         out[j] = value
     return primitive(out) if not any(sum(v * out[j] for j, v in row.items()) for row in entries) else None
+
+
+def _bound_columns(
+    signed: SignedRows, witness: Witness, entries: list[dict[int, int]], clock: Clock
+) -> tuple[list[int], list[int]]:
+    """Choose independent rows of a support, and as many columns that follow from the others if these rows vanish."""
+    touched = signed.touched(np.array(witness.support))
+    Z = signed.gather(np.array(witness.support), touched)
+    distinct = _distinct_lines(Z)
+    clock.check(solving_seconds(distinct.size) + FACTORING_SECONDS * distinct.size**2 * touched.size)
+    Z = Z[distinct]
+    # The columns that a pivoted factorisation takes first are well conditioned: they follow from the others.
+    sizes = np.abs(Z).max(axis=0)
+    order = touched[scipy.linalg.qr(Z * reciprocal(sizes), mode="r", pivoting=True)[1]].tolist()
+    minor, columns = pivots([[entries[i].get(j, 0) for j in order] for i in distinct])
+    return [int(distinct[a]) for a in minor], [order[a] for a in columns]
+
+
+def _distinct_lines(Z: Array) -> Array:
+    """Leave out rows that are equal to others or opposite to them, as the rows of a contradiction are."""
+    leading = Z[np.arange(len(Z)), (Z != 0).argmax(axis=1)]
+    turned = np.where(leading < 0, -1.0, 1.0)[:, None] * Z + 0.0  # -0.0 becomes 0.0
+    first: dict[bytes, int] = {}
+    for i, row in enumerate(turned):
+        first.setdefault(row.tobytes(), i)
+    return np.array(list(first.values()))

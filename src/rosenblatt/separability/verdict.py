@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,13 @@ from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.decide import decide
-from rosenblatt.separability.equal_rows import contradiction
+from rosenblatt.separability.equal_rows import contradictions
 from rosenblatt.separability.reduction import Reduction, reduce, reduction_claims
 from rosenblatt.separability.views import RowSpaceView, View, is_wide, standardised
 from rosenblatt.separability.witness import (
     Witness,
     as_floats,
     as_vector,
-    counts_to_multipliers,
-    multipliers_to_counts,
     separates,
 )
 
@@ -62,26 +61,22 @@ def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Red
     """Return what was found in compact coordinates in those of the original rows."""
     if rows.same:
         return found
-    support = found.witness.support
-    # The sum vanishes with the same multipliers, but the rows as integers may have other factors.
-    multipliers = counts_to_multipliers(rows.signed, support, found.witness.counts)
-    witness = Witness(None, support, multipliers_to_counts(signed, support, multipliers))
     weak = None if found.weak is None else rows.to_weights(found.weak)
-    return found._replace(witness=witness, weak=weak)
+    return found._replace(witness=rows.to_witness(signed, found.witness), weak=weak)
 
 
 def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
     """Find a separator or what rules one out; equal rows of different classes do, without a search."""
-    wide = is_wide(signed)
-    pair = None
-    if wide or signed.n * signed.width <= COPIED_ENTRIES:
-        pair = contradiction(signed.table, signed.label, clock)
-    if pair is None:
+    pairs: list[tuple[int, int]] = []
+    if is_wide(signed):  # each is a round of its own in a search, and they are not more than that can take
+        pairs = list(contradictions(signed.table, signed.label, clock))
+    elif signed.n * signed.width <= COPIED_ENTRIES:
+        pairs = list(islice(contradictions(signed.table, signed.label, clock), 1))
+    if not pairs:
         return decide(signed, clock)
-    i, j = pair
-    ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
-    view: View = RowSpaceView(signed, np.array(ids)) if wide else standardised(signed)
-    return Witness(None, ids, [1, 1]), view
+    ids = [int(signed.number(i, signed.label[j])) for a, b in pairs for i, j in ((a, b), (b, a))]
+    view: View = RowSpaceView(signed, np.array(ids[:2])) if is_wide(signed) else standardised(signed)
+    return Witness(None, ids, [1] * len(ids)), view
 
 
 def _simplest(signed: SignedRows, w: Any) -> Any:

@@ -45,7 +45,7 @@ def separates_weakly(signed: SignedRows, w: list[int]) -> bool:
 
 def vanishing_sum(signed: SignedRows, ids: list[int], clock: Clock) -> Witness | None:
     """Prove that the hull of these rows contains the origin; None if it does not."""
-    clock.check(solving_seconds(len(ids)))
+    clock.check(solving_seconds(len(ids), bits=1))
     matrix = integer_matrix(signed, ids)
     clock.check(solving_seconds(len(ids), longest(matrix)))
     counts = null_vector(matrix)
@@ -64,14 +64,14 @@ def integer_matrix(signed: SignedRows, ids: list[int]) -> list[list[int]]:
 
 def counts_to_multipliers(signed: SignedRows, ids: list[int], counts: list[int]) -> list[int]:
     """Turn counts of rows as integers into multipliers of the rows themselves."""
-    shares = [count / signed.integers(i)[1] for i, count in zip(ids, counts, strict=True)]
+    shares = [count / signed.scale(i) for i, count in zip(ids, counts, strict=True)]
     common = math.lcm(*(share.denominator for share in shares))
     return primitive([int(share * common) for share in shares])
 
 
 def multipliers_to_counts(signed: SignedRows, ids: list[int], multipliers: list[int]) -> list[int]:
     """Turn multipliers of rows into counts of the rows as integers."""
-    shares = [times * signed.integers(i)[1] for i, times in zip(ids, multipliers, strict=True)]
+    shares = [times * signed.scale(i) for i, times in zip(ids, multipliers, strict=True)]
     common = math.lcm(*(share.denominator for share in shares))
     return primitive([int(share * common) for share in shares])
 
@@ -83,7 +83,8 @@ def longest(matrix: list[list[int]]) -> int:
 
 def solving_seconds(size: int, bits: int = 53) -> float:
     """Estimate the seconds of an exact solution, which cannot be interrupted, of so many equations of integers."""
-    return 5e-8 * size**3 * max(1.0, bits / 53) ** 2
+    # The digits of the solution, times what a digit costs.
+    return 2e-10 * size**3 * (bits + 6) * (1 + bits / 21)
 
 
 def as_floats(w: list[int]) -> Array:
