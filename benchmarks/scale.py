@@ -256,7 +256,7 @@ def _fit_on_spark(session: Any, member: Any, parts: Parts, rounds: int) -> Any:
 
 def kill(quick: bool, spark: bool) -> None:
     """Kill workers in the middle of random rounds, ten times each: training completes with the same bits."""
-    times, rounds = (3 if quick else 10), 6
+    times, rounds = (3 if quick else 10), 3  # epochs, of four rounds each
     X, y, *_ = data_set("a9a", 4000)
     wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
     with tempfile.TemporaryDirectory() as folder:
