@@ -69,7 +69,10 @@ def test_no_ink_of_a_drawing_is_lost_on_a_dark_page(monkeypatch):
     drawing = import_module("extensions.drawing")
     inks = [palette.INK, palette.SOFT, palette.AXES, palette.UPDATE, palette.SOLUTIONS, palette.SKY, "#000000"]
     ground = luminance(drawing.PAPER)
-    for ink in (*inks, *palette.CLASSES):
+    blocks = re.findall(r"```\{drawing\}.*?```", "".join(page.read_text() for page in PAGES), re.DOTALL)
+    own = {colour.lower() for block in blocks for colour in re.findall(r"#[0-9A-Fa-f]{6}", block)}
+    assert own
+    for ink in (*inks, *palette.CLASSES, *own):
         assert (luminance(drawing.dark(ink)) + 0.05) / (ground + 0.05) > 3, ink
 
 

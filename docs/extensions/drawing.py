@@ -28,6 +28,9 @@ DARK = {
     palette.INK: LIGHT_INK,
     "#000000": LIGHT_INK,
     palette.SOFT: "#9a9a9a",
+    # Of lines that a page draws itself.
+    "#222222": LIGHT_INK,
+    "#767676": "#9a9a9a",
     palette.PANEL: PAPER,
     palette.CLASSES[2]: "#a8956a",
     palette.CLASSES[7]: "#8b8ff0",
