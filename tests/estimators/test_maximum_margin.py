@@ -179,3 +179,14 @@ def test_where_there_is_no_largest_margin_the_weights_are_those_of_a_soft_one(da
         model = MaximumMargin().fit(X, y)
     soft = SoftMargin(random_state=0).fit(X, y)
     assert model.score(X, y) > soft.score(X, y) - 0.02
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_the_soft_margin_of_classes_that_overlap_does_not_depend_on_units(kind):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
+    units = 2.0 ** np.array([0, 9, -7, 3])
+    with pytest.warns(ConvergenceWarning, match="cannot be separated"):
+        one, other = MaximumMargin().fit(X, y), MaximumMargin().fit(kind(X * units), y)
+    np.testing.assert_allclose(other.coef_ * units, one.coef_, rtol=1e-12)
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=1e-12)
