@@ -1,64 +1,47 @@
 """How loops are compiled: once, for the machine at hand, and kept on disk.
 
-`compiled` is the decorator of every compiled function. Beside Numba's own it has four properties. Where no directory
-is writable, nothing is kept, with a warning. A cache that cannot be read, as one of another version may be, counts as
-empty. An edit in a file of `rosenblatt.verbs` makes the loops that use the verbs compile anew; Numba itself looks at
-the file of a function only. And whoever waits for more than a moment is told what for.
+`compiled` is the decorator of every compiled function. Numba is imported when one is first called, and not at all if
+a command finds the code on disk (`rosenblatt.native`). What Numba does differs in four things from its own ways, see
+`rosenblatt.compiler`. Whoever waits for more than a moment is told what for.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
+from functools import update_wrapper
+from importlib import import_module
 from typing import Any
-
-from numba import njit
-from numba.core import event
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.extending import is_jitted
 
 # Seconds of compiling after which a line says so.
 SILENT_SECONDS = 2.0
-# The package whose functions are called by those of other files, and its directory.
-VERBS, VERBS_DIRECTORY = "rosenblatt.verbs", Path(__file__).parent / "verbs"
+# The package whose functions are called by those of other files.
+VERBS = "rosenblatt.verbs"
 
-NO_CACHE = (
-    "No directory is writable for compiled code, so every process compiles it anew. Set NUMBA_CACHE_DIR to a directory "
-    "of your own."
-)
+
+DISABLE_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 class NotCompiled(Exception):
     """The code that was asked for is neither in memory nor on disk."""
 
 
-# ------------------------------------------------------------------------------------------------------ the disk cache
+class NotKept(Exception):
+    """There is no code on disk that could be called without Numba."""
 
 
-class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a function: what cannot be read is not there."""
+class _Kept:
+    """What finds code that needs no Numba, and what keeps it: `rosenblatt.native.enable` sets both, for commands."""
 
-    def _load_index(self) -> Any:
-        # Numba reads the types of the arguments before it looks whether they are those of another version of the
-        # source, in which a NamedTuple may have had another name; and a file may be damaged. Reading raises anything.
-        try:
-            return super()._load_index()
-        except Exception:
-            return {}
-
-    def load(self, key: Any) -> Any:
-        try:
-            return super().load(key)
-        except Exception:
-            return None
+    find: Any = None
+    keep: Any = None
 
 
+kept = _Kept()
 _thread = threading.local()  # .loads_only: whether to raise `NotCompiled` where code would have to be compiled
 
 
@@ -72,74 +55,86 @@ def loading_only() -> Iterator[None]:
         _thread.loads_only = False
 
 
-def _missing() -> None:
+def check_may_compile() -> None:
+    """Raise `NotCompiled` if nothing is to be compiled now."""
     if getattr(_thread, "loads_only", False):
         raise NotCompiled
 
 
-@cache
-def stamp_of(directory: Path) -> tuple[tuple[str, float, int], ...]:
-    """Return name, time and size of each source file in a directory, which an edit changes."""
-    found = sorted(path for path in directory.glob("*.py"))
-    return tuple((path.name, path.stat().st_mtime, path.stat().st_size) for path in found)
+# -------------------------------------------------------------------------------------------------- loops and verbs
 
 
-def _speaks(function: Callable[..., Any]) -> bool:
-    """Return whether a function may call verbs: its module is one of theirs, or has one of their names."""
-    names = function.__globals__
-    owners = [names.get("__name__"), *(getattr(value, "__module__", None) for value in names.values())]
-    return any(isinstance(owner, str) and owner.startswith(VERBS) for owner in owners)
+preparations: list[Callable[[], None]] = []  # called before Numba is imported
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of a function's code, which never fails: what it cannot load is compiled anew."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        files = self._cache_file
-        files.__class__ = _Files
-        if _speaks(function):
-            files._source_stamp = (files._source_stamp, stamp_of(VERBS_DIRECTORY))
-
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the code for a signature, or None."""
-        start = time.perf_counter()
-        try:
-            found = super().load_overload(signature, target)
-        except Exception:
-            found = None
-        watch.load(time.perf_counter() - start)
-        if found is None:
-            _missing()
-        return found
-
-    def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep the code for a signature, where that is possible."""
-        try:
-            super().save_overload(signature, code)
-        except OSError as error:
-            _warn_once(f"Compiled code could not be kept in {self.cache_path} ({error.strerror}). {NO_CACHE}")
+def _compiler() -> Any:
+    """Return the module that knows Numba."""
+    while preparations:
+        preparations.pop()()
+    return import_module("rosenblatt.compiler")
 
 
-class NoCache(NullCache):  # type: ignore[misc]
-    """A cache where nothing can be kept."""
-
-    def load_overload(self, signature: Any, target: Any) -> None:
-        """Return None: nothing was kept."""
-        _missing()
+_making = threading.RLock()  # to import Numba, and to make a dispatcher
 
 
-@cache
-def _warn_once(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+class Loop:
+    """A compiled function. Its attributes are those of Numba's dispatcher, which is made when it is needed.
+
+    Parameters
+    ----------
+    py_func : function
+    options : dict
+        Of `numba.njit`.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, py_func)
+        self.py_func, self.options = py_func, options
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the code for arguments of these types; compile it if there is none."""
+        dispatcher = self._dispatcher
+        return self._first_call(args) if dispatcher is None else dispatcher(*args)
+
+    def _first_call(self, args: Any) -> Any:
+        if kept.find is not None:
+            start = time.perf_counter()
+            try:
+                found = kept.find(self.py_func, args)
+                watch.load(time.perf_counter() - start)
+                return found(args)
+            except NotKept:
+                pass
+        return self.dispatcher(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's own object for the function."""
+        if self._dispatcher is None:
+            with _making:
+                if self._dispatcher is None:
+                    self._dispatcher = _compiler().dispatcher_of(self.py_func, self.options)
+        return self._dispatcher
+
+    @property
+    def overloads(self) -> Any:
+        """Code that is in memory, by types."""
+        return {} if self._dispatcher is None else self._dispatcher.overloads
+
+    @property
+    def _numba_type_(self) -> Any:  # for loops that call this one
+        return self.dispatcher._numba_type_
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_dispatcher":
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
 
 
-def _cache_of(function: Callable[..., Any]) -> Cache | NoCache:
-    try:
-        return Cache(function)
-    except (RuntimeError, OSError):  # "no locator available": no directory is writable
-        _warn_once(NO_CACHE)
-        return NoCache()
+def is_compiled(value: Any) -> bool:
+    """Return whether a value is a compiled function."""
+    return isinstance(value, Loop)
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
@@ -150,12 +145,20 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     **options
         Of `numba.njit`.
     """
+    return lambda function: function if DISABLE_JIT else Loop(function, options)
 
-    def decorate(function: Any) -> Any:
-        loop = njit(nogil=True, **options)(function)
-        if is_jitted(loop):  # else the JIT is off
-            loop._cache = _cache_of(function)
-        return loop
+
+overloads: list[tuple[Any, dict[str, Any], Any]] = []  # that Numba does not know yet
+
+
+def overload(function: Any, **options: Any) -> Callable[[Any], Any]:
+    """Return a decorator for what chooses the code of a function by types: `numba.extending.overload`, in its time."""
+
+    def decorate(choice: Any) -> Any:
+        overloads.append((function, options, choice))
+        if "rosenblatt.compiler" in sys.modules:
+            _compiler().register_overloads()
+        return choice
 
     return decorate
 
@@ -163,26 +166,26 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
 # ------------------------------------------------------------------------------------------------- the time it takes
 
 
-class _Watch(event.Listener):  # type: ignore[misc]
+class _Watch:
     """Add up the time that this package's functions take to compile, and say so once if it becomes long."""
 
     def __init__(self) -> None:
         self.seconds, self.functions, self.said = 0.0, 0, False
         self.thread = threading.local()  # compiling one function compiles those that it calls
 
-    def on_start(self, event: event.Event) -> None:
+    def start(self, function: Any) -> None:
         """Start the clock with the outermost function."""
         depth = getattr(self.thread, "depth", 0)
         self.thread.depth = depth + 1
         if depth == 0:
             self.thread.start = time.perf_counter()
             self.thread.timer = None
-            if not self.said and event.data["dispatcher"].py_func.__module__.startswith("rosenblatt."):
+            if not self.said and function.__module__.startswith("rosenblatt."):
                 self.thread.timer = threading.Timer(max(0.0, SILENT_SECONDS - self.seconds), self.say)
                 self.thread.timer.daemon = True
                 self.thread.timer.start()
 
-    def on_end(self, event: event.Event) -> None:
+    def end(self) -> None:
         """Stop the clock with the outermost function."""
         self.thread.depth -= 1
         if self.thread.depth == 0:
@@ -207,7 +210,6 @@ class _Watch(event.Listener):  # type: ignore[misc]
 
 
 watch = _Watch()
-event.register("numba:compile", watch)
 
 
 def compile_seconds() -> float:

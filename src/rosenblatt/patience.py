@@ -15,10 +15,8 @@ from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.config import DISABLE_JIT
-from numba.extending import is_jitted
 
-from rosenblatt.jit import VERBS, NotCompiled, loading_only, watch
+from rosenblatt.jit import DISABLE_JIT, VERBS, NotCompiled, is_compiled, loading_only, watch
 
 # Operations of interpreted code that take about as long as to compile a small function.
 PATIENCE_OPERATIONS = 200_000
@@ -53,10 +51,10 @@ class _Twin:
         """Return a function of the module as plain Python; anything else as it is."""
         if isinstance(value, Patient):
             value = value.loop
-        if is_jitted(value):
+        if is_compiled(value):
             value = value.py_func
         if isinstance(value, dict) and any(
-            isinstance(body, FunctionType) or is_jitted(body) for body in value.values()
+            isinstance(body, FunctionType) or is_compiled(body) for body in value.values()
         ):
             return _Bodies(value, self.plain)
         if not isinstance(value, FunctionType):
@@ -88,7 +86,7 @@ def interpreted(loop: Any) -> Callable[..., Any]:
 
     Where the module has a function `_plain_name`, it stands in for the compiled function `name` or `_name`.
     """
-    function = loop.py_func if is_jitted(loop) else loop
+    function = loop.py_func if is_compiled(loop) else loop
     plain: Callable[..., Any] = _twin(function.__globals__).names[function.__name__]
     return plain
 

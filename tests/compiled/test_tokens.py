@@ -95,7 +95,7 @@ def test_entries_are_sorted_and_added_up_in_order(rows, seed):
             if c >= 0:
                 found[c] = found[c] + v if c in found else v
         expected.append(sorted(found.items()))
-    size = tokens.add_columns(indptr, column, value, 10)
+    size = tokens.add_columns(indptr, column, value, 10, np.empty(120), np.empty(240 + tokens.PLACES, np.int64))
     assert size == indptr[-1]
     for i, row in enumerate(expected):
         span = slice(indptr[i], indptr[i + 1])
@@ -114,10 +114,11 @@ def test_long_rows_are_sorted_whatever_their_columns(shape):
     indptr, value = np.array([0, 5000], np.int32), np.ones(5000)
     columns, counts = np.unique(keys, return_counts=True)
     column = keys.copy()
-    size = tokens.add_columns(indptr, column, value, 18)
+    size = tokens.add_columns(indptr, column, value, 18, np.empty(5000), np.empty(10000 + tokens.PLACES, np.int64))
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
     indptr, column = np.array([0, 5000], np.int32), keys.copy()
-    size = tokens.count_columns(indptr, column, value, 18, False, False)
+    rooms = np.empty(5000, np.int32), np.empty(5000 + tokens.PLACES, np.int64), np.empty(63)
+    size = tokens.count_columns(indptr, column, value, 18, False, False, *rooms)
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
 
 

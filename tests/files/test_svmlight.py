@@ -1,7 +1,9 @@
 """Svmlight files are read as scikit-learn reads them, or refused with line and remedy."""
 
 import gzip
+import os
 import re
+from random import Random
 
 import numpy as np
 import pytest
@@ -109,6 +111,53 @@ def test_svmlight_is_read_as_scikit_learn_reads_it(tmp_path_factory, base, optio
 
     check()
     assert True in read
+
+
+ODD_NUMBERS = ("+1", "-1", "0", "3.5", "1.", ".5", "-.25", "1e-3", "-2.5E+2", "007", "5e-324", "-0.0", "1e22", "1e23")
+ODD_NUMBERS += (
+    "0.1000000000000000055511151231257827",
+    "9007199254740993",
+    "2.2250738585072014e-308",
+    "1.7e+3",
+    "00.50",
+)
+WAYS = ((0, {}), (0, {"zero_based": True}), (0, {"n_features": 90}), (1, {}), (1, {"zero_based": False}))
+WAYS += ((1, {"zero_based": True}), (1, {"n_features": 90}))
+ODD_FILES = 60 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 1000
+
+
+def odd_number(random):
+    """Return a number as somebody might write it."""
+    forms = ("{!r}", "{:.3f}", "{:e}", "{:+.17g}", "{:G}")
+    if random.random() < 0.3:
+        return random.choice(ODD_NUMBERS)
+    return random.choice(forms).format(random.choice((1.0, 1e-9, 1e9, 1e100, 1e-100)) * random.uniform(-2, 2))
+
+
+def odd_text(random, base):
+    """Return rows that scikit-learn reads too: columns rise, and whatever else is allowed happens."""
+    lines = []
+    for _ in range(random.randint(1, 12)):
+        columns = sorted(random.sample(range(base, 80), random.randint(0, 12)))
+        query = random.choice(("", "", f"{random.choice((' ', '  '))}qid:{random.randint(0, 99)}"))
+        pairs = (f"{random.choice((' ', '  ', chr(9), ' ' + chr(9)))}{j}:{odd_number(random)}" for j in columns)
+        before = random.choice(("", "", "", " ", "# a comment 1:2\n", "\n", " \t\n", "#\n\r\n"))
+        after = random.choice(("", "", " ", "\t", "#", " # 3:4 qid:x", "  #é"))
+        lines.append(before + odd_number(random) + query + "".join(pairs) + after + random.choice(("\n", "\r\n")))
+    return "".join(lines) + f"1 {base}:2" + random.choice(("", "\n", "\n\n", "\r\n"))
+
+
+def test_a_thousand_odd_files_are_read_to_the_last_bit_as_scikit_learn_reads_them(tmp_path):
+    random, path = Random(0), tmp_path / "file"
+    for number in range(ODD_FILES):
+        base, options = WAYS[number % len(WAYS)]
+        path.write_bytes(odd_text(random, base).encode())
+        X, y = load_svmlight(path, **options)
+        expected, labels = load_svmlight_file(str(path), **options)
+        for part in ("shape", "data", "indices", "indptr"):
+            assert np.array_equal(getattr(X, part), getattr(expected, part)), (number, options, path.read_text())
+        assert np.array_equal(y, labels)
+        assert np.array_equal(np.signbit(X.data), np.signbit(expected.data))
 
 
 def test_gzip_marks_queries_and_repeated_indices_are_understood(file):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.start import start_numba
+from rosenblatt.cli.start import start_loops
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import FileSource
@@ -251,7 +251,7 @@ _INPUT_NAMES = (
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of reading out of all options, and return them as `open_source` wants them."""
-    start_numba()
+    start_loops()
     from rosenblatt.files.options import FeatureOptions
 
     features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES})
@@ -265,7 +265,7 @@ def take_input(options: dict[str, Any]) -> dict[str, Any]:
 
 def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     """Open files as those were read that a model was trained on."""
-    start_numba()
+    start_loops()
     from rosenblatt.errors import InvalidInput
     from rosenblatt.files.opening import open_source
     from rosenblatt.files.options import Reading

@@ -27,6 +27,7 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import Watch
 from rosenblatt.cli.sharding import train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
+from rosenblatt.version import package_version
 from rosenblatt.words import count
 
 _TRAINING = "Training"
@@ -184,11 +185,9 @@ class _Training:
     def _checkpoint(self, job: Any, holdout: Any, validation: Any) -> Any:
         if self.checkpoint_path is None:
             return None
-        from importlib.metadata import version
-
         from rosenblatt.learn.checkpoint import Checkpoint
 
-        content = [self.source.digest(), self.told, holdout, validation, version("rosenblatt")]
+        content = [self.source.digest(), self.told, holdout, validation, package_version()]
         identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
         return Checkpoint(self.checkpoint_path, self.every, identity)
 

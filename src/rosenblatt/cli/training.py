@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.options import Decorator, option, plain, together
-from rosenblatt.cli.start import import_numba
 
 if TYPE_CHECKING:
     from rosenblatt.estimators.linear_parameters import LinearMember
@@ -32,7 +31,6 @@ _LEARNING, _TRAINING = "Learner", "Training"
 
 def members() -> dict[str, Any]:
     """Return the linear members of the family by their names here."""
-    import_numba()
     from rosenblatt.estimators.linear_parameters import MEMBERS
 
     return MEMBERS

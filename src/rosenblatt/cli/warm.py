@@ -12,6 +12,8 @@ def warmup(names: tuple[str, ...]) -> None:
 
     NAMES are perceptron, certify, arow, kernel, ... or all; by default the perceptron and certify.
     """
+    from rosenblatt import native
     from rosenblatt.estimators.warm import warmup as compile_named
 
+    native.enable(uses=False)
     click.echo(compile_named(*names))

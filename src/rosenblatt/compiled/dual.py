@@ -14,9 +14,8 @@ that a budget keeps.
 from typing import NamedTuple
 
 import numpy as np
-from numba.core.config import DISABLE_JIT
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import DISABLE_JIT, compiled
 
 
 class Block(NamedTuple):

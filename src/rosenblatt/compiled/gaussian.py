@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 from rosenblatt.verbs.rows import (
     BY_FEATURE,
     FASTMATH,

@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 from rosenblatt.verbs.rows import by_type, dot, entries, entry
 from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 

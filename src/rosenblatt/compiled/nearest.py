@@ -14,9 +14,8 @@ Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, r
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 from rosenblatt.patience import patient
 from rosenblatt.verbs.rows import INLINED, by_type
 

@@ -1,8 +1,6 @@
 """Scores of rows under given weights."""
 
-from numba.extending import overload
-
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 from rosenblatt.verbs.rows import by_layout, dot
 
 

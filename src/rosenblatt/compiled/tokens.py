@@ -14,6 +14,7 @@ BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
 FEW = 40  # entries that are sorted faster by insertion than by digits
 DIGIT_BITS = 9
+PLACES = (1 << DIGIT_BITS) + 2  # numbers to work with when digits are counted
 
 # ----------------------------------------------------------------------------------------------------------- hashes
 
@@ -240,16 +241,16 @@ def _careful_word(text, i, stop, narrow, wide, scratch, seed):
     return i, o, murmur(scratch, 0, o, seed)
 
 
+# One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
-def hash_words(text, start, end, narrow, wide, shift, seed, mask, column, pointer):
+def hash_words(text, start, end, narrow, wide, shift, seed, mask, column, pointer, scratch):
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
-    Eight bytes are looked at together, so that most words take no branch that depends on their length.
+    Eight bytes are looked at together, so that most words take no branch that depends on their length. `scratch` has
+    room for twice the bytes of the longest span, and eight more.
     """
-    count, limit, longest = 0, text.size - 8, 0
-    for row in range(start.size):
-        longest = max(longest, np.int64(end[row]) - np.int64(start[row]))
-    scratch, mask, seed = np.empty(2 * longest + 8, np.uint8), U(mask), U(seed)
+    count, limit = 0, text.size - 8
+    mask, seed = U(mask), U(seed)
     for row in range(start.size):
         pointer[row] = count
         i, stop = np.int64(start[row]), np.int64(end[row])
@@ -373,23 +374,14 @@ def _sort(keys, begin, end, low, bits, spare, places):
 
 
 @compiled()
-def _longest(indptr):
-    most = 0
-    for row in range(indptr.size - 1):
-        most = max(most, np.int64(indptr[row + 1]) - np.int64(indptr[row]))
-    return most
-
-
-@compiled()
-def count_columns(indptr, column, value, bits, logarithm, binary):
+def count_columns(indptr, column, value, bits, logarithm, binary, spare, room, logs):
     """Sort the columns of each row and count them, in place; return the entries that are left, one for each column.
 
     A count becomes one if `binary`, and one plus its logarithm if `logarithm`. All columns have at most `bits` bits.
+    There is room to work in: as many `spare` columns as the longest row has entries, as many numbers in `room` and
+    PLACES more, and 63 `logs`.
     """
-    size = _longest(indptr)
-    spare, last = np.empty(size, column.dtype), np.empty(size + 1, np.int64)
-    places = np.empty((1 << DIGIT_BITS) + 1, np.int64)
-    logs = np.empty(63)
+    places, last = room[:PLACES], room[PLACES - 1 :]
     for count in range(63):  # a loop compiles sooner than an expression of arrays
         logs[count] = 1.0 + np.log(count + 1.0)
     k, begin = 0, np.int64(indptr[0])
@@ -430,15 +422,15 @@ def _rises(column, begin, end):
 
 
 @compiled()
-def add_columns(indptr, column, value, bits):
+def add_columns(indptr, column, value, bits, own, room):
     """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
 
     Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which
-    they came.
+    they came. There is room to work in: as many values in `own` as the longest row has entries, twice as many numbers
+    in `room` and PLACES more.
     """
-    size = _longest(indptr)
-    keys, spare, own = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, value.dtype)
-    places = np.empty((1 << DIGIT_BITS) + 1, np.int64)
+    size = own.size
+    places, keys, spare = room[:PLACES], room[PLACES : PLACES + size], room[PLACES + size :]
     k, begin = 0, np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end, count = np.int64(indptr[row + 1]), 0

@@ -127,7 +127,7 @@ def _read_head(text, i, row, label, weight):
     i, bar = _head_limits(text, i)
     if bar < 0:
         return i, NO_BAR
-    label[row], weight[row] = (i, i), (i, i)
+    label[row, 0] = label[row, 1] = weight[row, 0] = weight[row, 1] = i
     words = 0
     while i < bar:
         if text[U(i)] == 32:

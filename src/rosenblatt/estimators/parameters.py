@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeAlias, dataclass_transform
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from rosenblatt.words import did_you_mean, shown
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 Multiclass = Literal["ovr", "ovo", "ovo-vote", "joint"]
 Penalty = Literal["l2", "l1", "elasticnet"] | None
-RandomState = int | np.random.RandomState | None
+RandomState: TypeAlias = "int | np.random.RandomState | None"  # a text: `np.random` is imported when it is named
 LARGEST_SEED = 2**32 - 1  # of NumPy's RandomState
 
 

@@ -192,7 +192,8 @@ class Words:
         indptr = np.empty(start.size + 1, np.int32)
         mask = self.options.n_columns - 1
         shift = 2 if self.options.lowercase else 8
-        count = tokens.hash_words(text, start, end, *self._tables(text), shift, seed, mask, column, indptr)
+        scratch = np.empty(2 * int((end - start).max(initial=0)) + 8, np.uint8)
+        count = tokens.hash_words(text, start, end, *self._tables(text), shift, seed, mask, column, indptr, scratch)
         none = np.empty(0, np.int32)
         return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
 
@@ -337,13 +338,23 @@ class Assembler:
             indptr, column = without_unknown(indptr, column)
         value, counts = np.empty(column.size), self.options.counts
         indptr = indptr.copy()
-        size = tokens.count_columns(indptr, column, value, self.options.bits, counts == "log", counts == "binary")
+        longest = int(np.diff(indptr).max(initial=0))
+        rooms = np.empty(longest, column.dtype), np.empty(longest + tokens.PLACES, np.int64), np.empty(63)
+        how = (self.options.bits, counts == "log", counts == "binary")
+        size = tokens.count_columns(indptr, column, value, *how, *rooms)
         return Entries(indptr, column[:size], value[:size])
 
     def _added(self, entries: Entries) -> Entries:
-        indptr = entries.indptr.copy()
-        size = tokens.add_columns(indptr, entries.column, entries.value, self.options.bits)
-        return Entries(indptr, entries.column[:size], entries.value[:size])
+        return added_up(entries, self.options.bits)
+
+
+def added_up(entries: Entries, bits: int) -> Entries:
+    """Return rows with columns in order, of at most so many bits, and the values of repeated ones added up."""
+    indptr = entries.indptr.copy()
+    longest = int(np.diff(indptr).max(initial=0))
+    rooms = np.empty(longest, entries.value.dtype), np.empty(2 * longest + tokens.PLACES, np.int64)
+    size = tokens.add_columns(indptr, entries.column, entries.value, bits, *rooms)
+    return Entries(indptr, entries.column[:size], entries.value[:size])
 
 
 def _full_names(piece: Piece) -> tuple[Array, Array]:

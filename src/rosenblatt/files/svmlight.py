@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
-from rosenblatt.compiled.tokens import add_columns, normalise_rows
+from rosenblatt.compiled.tokens import normalise_rows
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files import features
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.features import Entries
 from rosenblatt.files.options import Reading
@@ -117,11 +118,8 @@ def _without(rows: Rows, refused: Array) -> Rows:
 
 def added_up(rows: Rows, bits: int) -> Entries:
     """Return rows with columns in order, values of repeated ones added up."""
-    if rows.rising:
-        return Entries(rows.indptr, rows.column, rows.value)
-    indptr = rows.indptr.copy()
-    size = add_columns(indptr, rows.column, rows.value, bits)
-    return Entries(indptr, rows.column[:size], rows.value[:size])
+    entries = Entries(rows.indptr, rows.column, rows.value)
+    return entries if rows.rising else features.added_up(entries, bits)
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import typeof
 
 from rosenblatt.methods.method import Method, Pass, new_counts
 from rosenblatt.verbs.rows import Task
@@ -34,6 +33,8 @@ def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int
     """
     if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and counts in NumPy's numbers
         return lambda *rest: int(loop(*fixed, *rest))
+    from numba import typeof
+
     return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
 

@@ -13,7 +13,6 @@ import math
 import os
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -23,6 +22,7 @@ from rosenblatt.storage.atomic import replace_file, write_to
 from rosenblatt.storage.checks import entries, is_integer
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.storage.values import DTYPE_CODES, DTYPES, Array, Decoder, Encoder, raw_bytes
+from rosenblatt.version import package_version
 
 Content = dict[str, str | dict[str, Any]]  # texts, and sections of named values
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -194,7 +194,7 @@ class Container:
 @cache
 def _package() -> str:
     """Return who writes: to look up the version takes longer than to read a small file."""
-    return f"rosenblatt {package_version('rosenblatt')}"
+    return f"rosenblatt {package_version()}"
 
 
 def _seal(header: dict[str, Any], tensors: Iterable[Array]) -> str:

@@ -7,6 +7,7 @@ that the reader knows can be named, and nothing in a file is run. The tags are l
 from __future__ import annotations
 
 import math
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -65,6 +66,11 @@ def _unstorable(path: str, value: Any) -> Fault:
     )
 
 
+def _is_masked(value: Any) -> bool:
+    """Return whether some values of an array do not count; such arrays are made by a module of NumPy's own."""
+    return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
+
+
 class Encoder:
     """Turn values into JSON nodes and tensors, named by the path to the value. Equal arrays are stored once."""
 
@@ -83,7 +89,7 @@ class Encoder:
             encode = Encoder._registered
         if encode is None and kind.__name__ in _SPARSE and kind is _sparse_class(kind.__name__):
             encode = Encoder._sparse
-        if encode is None or isinstance(value, np.ma.MaskedArray):
+        if encode is None or _is_masked(value):
             raise _unstorable(path, value)
         return encode(self, value, path)
 

@@ -4,10 +4,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.config import DISABLE_JIT
 from numba.extending import intrinsic
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import DISABLE_JIT, compiled
 from rosenblatt.verbs.rows import (
     ADD,
     BY_FEATURE,

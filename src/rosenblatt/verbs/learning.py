@@ -7,8 +7,8 @@ the perceptron's rule and whatever does nothing; `rules`, `penalties` and `avera
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from rosenblatt.jit import overload
 from rosenblatt.verbs.rows import INLINED, by_type
 
 

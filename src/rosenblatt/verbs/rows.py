@@ -13,9 +13,8 @@ from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 
 # Sums may be reordered and fused, which is what vectorises a dot product; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
