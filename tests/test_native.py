@@ -1,5 +1,6 @@
 """Code that is called without Numba does what Numba's does, and what is unusual is left to Numba."""
 
+import gc
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from commands import run
 from rosenblatt import jit, native
 
 pytestmark = [
@@ -220,3 +222,20 @@ def test_a_command_needs_no_numba_the_second_time_and_writes_the_same_model(tmp_
         imported.append(done.stdout.strip())
     assert models[0] == models[1]
     assert imported == ["True", "False"]
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    native.directory.cache_clear()
+    assert native.directory() == tmp_path / "rosenblatt"
+    (tmp_path / "rosenblatt").chmod(0o777)
+    native.directory.cache_clear()
+    assert native.directory() is None
+    native.directory.cache_clear()
+
+
+def test_commands_look_for_garbage_and_leave_the_setting_as_it_was():
+    before = gc.get_threshold()
+    run("--version")
+    assert gc.get_threshold() == before
+    assert gc.isenabled()

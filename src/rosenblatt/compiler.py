@@ -142,7 +142,7 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def register_overloads() -> None:
-    """Tell Numba what chooses the code of the verbs."""
+    """Register with Numba what chooses the code of the verbs."""
     while overloads:
         function, options, choice = overloads.pop(0)
         numba_overload(function, **options)(choice)

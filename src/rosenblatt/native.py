@@ -97,18 +97,26 @@ def _machine() -> str:
     return json.dumps([versions, processor, settings])
 
 
+def is_private(place: Path) -> bool:
+    """Return whether nobody else can write to a directory: what is kept there will be run."""
+    if not hasattr(os, "getuid"):
+        return True
+    status = os.stat(place)
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
 @cache
 def directory() -> Path | None:
-    """Return where code is kept: a place that nobody else can write to, or None."""
+    """Return where code is kept: a place of the user's own, or None."""
     chosen, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
     places = [Path(chosen)] if chosen else [PACKAGE / "__pycache__", Path(home) if home else Path.home() / ".cache"]
     for place in places:
         try:
-            (place / "rosenblatt").mkdir(parents=True, exist_ok=True)
+            (place / "rosenblatt").mkdir(mode=0o700, parents=True, exist_ok=True)
+            if is_private(place / "rosenblatt") and os.access(place / "rosenblatt", os.W_OK):
+                return place / "rosenblatt"
         except OSError:
             continue
-        if os.access(place / "rosenblatt", os.W_OK):
-            return place / "rosenblatt"
     return None
 
 

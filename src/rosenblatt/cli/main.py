@@ -12,6 +12,7 @@ import click
 from rosenblatt.errors import RosenblattError
 
 # Name of each command: its module, and what it does.
+NEW_OBJECTS = 100_000  # between two looks for garbage
 COMMANDS = {
     "train": ("train", "Train a model on data files."),
     "predict": ("predict", "Predict the labels of data files."),
@@ -59,14 +60,13 @@ class Commands(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx) if name in COMMANDS])
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command line. Garbage is collected after the imports, which make next to none (`cli.start`)."""
-        collecting = gc.isenabled()
-        gc.disable()
+        """Run a command line. Garbage is looked for seldom: imports, which take most of a short one, make none."""
+        before = gc.get_threshold()
+        gc.set_threshold(NEW_OBJECTS, *before[1:])
         try:
             return super().main(*args, **kwargs)
         finally:
-            if collecting:
-                gc.enable()
+            gc.set_threshold(*before)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""

@@ -51,7 +51,7 @@ def start_numba() -> None:
 
 
 def start_loops() -> None:
-    """Make compiled loops ready: those that are kept for commands, or Numba. From now on garbage is collected."""
+    """Make compiled loops ready: those that are kept for commands, or Numba."""
     import rosenblatt.files.opening  # noqa: F401
     from rosenblatt import native
     from rosenblatt.jit import preparations
@@ -60,5 +60,4 @@ def start_loops() -> None:
     preparations.append(start_numba)
     if not native.any_kept():
         start_numba()
-    gc.freeze()
-    gc.enable()
+    gc.freeze()  # what was imported stays
