@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -25,6 +26,7 @@ from rosenblatt import (
     MaximumMargin,
     Perceptron,
 )
+from rosenblatt.errors import InvalidInput
 
 IRIS = load_iris(return_X_y=True)
 
@@ -103,6 +105,27 @@ def test_frames_keep_their_feature_names(frame):
     assert model.predict(X).tolist() == [0, 1, 1, 0]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame({"length": [0.0], "height": [1.0]}))
+
+
+def test_arrays_that_need_no_change_are_checked_like_all_others():
+    X, y = IRIS
+    plain = Perceptron().fit(X, y)
+    for other, labels in ((X.tolist(), y), (np.asfortranarray(X), y), (X, y.tolist()), (X, y.astype(float))):
+        model = Perceptron().fit(other, labels)
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+        assert model.n_features_in_ == plain.n_features_in_ == 4
+    named = Perceptron().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        named.predict(X)
+    assert not hasattr(named.fit(X, y), "feature_names_in_")
+    with pytest.raises(InvalidInput, match="expecting 4 features"):
+        plain.predict(X[:, :3].copy())
+    for fault in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="row 3"):
+            Perceptron().fit(np.where(np.arange(150)[:, None] == 3, fault, X), y)
+    for rows, labels in ((X[:0], y[:0]), (X[:, :0], y), (X[0], y), (X, y[:-1])):
+        with pytest.raises(ValueError, match=r"rows|features|sample|1D"):
+            Perceptron().fit(rows, labels)
 
 
 def test_it_works_where_scikit_learn_works():

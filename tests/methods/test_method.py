@@ -10,8 +10,18 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods import pieces as pieces_module
-from rosenblatt.methods.method import Pass, best_order, check_start, copy_state, new_counts, order_of, start_state
+from rosenblatt.methods.method import (
+    Pass,
+    all_finite,
+    best_order,
+    check_start,
+    copy_state,
+    new_counts,
+    order_of,
+    start_state,
+)
 from rosenblatt.methods.scores import scores
+from rosenblatt.verbs.rows import Hyperplanes
 from ways import METHODS, STREAMING, trained
 
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
@@ -233,3 +243,12 @@ def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monke
             model.partial_fit(few, np.arange(20) % 2)
     model._stream._forget()
     assert model.coef_.tolist() == before.tolist()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_whose_squares_overflow_are_finite_and_no_warning_says_otherwise(dtype):
+    large = np.array([[np.finfo(dtype).max, 1.0]], dtype)
+    none = np.zeros_like(large)
+    for W, b, finite in ((large, 1.0, True), (large, np.inf, False), (none, np.nan, False), (none, 1.0, True)):
+        assert all_finite(Hyperplanes(W, np.array([b], dtype), np.ones(1))) is finite

@@ -47,9 +47,11 @@ from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 def run_epoch(learner, rows, task, order, active, weights, into, counts):
     """Present the rows in `order` (empty: all of them as they are stored) to the `active` problems.
 
-    Scores are read from `weights` and corrections written `into`: the same arrays for the single-sample
-    perceptron, a zeroed sum for the batch perceptron.
+    Scores are read from `weights` and corrections written `into`: a zeroed sum for the batch perceptron, None for the
+    weights themselves. To pass the same arrays twice takes a small table a tenth of its time.
     """
+    if into is None:
+        into = weights
     rule, penalty, rate, averaging = learner
     jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size

@@ -8,6 +8,8 @@ from rosenblatt.errors import TooLarge
 
 # Where the system does not say: what no machine has.
 UNKNOWN = 1 << 48
+# What every machine has, so that it need not be asked.
+SURELY_THERE = 1 << 24
 
 
 def physical_memory() -> int:
@@ -37,7 +39,6 @@ def check_memory(needed: float, what: str, remedy: str) -> None:
     remedy : str
         A sentence: what to do instead.
     """
-    there = physical_memory()
-    if needed > there:
+    if needed > SURELY_THERE and needed > (there := physical_memory()):
         size = f"{needed / 1e9:.3g} GB of memory, of" if needed < UNKNOWN else "far more memory than there is,"
         raise TooLarge(f"{what} would take {size} {there / 1e9:.3g} GB. {remedy}")

@@ -152,7 +152,8 @@ class FirstOrder(Method):
         rate = ConstantRate(shown.eta) if self.rate is None else self.rate
         learner = Learner(self.rule, self.penalty, rate, averaging)
         if not shown.joint:
-            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, into, shown.counts)
+            target = None if into is state else into
+            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, target, shown.counts)
             return
         from rosenblatt.compiled.joint import run_joint_epoch
 

@@ -78,9 +78,8 @@ def all_finite(planes: Any) -> bool:
     if planes.W.size <= FEW_WEIGHTS:
         # A sum of squares is finite only if each is, and takes less time than to ask each.
         W = planes.W.ravel("K")
-        with np.errstate(over="ignore"):
-            if np.isfinite(W @ W + planes.b @ planes.b):
-                return True
+        if np.isfinite(np.vdot(W, W)) and np.isfinite(np.vdot(planes.b, planes.b)):  # `@` would warn of an overflow
+            return True
         return bool(np.isfinite(W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
     return bool(errors.all_finite(W, planes.b))

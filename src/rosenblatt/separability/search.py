@@ -92,6 +92,10 @@ class WorkingSet:
     def add(self, ids: Array) -> None:
         """Take in more rows."""
         size = self.ids.size
+        if not size:
+            self.A, self.ids = np.array(self.view.gather(ids), float, order="C"), np.array(ids, np.int64)
+            self.member[ids] = True
+            return
         if size + ids.size > len(self.A):
             grown = np.empty((2 * size + ids.size, self.A.shape[1]))
             grown[:size] = self.A[:size]
