@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import TooLarge
+from rosenblatt.exact.rational import MAX_UNKNOWNS
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
@@ -34,7 +35,7 @@ def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
     rows = CompactRows(signed)
     witness, view = _start(rows.signed, clock)
     if witness is None:
-        return {"verdict": "undecided", "reason": "the rows are too many and too long for the search"}
+        return {"verdict": "undecided", "reason": _too_large(rows.signed)}
     if witness.w is not None:
         vector = as_vector(_simplest(signed, rows.to_weights(witness.w)))
         return {"verdict": "separable", "vector": vector}
@@ -53,8 +54,17 @@ def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
     rows = CompactRows(signed)
     witness, _ = _start(rows.signed, clock)
     if witness is None:
-        raise TooLarge("the rows are too many and too long for the search")
+        raise TooLarge(_too_large(rows.signed))
     return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
+
+
+def _too_large(signed: SignedRows) -> str:
+    """Say why nothing was decided, and what would help."""
+    return (
+        "the rows are too many and too long for the search: no separator was found, and to rule one out may take a sum "
+        f"of as many rows as they have columns, {signed.width + 1}, where the exact solver takes {MAX_UNKNOWNS}. "
+        "Fewer columns would help, such as the most frequent features"
+    )
 
 
 def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Reduction:
