@@ -62,6 +62,14 @@ def double_in_place(values):
 
 
 @own
+def double_into(values, into, factor):
+    if into is None:
+        into = values
+    for k in range(values.size):
+        into[k] = factor * values[k]
+
+
+@own
 def quotient(values, divisor):
     values[0] += 1
     return 7 // divisor
@@ -109,12 +117,12 @@ def test_the_words_for_types_are_those_of_numba():
     read_only = np.zeros(2, np.uint8)
     read_only.flags.writeable = False
     values = [*LAYOUTS.values(), read_only, 1, -(2**63), 1.5, True, np.int32(4), np.float32(2), np.bool_(True)]
-    values += [(1, 2), (1, 2.0), Pair(np.zeros(1), 2.0), (Pair(np.zeros(1), 2.0), (1,)), np.zeros((2, 2), np.int8)]
+    values += [(1, 2), (1, 2.0), Pair(np.zeros(1), 2.0), (Pair(np.zeros(1), 2.0), (1,)), np.zeros((2, 2), np.int8), None]
     for value in values:
         assert native.kind_of(value) == native.numbas_kind(typeof(value))
 
 
-@pytest.mark.parametrize("value", [2**63, "text", None, 1j, [1], {}])
+@pytest.mark.parametrize("value", [2**63, "text", 1j, [1], {}])
 def test_other_types_are_left_to_numba(value):
     with pytest.raises(jit.NotKept):
         native.kind_of(value)
@@ -222,6 +230,13 @@ def test_a_command_needs_no_numba_the_second_time_and_writes_the_same_model(tmp_
         imported.append(done.stdout.strip())
     assert models[0] == models[1]
     assert imported == ["True", "False"]
+
+
+def test_none_in_the_place_of_an_array_arrives(kept):
+    for into in (None, np.zeros(3)):
+        values = np.arange(3.0)
+        both(double_into, values, into, 3.0)  # twice
+        assert (values if into is None else into).tolist() == ([0.0, 9.0, 18.0] if into is None else [0.0, 3.0, 6.0])
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch, tmp_path):

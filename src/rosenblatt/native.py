@@ -148,6 +148,8 @@ def kind_of(value: Any) -> str:
     if isinstance(value, tuple):
         name = f"{type(value).__module__}.{type(value).__qualname__}" if hasattr(value, "_fields") else ""
         return f"{name}({','.join(map(kind_of, value))})"
+    if value is None:
+        return NONE
     if isinstance(value, bool | np.bool_):
         return "bool"
     if type(value) is int and -(1 << 63) <= value < 1 << 63:
@@ -183,7 +185,7 @@ def _types(values: Any) -> Iterator[Any]:
         elif isinstance(value, tuple):
             yield from _types(value)
         else:
-            yield SCALARS[kind_of(value)]
+            yield ctypes.c_void_p if value is None else SCALARS[kind_of(value)]
 
 
 class _Loop:
@@ -352,7 +354,7 @@ def numbas_kind(of: Any) -> str:
         cls = getattr(of, "instance_class", None)
         name = "" if cls is None else f"{cls.__module__}.{cls.__qualname__}"
         return f"{name}({','.join(map(numbas_kind, of.types))})"
-    if str(of) in SCALARS:
+    if str(of) in SCALARS or isinstance(of, types.NoneType):
         return str(of)
     raise NotKept
 
