@@ -6,9 +6,8 @@ A rule is called as the plain function that it is. Each test has a rule that for
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.epochs import square
 from rosenblatt.verbs.learning import RULES, RuleInput
-from rosenblatt.verbs.rows import Dense
+from rosenblatt.verbs.rows import Dense, square
 from rosenblatt.verbs.rules import LmsRule, NormalisedLmsRule
 
 MARGINS = (-3.0, -0.5, 0.0, 0.25)
