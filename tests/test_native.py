@@ -117,7 +117,14 @@ def test_the_words_for_types_are_those_of_numba():
     read_only = np.zeros(2, np.uint8)
     read_only.flags.writeable = False
     values = [*LAYOUTS.values(), read_only, 1, -(2**63), 1.5, True, np.int32(4), np.float32(2), np.bool_(True)]
-    values += [(1, 2), (1, 2.0), Pair(np.zeros(1), 2.0), (Pair(np.zeros(1), 2.0), (1,)), np.zeros((2, 2), np.int8), None]
+    values += [
+        (1, 2),
+        (1, 2.0),
+        Pair(np.zeros(1), 2.0),
+        (Pair(np.zeros(1), 2.0), (1,)),
+        np.zeros((2, 2), np.int8),
+        None,
+    ]
     for value in values:
         assert native.kind_of(value) == native.numbas_kind(typeof(value))
 
