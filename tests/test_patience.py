@@ -74,6 +74,8 @@ def exact_calls():
         (signs.gather_csr, (csr, index, 4, gathered[:0], np.zeros((20, 10)))),
         (modular.find_pivots, (M.copy(), p)),
         (modular.invert, (M.copy(), p)),
+        (modular.reduce_limbs, (random.integers(-(2**20), 2**20, (3, 4, 5)).astype(float), p, np.zeros((4, 5)))),
+        (modular.congruent, (M.copy(), M + p * np.rint(M / 1e3), p)),
         (modular.lift_digits, (M.copy(), M.copy(), np.zeros((3, 5)) + M[0], p, np.zeros((4, 5)))),
         (modular.multiply, (np.rint(random.uniform(-1e6, 1e6, (4, 3))), np.array([3.0, 5.0]), p)),
         (modular.add_products, (np.rint(M / 1e3), np.rint(M[:2] / 1e3), np.zeros((5, 3), np.int64))),

@@ -149,7 +149,7 @@ def register_overloads() -> None:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Tell the watch when compiling begins and ends."""
+    """What starts and stops the watch when compiling begins and ends."""
 
     def on_start(self, event: event.Event) -> None:
         watch.start(event.data["dispatcher"].py_func)

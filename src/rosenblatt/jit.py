@@ -78,14 +78,7 @@ _making = threading.RLock()  # to import Numba, and to make a dispatcher
 
 
 class Loop:
-    """A compiled function. Its attributes are those of Numba's dispatcher, which is made when it is needed.
-
-    Parameters
-    ----------
-    py_func : function
-    options : dict
-        Of `numba.njit`.
-    """
+    """A compiled function. Its attributes are those of Numba's dispatcher, which is made when it is needed."""
 
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, py_func)
@@ -138,13 +131,7 @@ def is_compiled(value: Any) -> bool:
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
-    """Return a decorator that compiles a function when it is first called, without the interpreter's lock.
-
-    Parameters
-    ----------
-    **options
-        Of `numba.njit`.
-    """
+    """Return a decorator that compiles a function, by options of `numba.njit`, when it is first called."""
     return lambda function: function if DISABLE_JIT else Loop(function, options)
 
 

@@ -29,9 +29,9 @@ def test_shards_of_one_file_are_those_of_a_table(folder):
     from rosenblatt.datasets import load_svmlight
 
     found = trained(folder, folder / "all.svm", "--shards", 4, "--epochs", 3)
-    X, y = load_svmlight(folder / "all.svm")
+    X, y = load_svmlight(folder / "all.svm", n_features=1 << 18)  # how often shards mix depends on the width
     model = rosenblatt.AveragedPerceptron(shards=4, max_iter=3, shuffle=False, keep="last").fit(X, y)
-    np.testing.assert_array_equal(found.W[:, : X.shape[1]], model.coef_)
+    np.testing.assert_array_equal(found.W, model.coef_)
     assert found.origin["training"]["parameters"]["shards"] == 4
 
 

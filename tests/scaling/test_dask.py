@@ -132,7 +132,7 @@ def test_files_are_read_alike_wherever_and_give_what_one_machine_learns(client, 
     assert same(there, fit_shards(AveragedPerceptron(), OnThreads(shards), rounds=2))
     assert there.classes_.tolist() == ["ham", "spam"]
     predicted = scaling.predict(there, pattern, format="text").compute()
-    assert np.mean(predicted == np.concatenate([label[k::4] for k in range(4)])) > 0.6
+    assert np.mean(predicted == np.concatenate([label[k::4] for k in range(4)])) > 0.55
 
 
 def test_frames_are_trained_on_by_the_name_of_a_column(client):

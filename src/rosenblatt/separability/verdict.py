@@ -59,7 +59,7 @@ def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
 
 
 def _too_large(signed: SignedRows) -> str:
-    """Say why nothing was decided, and what would help."""
+    """Return why nothing was decided, and what would help."""
     return (
         "the rows are too many and too long for the search: no separator was found, and to rule one out may take a sum "
         f"of as many rows as they have columns, {signed.width + 1}, where the exact solver takes {MAX_UNKNOWNS}. "

@@ -80,7 +80,9 @@ class LogisticRule(NamedTuple):
     bounded: bool = True
 
 
-# Change of the margin by one step up to which a fraction stands in for `_flow`: it is less than a hundredth off.
+# Change of the margin up to which one step is as good as many.
+TINY_STEP = 0.01
+# The same up to which a fraction stands in for `_flow`: it is less than a hundredth off.
 SHORT_STEP = 1.0
 
 
@@ -107,6 +109,8 @@ def _logistic(rule, sign, margin, rows, i, trial):
         return rate * top / total, loss
     length = trial.vectors * (square(rows, i) + trial.bias)
     path = rate * length * top
+    if path <= TINY_STEP * total:
+        return rate * top / total, loss
     if path > SHORT_STEP * total:
         moved = _flow(margin, (total - top) / top, rate * length) - margin
         return min(rate * top / total, max(0.0, moved) / length), loss

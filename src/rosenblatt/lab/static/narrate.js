@@ -150,7 +150,8 @@ const RULES = {
   },
   p_norm(_, frame) {
     if (!frame.changed) return `${onItsSide(frame)}, nothing changes.`;
-    return `${misclassified(frame)}, so the row is added to a sum, and the weights follow its largest entries: ${corrected(frame)}.`;
+    const way = "so the row is added to a sum, and the weights follow its largest entries";
+    return `${misclassified(frame)}, ${way}: ${corrected(frame)}.`;
   },
   soft_margin(run, frame) {
     if (frame.row < 0) return batch(run, frame);
