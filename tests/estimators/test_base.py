@@ -61,8 +61,6 @@ def expected_failures(estimator):
         reason = REPEATED_ROWS if isinstance(estimator, MaximumMargin) else ORDER_MATTERS
         for storage in ("dense", "sparse"):
             expected[f"check_sample_weight_equivalence_on_{storage}_data"] = reason
-    if isinstance(estimator, MaximumMargin):
-        expected["check_methods_subset_invariance"] = ON_TWO_MARGINS
     if str(estimator) in EXTREME_COSTS:
         expected["check_class_weight_classifiers"] = EXTREME_COSTS[str(estimator)]
     if not getattr(estimator, "balanced", True):
@@ -72,6 +70,8 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(FAMILY, expected_failed_checks=expected_failures)
 def test_scikit_learn_accepts_the_estimator(estimator, check):
+    if isinstance(estimator, MaximumMargin) and check.func.__name__ == "check_methods_subset_invariance":
+        pytest.skip(ON_TWO_MARGINS)  # on some machines
     check(estimator)
 
 
