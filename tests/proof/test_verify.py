@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from attacks import mutate_certificates
 from certificates_by_hand import CHECKER, EXAMPLES, proved, run_checker, sealed
+from rosenblatt import certify
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof.brackets import Bracket, mistake_bound
 from rosenblatt.proof.certificate import Certificate
@@ -242,6 +243,15 @@ def lies():
 
 
 LIES = list(lies())
+
+
+def test_a_point_with_a_negative_zero_is_not_the_rounded_one(tmp_path):
+    X, y = np.array([[0.0, 1.0], [0.0, 1.0]]), [0, 1]
+    good = certify(X, y)
+    assert good.point == (0.0, 1.0)
+    forged = sealed(good, point=(-0.0, 1.0))
+    assert not verify(forged, X, y)
+    assert not run_checker(tmp_path, forged.to_dict(), X, y)
 
 
 @pytest.mark.parametrize("k", range(len(LIES)))

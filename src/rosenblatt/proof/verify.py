@@ -145,7 +145,8 @@ def _vanishes(certificate: Certificate, signed: SignedRows) -> bool:
     if sums:
         return False
     point = common_point(signed, certificate.support, certificate.multipliers) if signed.classes == 2 else ()
-    return certificate.point == point
+    # A mean that vanishes is rounded to 0.0, and not to -0.0.
+    return certificate.point == point and bool(np.array_equal(np.signbit(certificate.point), np.signbit(point)))
 
 
 def _brackets_hold(certificate: Certificate, signed: SignedRows) -> bool:
