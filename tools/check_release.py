@@ -149,6 +149,8 @@ def try_elsewhere(wheel: Path, sdist: Path) -> None:
 
 def main() -> None:
     """Check the wheel and the sdist of this version."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tools/check_release.py DIST, the folder that `python -m build` filled")
     dist = Path(sys.argv[1])
     wheel, sdist = (
         dist / f"rosenblatt-{PROJECT['version']}-py3-none-any.whl",
