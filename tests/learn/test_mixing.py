@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rosenblatt import AveragedPerceptron
 from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
@@ -303,3 +304,11 @@ def test_a_label_that_appears_between_two_rounds_is_not_taken_for_another():
         Learn(lesson(method, order="cyclic"), start(method, 5)[1])(
             shard(0, X, np.where(np.arange(len(y)) == 3, "zzz", y))
         )
+
+
+def test_shards_mix_no_more_often_than_they_have_rows():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(22, 3))
+    y = (X[:, 0] > 0).astype(int)
+    fitted = [AveragedPerceptron(shards=4, mixes=mixes, max_iter=2, tol=None).fit(X, y) for mixes in (6, 10**12)]
+    np.testing.assert_array_equal(fitted[0].coef_, fitted[1].coef_)

@@ -64,8 +64,8 @@ def mixes_for(method: Method, census: Census, asked: int | str = "auto") -> int:
     Last weights lose nothing if they are mixed once. An average of wide rows does; the more rows a shard has for each
     weight that is sent, the less a mix costs beside them. Rows in several portions may be parsed anew for each.
     """
-    if not isinstance(asked, str):
-        return int(asked)
+    if not isinstance(asked, str):  # a round without rows would change nothing
+        return max(1, min(int(asked), max(size for _, size in census.sizes)))
     if not extrapolates(method) or census.in_portions:
         return 1
     shards = len(census.numbers)
