@@ -116,6 +116,14 @@ class MaximumMargin(Declared, _Fitted):
     ([2.0], [-1.0])
     """
 
+    tol: float = real(
+        default=1e-3,
+        text="Share of the largest margin that may be missing where that saves much time: of many rows with more"
+        " columns than rows, such as texts. Others get the largest one in any case, as all do with tol=0.",
+        least=0,
+        below=1,
+        wanted="a number from 0 on and below 1",
+    )
     max_seconds: float | None = real(
         default=None,
         text="Most seconds; a problem that is not solved by then gets the best weights of the perceptron.",
@@ -191,7 +199,7 @@ class MaximumMargin(Declared, _Fitted):
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
             clock = Clock(self.max_seconds)
-            found = [_furthest(table, label, sign[:, p : p + 1], clock) for p in range(sign.shape[1])]
+            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
         self.classes_ = classes
         self.coef_ = np.array([plane.w for plane in found])
         self.intercept_ = np.array([plane.b for plane in found])
@@ -292,13 +300,13 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock) -> Hyperplane:
+def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
     """Return the hyperplane of one problem; a soft margin where there is none, the perceptron's if time ran out."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
     signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
     with suppress(OutOfTime, TooLarge):
-        found = largest_margin_hyperplane(signed, clock)
+        found = largest_margin_hyperplane(signed, clock, tol)
         if found is not None:
             return found._replace(support=subset[found.support])
         ceiling = 0.0

@@ -286,9 +286,10 @@ class Trainer:
         self._measure(number, shown)
         self._end_clean(shown)
         self._end_cycles(number)
-        self._end_diverged(shown, number)
+        objective = self.presenter.objective(shown)
+        self._end_diverged(objective, number)
         if not self.clock.late:
-            self._end_stalled(shown, number)
+            self._end_stalled(objective, number)
         if self.plan.callback is not None and self.plan.callback(self._report(number, shown)):
             self._end(self.active, Stop.CALLBACK)
         if self.clock.late:
@@ -341,14 +342,14 @@ class Trainer:
                 self.cycle_ends[part] = number + (left if self.plan.keep == "last" else 0)
         self._end([part for part in self.active if self.cycle_ends.get(part, number + 1) <= number], Stop.CYCLE)
 
-    def _end_diverged(self, shown: Shown, number: int) -> None:
+    def _end_diverged(self, objective: list[float], number: int) -> None:
         """End what diverges; or, where all epochs are asked for, say so after the last one."""
-        if np.isfinite(self.presenter.zero_loss):
-            found = self.divergence.found(self.presenter.objective(shown))
+        if math.isfinite(self.presenter.zero_loss):
+            found = self.divergence.found(objective)
             if self.patience is not None or number == self.plan.epochs:
                 self._end([part for part in self.active if found[part]], Stop.DIVERGED)
 
-    def _end_stalled(self, shown: Shown, number: int) -> None:
+    def _end_stalled(self, objective: list[float], number: int) -> None:
         if self.patience is None:
             return
         if self.presenter.validates:
@@ -358,7 +359,7 @@ class Trainer:
             stalled = self.patience.stalled([error] * self.presenter.parts)
             self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
             return
-        stalled = self.patience.stalled(self.presenter.objective(shown))
+        stalled = self.patience.stalled(objective)
         parts = [part for part in self.active if stalled[part]]
         if parts:
             for part, stop in self.presenter.hopeless(parts, self.patience.tol, number, self.clock).items():

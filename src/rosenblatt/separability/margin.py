@@ -57,6 +57,9 @@ WIDE_MARGIN_GAP = 1e-7
 INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
 # Share of the margin that a bracket may leave open.
 BRACKET_WIDTH = 1e-7
+# Wide rows from which on a margin that is close to the largest will do: the space of fewer takes a moment. Epochs of
+# descent towards it; rows that cannot be separated waste them.
+MIN_ROWS_FOR_CLOSE, CLOSE_DESCENT_EPOCHS = 512, 300
 
 
 class LargestMargin(NamedTuple):
@@ -80,8 +83,10 @@ class Hyperplane(NamedTuple):
 # ----------------------------------------------------------------------------------------------------- proved brackets
 
 
-def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | None:
+def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0) -> Hyperplane | None:
     """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable.
+
+    Of many wide rows the distance may lack a share of at most `tol`.
 
     Raises
     ------
@@ -89,7 +94,11 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | 
         If that was not decided.
     """
     with np.errstate(all="ignore"):
-        bracket = _claimed(signed, None, clock, augmented=False)
+        close = _close_hyperplane(signed, clock, tol) if tol > 0.0 else None
+        if close is not None:
+            return close
+        # Wide rows: the search for the margin finds a separator sooner than another one would.
+        bracket = _claimed(signed, None, clock, augmented=False) if is_wide(signed) else Bracket(0.0, math.inf)
         if not bracket.lower > 0:
             vector = find_separator(signed, clock)
             if vector is None:
@@ -104,6 +113,48 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock) -> Hyperplane | 
             if margin > 0:
                 return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), plane.support)
         return plane
+
+
+def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplane | None:
+    """Return the hyperplane that coordinate descent finds for many wide rows; None if that is not close enough.
+
+    Both bounds of the margin are proved by what floats can lose, not by exact sums, which would take longer than the
+    search.
+    """
+    if not is_wide(signed) or signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
+        return None
+    view = _wide_view(signed, augmented=False)
+    u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, clock, reached=tol)
+    w = centred(signed, rescale(view.to_weights(u)))
+    w /= max(signed.margins(w)[0].min(), np.finfo(float).tiny)
+    if not (np.isfinite(w).all() and w[:-1].any()):
+        return None
+    margins, sizes = signed.margins(w)
+    relative, absolute = signed.slack(w)
+    length = float(np.linalg.norm(w[:-1])) * (1 + signed.width * 2.0**-52)
+    lower = float((margins - relative * sizes - absolute).min()) / length * (1 - 2.0**-50)
+    ids = np.flatnonzero(alpha)
+    upper = _hull_distance_above(signed, ids, alpha[ids]) / 2
+    # Beyond these lengths squares may underflow or overflow.
+    if not (1e-100 < length < 1e100 and lower > 0 and upper < math.inf and lower >= upper * (1 - tol)):
+        return None
+    return Hyperplane(w[:-1], float(w[-1]), Bracket(lower, upper), ids)
+
+
+def _hull_distance_above(signed: SignedRows, ids: Array, weight: Array) -> float:
+    """Bound the distance of the weighted means of the two classes from above, by floats and what they can lose."""
+    matrix = sp.csr_array(signed.table.matrix())[ids].astype(float)
+    means, sizes = [], []
+    for c in (0, 1):
+        own = signed.label[ids] == c
+        if not own.any():
+            return math.inf
+        part, share = matrix[own], weight[own] / weight[own].sum()
+        means.append(part.T @ share)
+        sizes.append(np.linalg.norm(abs(part).T @ share))
+    # Shares, their sum, the sums of each coordinate, a decimal's float, the norms: each term is rounded fewer times.
+    lost = (3 * ids.size + 2 * signed.width + 32) * 2.0**-53 * (sizes[0] + sizes[1]) + 2.0**-490
+    return float(np.linalg.norm(means[0] - means[1]) + lost) * (1 + 2.0**-50)
 
 
 def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
@@ -287,14 +338,12 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
 
 def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
     """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
-    _, spread, padding = _frame(signed, augmented)
-    inverse = np.full(signed.features, 1.0 if augmented else 1.0 / spread)
-    view = AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
+    view, padding = _wide_view(signed, augmented=augmented), _frame(signed, augmented)[2]
     reached = REACHED_GAP if augmented else CLOSE_GAP
     u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, reached=reached)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
-    if augmented and gap(view, u, alpha) < REACHED_GAP:
+    if augmented and gap(view.margins(u), u, alpha) < REACHED_GAP:
         return LargestMargin(rescale(view.to_weights(u)), ids, share)
     if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory: a wider bracket must do
         w = rescale(view.to_weights(u))
@@ -313,6 +362,12 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         ids = np.union1d(support, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
         share = np.zeros(ids.size)
         share[np.searchsorted(ids, support)] = working.shares
+
+
+def _wide_view(signed: SignedRows, *, augmented: bool) -> AffineView:
+    """Return wide rows in their own coordinates, or scaled so that the constant of the bias is as long as they are."""
+    inverse = np.full(signed.features, 1.0 if augmented else 1.0 / _frame(signed, augmented)[1])
+    return AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
 
 
 def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:

@@ -39,8 +39,9 @@ ZERO_SHARE = 1e-12
 # A row is independent of others if more than this share of it lies outside their span.
 INDEPENDENT_SHARE = 1e-8
 SURELY_INDEPENDENT_SHARE = 1e-4
-# Epochs after which coordinate descent towards the largest margin sees whether it is there.
-EPOCHS_PER_LOOK = 25
+# Epochs after which coordinate descent towards the largest margin sees whether it is there; and the margin, where that
+# of the support is one, beyond which a row without a multiplier is left out until then.
+EPOCHS_PER_LOOK, FAR_MARGIN = 10, 1.1
 # Rows enter a working set if their margin is below the support's by more than this share.
 MARGIN_GAP = 1e-9
 
@@ -218,24 +219,26 @@ def coordinate_descent(
     if tied is not None:
         ties[tied] = True
     descend = compiled.descend_dense if isinstance(rows, Dense) else compiled.descend_csr
-    random = np.random.default_rng(0)
+    random, order = np.random.default_rng(0), np.arange(signed.n)
     for epoch in range(epochs):
         clock.check()
-        wrong = descend(rows, sign, view.frame, square, ties, random.permutation(signed.n), u, alpha)
-        look = epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1
-        if reached is not None and look and gap(view, u, alpha) < reached:
-            break
+        wrong = descend(rows, sign, view.frame, square, ties, random.permutation(order), u, alpha)
         if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
+        if reached is not None and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1:
+            margins = view.margins(u)
+            if gap(margins, u, alpha) < reached:
+                break
+            order = np.flatnonzero((alpha > 0) | (margins < FAR_MARGIN))
     return u, alpha
 
 
-def gap(view: AffineView, u: Array, alpha: Array) -> float:
-    """Return the share by which the margin of u is below the bound that its multipliers prove, both in floats."""
+def gap(margins: Array, u: Array, alpha: Array) -> float:
+    """Return the share by which the least margin of u is below the bound that multipliers prove, both in floats."""
     length, total = float(np.linalg.norm(u)), float(alpha.sum())
     if not (length > 0 and total > 0):
         return np.inf
-    return 1.0 - float(view.margins(u).min()) * total / length**2
+    return 1.0 - float(margins.min()) * total / length**2
 
 
 def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:
