@@ -13,10 +13,10 @@ from margins_by_hand import brackets, planted_margin
 from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof.brackets import Bracket
+from rosenblatt.proof.brackets import Bracket, geometric_bounds
 from rosenblatt.separability import margin
 from rosenblatt.separability.clock import Clock
-from rosenblatt.separability.margin import centred, largest_margin, largest_margin_hyperplane
+from rosenblatt.separability.margin import centred, largest_margin, largest_margin_hyperplane, plane_margin
 from strategies import integer_sets, separable_sets
 
 SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
@@ -134,6 +134,55 @@ def test_the_hyperplane_is_scaled_to_its_closest_rows():
     assert found.support.tolist() == [0, 1, 2]
     assert brackets(found.margin, Fraction(1, 8))
     assert largest_margin_hyperplane(SignedRows(as_table(SQUARE), np.array([0, 1, 1, 0]), 2), Clock(None)) is None
+
+
+def wide_rows(seed, rows=600, features=2000):
+    """Sparse rows with a random hyperplane between them."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((rows, features), density=0.02, rng=rng, format="csr")
+    return X, X @ rng.normal(size=features) > 0
+
+
+@pytest.mark.parametrize("store", [sp.csr_array, lambda X: X.toarray(), lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-60, 2.0**80])
+def test_a_close_margin_of_wide_rows_is_within_its_share_of_the_largest(store, scale):
+    X, y = wide_rows(0)
+    signed = SignedRows(as_table(store(X * scale)), y, 2)
+    exact = largest_margin_hyperplane(signed, Clock(None))
+    close = largest_margin_hyperplane(signed, Clock(None), tol=1e-2)
+    assert not np.array_equal(close.w, exact.w)  # else this would say nothing
+    assert close.margin.lower <= exact.margin.upper
+    assert close.margin.upper >= exact.margin.lower
+    assert close.margin.lower >= close.margin.upper * (1 - 1e-2)
+    assert plane_margin(signed, np.append(close.w, close.b)) >= close.margin.lower
+    assert np.isclose(signed.margins(np.append(close.w, close.b))[0].min(), 1.0)
+
+
+@pytest.mark.parametrize("scale", [2.0**-700, 2.0**500])
+def test_lengths_whose_squares_leave_the_floats_are_left_to_exact_sums(scale):
+    X, y = wide_rows(1)
+    assert margin._close_hyperplane(SignedRows(as_table(X), y, 2), Clock(None), 1e-2) is not None
+    assert margin._close_hyperplane(SignedRows(as_table(X * scale), y, 2), Clock(None), 1e-2) is None
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-2])
+def test_the_search_for_a_margin_of_wide_rows_ends_where_one_row_is_in_both_classes(tol):
+    X, y = wide_rows(2)
+    X, y = sp.vstack([X, X[:1]]).tocsr(), np.append(y, ~y[0])
+    assert largest_margin_hyperplane(SignedRows(as_table(X), y, 2), Clock(None), tol=tol) is None
+
+
+@given(st.integers(0, 2**32), st.integers(-300, 300), st.integers(1, 40), st.integers(1, 30))
+def test_the_bound_of_a_distance_in_floats_is_above_the_distance(seed, power, rows, features):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows + 1, features)) * 2.0**power * 10.0 ** rng.integers(-8, 8, features)
+    label, weight = np.arange(rows + 1) % 2, rng.random(rows + 1) + 1e-9
+    signed, ids = SignedRows(as_table(X), label, 2), np.arange(rows + 1)
+    truth = geometric_bounds(signed, rng.normal(size=features + 1), ids, weight.tolist())[1]
+    bound = margin._hull_distance_above(signed, ids, weight) / 2
+    assert truth <= bound
+    largest = np.abs(X).max() * features
+    assert bound <= truth + 1e-12 * largest + 1e-140
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])

@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.exact.rational import MAX_UNKNOWNS, as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.decide import ADDED_WIDE_ROWS
+from rosenblatt.separability.equal_rows import contradiction
 from rosenblatt.separability.integer_search import PaddedSearch
 from rosenblatt.separability.search import (
     DESCENT_EPOCHS,
@@ -94,11 +96,14 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0
         If that was not decided.
     """
     with np.errstate(all="ignore"):
-        close = _close_hyperplane(signed, clock, tol) if tol > 0.0 else None
-        if close is not None:
-            return close
-        # Wide rows: the search for the margin finds a separator sooner than another one would.
-        bracket = _claimed(signed, None, clock, augmented=False) if is_wide(signed) else Bracket(0.0, math.inf)
+        bracket = Bracket(0.0, math.inf)
+        if is_wide(signed):  # the search for the margin finds a separator sooner than another one would
+            if contradiction(signed.table, signed.label, clock) is not None:
+                return None
+            close = _close_hyperplane(signed, clock, tol) if tol > 0.0 else None
+            if close is not None:
+                return close
+            bracket = _claimed(signed, None, clock, augmented=False)
         if not bracket.lower > 0:
             vector = find_separator(signed, clock)
             if vector is None:
@@ -121,7 +126,7 @@ def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplan
     Both bounds of the margin are proved by what floats can lose, not by exact sums, which would take longer than the
     search.
     """
-    if not is_wide(signed) or signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
+    if signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
         return None
     view = _wide_view(signed, augmented=False)
     u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, clock, reached=tol)
@@ -348,16 +353,21 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
     if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory: a wider bracket must do
         w = rescale(view.to_weights(u))
         return LargestMargin(w if augmented else centred(signed, w), ids, share)
+    shortest = math.inf
     while True:
         clock.check(factoring_seconds(ids.size))
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
         working = WorkingSet(row_space, np.arange(row_space.n))
         working.start_with_basis(row_space, share)
-        continue_search(working, clock, to_optimum=True)
+        end = continue_search(working, clock, to_optimum=True)
         w, support = row_space.to_weights(working.point), ids[working.support]
         margins = signed.margins(w)[0]
         low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - WIDE_MARGIN_GAP)), ids)
-        if not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
+        # More rows have a nearer point: if not, rounding keeps the search from an end. The origin is the nearest one.
+        length = float(np.linalg.norm(working.point) / working.shares.sum())
+        done = end == ORIGIN or not length < shortest
+        shortest = length
+        if done or not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
             return LargestMargin(rescale(w) if augmented else centred(signed, rescale(w)), support, working.shares)
         ids = np.union1d(support, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
         share = np.zeros(ids.size)
