@@ -87,7 +87,7 @@ class Settings:
 
     def __eq__(self, other: Any) -> bool:
         # In words too, which name the types: rules are tuples, and equal ones of two types are different rules.
-        return vars(self) == vars(other) and repr(self.method) == repr(other.method)
+        return isinstance(other, Settings) and vars(self) == vars(other) and repr(self.method) == repr(other.method)
 
     @property
     def rate_scale(self) -> float:
@@ -390,16 +390,16 @@ class Stream:
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
-        undo = Undo(self.state, table, local=method.local)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
+        undo = Undo(self.state, table, local=(local := method.is_local(shown, self.state)))
         try:
             present_in_pieces(method, shown, self.state, table.entries)
         except BaseException:
             undo.restore()
             raise
         W, b = self.state.W, self.state.b
-        every = isinstance(table.rows, Dense) or not method.local
-        if not (all_finite(self.state) if every else touched_finite(table.rows, W, b)):
+        alone = local and isinstance(table.rows, Csr)
+        if not (touched_finite(table.rows, W, b) if alone else all_finite(self.state)):
             undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts

@@ -130,7 +130,6 @@ class Method:
     remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
     derived: ClassVar[bool] = False
-    local: ClassVar[bool] = True  # whether an update changes the weights of the row's own features only
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]
@@ -161,6 +160,10 @@ class Method:
     def trial_cost(self, entries: int, features: int, problems: int) -> int:
         """Return about how many numbers a trial reads, of a row of so many entries."""
         return entries * problems
+
+    def is_local(self, shown: Pass, state: Any) -> bool:
+        """Return whether these rows change the weights of their own features only."""
+        return True
 
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
