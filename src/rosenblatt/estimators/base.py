@@ -130,6 +130,14 @@ def same_classes(classes: Array, known: Array) -> None:
         )
 
 
+def same_width(width: int | None, known: int | None) -> None:
+    """Raise an error if a warm start would have to learn from rows of another length."""
+    if width != known:
+        raise InvalidInput(
+            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit anew."
+        )
+
+
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed."""
