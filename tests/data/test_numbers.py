@@ -37,3 +37,8 @@ def test_a_whole_number_that_no_float_holds_is_not_real(value):
     assert is_too_large(value)
     assert not is_real(value)
     assert not is_too_large(10**300)
+
+
+def test_a_fraction_that_no_float_holds_is_not_real():
+    assert not is_real(Fraction(10**400, 3))
+    assert is_real(Fraction(10**400, 10**399))

@@ -8,6 +8,7 @@ import inspect
 import re
 import warnings
 from contextlib import suppress
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -59,6 +60,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((30, 4))
 Y = (X[:, 0] > 0).astype(int)
+HUGE = 10**400
 NAMES = np.array(["no", "yes"], dtype=object)[Y]
 MIXED = np.array([1 if v else "a" for v in Y], dtype=object)
 SEED = "it must be a whole number from 0 to 4294967295, a numpy.random.RandomState or None."
@@ -203,6 +205,46 @@ CALLS = {
         (lambda at: weighed({0: np.inf, 1: 1}), f"has weights that are negative, not finite, or all zero. {WEIGHTS}"),
         (lambda at: weighed({0: "a", 1: 1}), "has a weight that is not a number (could not convert string to float"),
         (lambda at: Perceptron(class_weight="balanced").partial_fit(X, Y), "Compute the weights yourself"),
+    ],
+    "numbers that no float can hold": [
+        (lambda at: weighed({0: HUGE}), "has a weight that is not a number (int too large to convert to float)."),
+        (lambda at: fit([[HUGE], [1]], [0, 1]), "which is not a number (int too large to convert to float)."),
+        (lambda at: fit([[Fraction(HUGE)], [1]], [0, 1]), "which is not a number (integer division result too large"),
+        (lambda at: fit(pd.DataFrame({"size": [HUGE, 1]}), [0, 1]), "The column 'size' of X has 10"),
+        (lambda at: at.model.predict([[HUGE] * 4]), "which is not a number (int too large to convert to float)."),
+        (lambda at: train([[HUGE], [1]], [0, 1]), "which is not a number (int too large to convert to float)."),
+        (
+            lambda at: Perceptron().fit(X, Y, sample_weight=[HUGE] * 30),
+            "sample_weight cannot be read as numbers (int too large",
+        ),
+        (lambda at: AdalineRegressor().fit(X, [HUGE] * 30), "y cannot be read as numbers (int too large"),
+        (lambda at: Perceptron(init=([HUGE] * 4, 0)).fit(X, Y), "init is not a pair (w0, b0)"),
+        (lambda at: Perceptron().learn_one({"size": HUGE}, 1), "x has a value that is not a number (int too large"),
+        (lambda at: Perceptron().learn_one([HUGE], 1), "int too large to convert to float"),
+        (lambda at: with_weights(HUGE).predict(X), "coef_ or intercept_ has values that are not numbers (int too"),
+        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
+        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
+        (lambda at: train(X, Y, eta=Fraction(1, HUGE)), "a positive number"),
+        (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is not possible: pass 2 weights from 0"),
+        (lambda at: bounds.from_start([HUGE], [1], 1, 1), "start cannot be read as numbers (int too large"),
+        (lambda at: KernelPerceptron(kernel=lambda a, b: HUGE).fit(X, Y), "is not a number (int too large"),
+    ],
+    "another kernel than before": [
+        (lambda at: other_kernel("rbf", "precomputed").predict(X), "kernel='precomputed' is not what the model was"),
+        (lambda at: other_kernel("linear", "rbf").predict(X), "fitted with, 'linear'. Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", np.dot).predict(X), "kernel='a function' is not what the model was fitted"),
+        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
+        (
+            lambda at: KernelPerceptron().fit(X, np.arange(30) % 4).set_params(multiclass="ovo").predict(X),
+            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
+        ),
+        (
+            lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),
+            "warm_start continues with 4 features, but X has 2. Fit anew.",
+        ),
+        (lambda at: KernelPerceptron().fit(X, Y).partial_fit(X, Y.astype(str)), "Convert y to the same kind."),
+        (lambda at: KernelPerceptron().partial_fit(X, Y, ["a", "b"]), "Convert y to the same kind."),
     ],
     "schedules": [
         (lambda at: Perceptron(schedule=lambda epoch: 0).fit(X, Y), "The schedule returned 0 for epoch 1"),
@@ -448,6 +490,16 @@ def fit(X, y=Y):
 
 def weighed(class_weight):
     return Perceptron(class_weight=class_weight).fit(X, Y)
+
+
+def with_weights(value):
+    model = Perceptron().fit(X, Y)
+    model.coef_ = np.array([[value, 1, 2, 3]], dtype=object)
+    return model
+
+
+def other_kernel(before, after, **options):
+    return KernelPerceptron(kernel=before, **options).fit(X, Y).set_params(kernel=after)
 
 
 def warm_start_on_other_classes():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
@@ -122,7 +123,7 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
         return np.empty(0)
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except NOT_A_FLOAT as error:
         raise InvalidInput(
             f"sample_weight cannot be read as numbers ({error}). Pass one number for each row."
         ) from None

@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 
+# What is raised for a value that is not a number, or that is one which no float can hold.
+NOT_A_FLOAT = (TypeError, ValueError, OverflowError)
 # Integers from here on are too large for a float.
 TOO_LARGE = 1 << 1024
 
 
 def is_real(value: Any) -> bool:
     """Return whether a value is a real number that a float can hold, and not a boolean."""
-    if isinstance(value, bool | np.bool_) or is_too_large(value):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
-    return isinstance(value, Real)
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def is_too_large(value: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
 
@@ -31,7 +32,7 @@ def as_targets(y: Any) -> Array:
     if values.dtype.kind in "OUS":
         try:
             values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except NOT_A_FLOAT as error:
             raise InvalidInput(
                 f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
             ) from None

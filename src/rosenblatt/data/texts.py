@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import TEXT_REMEDY, refuse_kind
+from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.words import shown
 
@@ -29,10 +30,10 @@ def read_values(values: Array, names: Any = None) -> Array:
     """Return texts and objects as numbers, or raise an error that names the first that is none."""
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except NOT_A_FLOAT as error:
         where, value = _first_fault(values, names)
         kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
-        detail = f" ({error})" if isinstance(error, TypeError) else ""
+        detail = "" if isinstance(error, ValueError) else f" ({error})"
         raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
 
 
@@ -43,7 +44,7 @@ def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
         for value in columns[:, number].tolist():
             try:
                 float(value)
-            except (TypeError, ValueError):
+            except NOT_A_FLOAT:
                 name = "X" if values.ndim == 1 else f"Column {number} of X"
                 return name if names is None else f"The column {shown(names[number])} of X", value
     return "X", values.ravel()[0]

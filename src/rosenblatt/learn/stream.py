@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, used_rows
+from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
@@ -252,13 +253,12 @@ class Stream:
         try:
             state.W[: shape[0], : shape[1]] = W / self.settings.rate_scale
             state.b[: shape[0]] = b / self.settings.rate_scale
-        except (TypeError, ValueError) as error:
+        except NOT_A_FLOAT as error:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
         if not all_finite(state):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
         self.settings.method.settle(state)
-        self.state = state
-        self._exposed = False
+        self.state, self._exposed = state, False
         self._forget()
 
     def reconfigure(self, settings: Settings) -> None:
