@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.linear_model
@@ -61,6 +62,7 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((30, 4))
 Y = (X[:, 0] > 0).astype(int)
 HUGE = 10**400
+MASKED = np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) == 0)
 NAMES = np.array(["no", "yes"], dtype=object)[Y]
 MIXED = np.array([1 if v else "a" for v in Y], dtype=object)
 SEED = "it must be a whole number from 0 to 4294967295, a numpy.random.RandomState or None."
@@ -228,6 +230,23 @@ CALLS = {
         (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is not possible: pass 2 weights from 0"),
         (lambda at: bounds.from_start([HUGE], [1], 1, 1), "start cannot be read as numbers (int too large"),
         (lambda at: KernelPerceptron(kernel=lambda a, b: HUGE).fit(X, Y), "is not a number (int too large"),
+    ],
+    "values that are missing, or yet to come": [
+        (
+            lambda at: fit(MASKED),
+            "X has 1 masked values, which are missing ones. Remove such rows, or fill them in with",
+        ),
+        (lambda at: certify(MASKED, Y), "X has 1 masked values"),
+        (lambda at: verify(at.certificate, MASKED, Y), "X has 1 masked values"),
+        (lambda at: train(MASKED, Y), "X has 1 masked values"),
+        (lambda at: at.model.predict(MASKED), "X has 1 masked values"),
+        (lambda at: Perceptron().learn_one(MASKED[0], 1), "x has 1 masked values"),
+        (lambda at: fit(X, np.ma.masked_equal(Y, 1)), "masked values, which are missing ones."),
+        (lambda at: Perceptron().fit(X, Y, sample_weight=MASKED[:, 0]), "sample_weight has 1 masked values"),
+        (
+            lambda at: fit(pl.DataFrame(X).lazy()),
+            "X is a LazyFrame, whose rows are yet to be computed. Pass X.collect().",
+        ),
     ],
     "another kernel than before": [
         (lambda at: other_kernel("rbf", "precomputed").predict(X), "kernel='precomputed' is not what the model was"),

@@ -39,6 +39,15 @@ def refuse_kind(dtype: Any, what: str) -> None:
         raise InvalidInput(f"{what} has dtype {dtype}. {DATE_REMEDY}")
 
 
+def refuse_masked(values: Any, what: str) -> None:
+    """Raise an error for an array with masked values: without their mask they would be read as numbers."""
+    if type(values) is not np.ndarray and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidInput(
+            f"{what} has {int(values.mask.sum())} masked values, which are missing ones. Remove such rows, or fill "
+            "them in with filled()."
+        )
+
+
 def readable(X: Any) -> Any:
     """Return dense rows that can be read as numbers: frames and arrays as they are, anything else as an array.
 
@@ -52,6 +61,7 @@ def readable(X: Any) -> Any:
 
         check_frame(X)
         return X
+    refuse_masked(X, "X")
     values = _as_array(X)
     if values.ndim == 0:
         raise InvalidArgument(

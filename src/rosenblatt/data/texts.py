@@ -17,6 +17,8 @@ Array = npt.NDArray[Any]
 
 def check_frame(X: Any) -> None:
     """Raise an error for the first column of a data frame that is not one of numbers."""
+    if hasattr(X, "collect"):
+        raise InvalidInput(f"X is a {type(X).__name__}, whose rows are yet to be computed. Pass X.collect().")
     for number, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         if getattr(dtype, "kind", "O") not in "fiub":
             column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]

@@ -65,7 +65,10 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     if not reset:
         _check_width(estimator, X)
     if y is not UNCHECKED and y is not None:  # of None scikit-learn's checks want to hear in its own words
-        check_column(y, X.shape[0])
+        values = check_column(y, X.shape[0])
+        # Of integers and truth values of pandas, which may be missing, scikit-learn would make floats.
+        if not isinstance(kind := getattr(y, "dtype", values.dtype), np.dtype) or kind.kind == "T":
+            y = values
     if options.get("ensure_all_finite") is False and _need_no_change(estimator, X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]

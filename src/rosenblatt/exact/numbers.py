@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.dense import refuse_masked
 from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
@@ -89,6 +90,7 @@ def _frame_columns(X: Any) -> list[Array] | None:
 
 def _array(X: Any) -> Array:
     """Return X as an array, of objects where NumPy would round a list of mixed numbers."""
+    refuse_masked(X, "X")
     try:
         values = np.asarray(X)
     except ValueError as error:

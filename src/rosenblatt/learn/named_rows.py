@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.dense import refuse_masked
 from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidInput
 from rosenblatt.verbs.rows import Csr
@@ -71,6 +72,7 @@ def check_finite(row: Csr) -> float:
 
 def as_row(x: Any) -> Array:
     """Return a row as an array of numbers."""
+    refuse_masked(x, "x")
     try:
         return np.asarray(x, dtype=np.float64)
     except NOT_A_FLOAT as error:
