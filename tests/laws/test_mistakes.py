@@ -460,6 +460,10 @@ CALLS = {
         (lambda at: save(at.model, None), "None is neither a path nor a file object. Give the name of a file."),
         (lambda at: load(None), "None is not a path, bytes or a file object. Give a model file."),
         (lambda at: at.certificate.save(at.folder), "is a directory. Give the name of a file in it."),
+        (
+            lambda at: save(fit(X, np.array(["2020", "2021"], dtype="M8[D]")[Y]), at.folder / "x"),
+            "classes_ are not labels that files hold. Fit with numbers or texts, such as str(label).",
+        ),
         (lambda at: save(object(), at.folder / "x"), "An object of type object cannot be saved: files hold ALMA"),
         (lambda at: save(sklearn.linear_model.Perceptron(), at.folder / "x"), "of type Perceptron cannot be saved"),
         (lambda at: load(at.folder / "text"), "Pass a file that rosenblatt.save wrote, whole and unchanged."),
