@@ -6,10 +6,12 @@ sparse rows of hashed (or named) columns. A missing number is 0, and a missing c
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -46,20 +48,28 @@ COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight
 # ----------------------------------------------------------------------------------------------------------- deciding
 
 
+@contextlib.contextmanager
+def long_fields() -> Iterator[None]:
+    """Let the csv module read fields of any length: a text may have more than the 131,072 characters of its limit."""
+    limit = csv.field_size_limit((1 << 31) - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
 def _records(sample: bytes, delimiter: str, quotes: bool) -> list[list[str]]:
     """Return the first records of a sample that are whole."""
     text = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
     found: list[list[str]] = []
-    try:
+    with long_fields(), contextlib.suppress(csv.Error):
         for record in reader:
             if record:
                 found.append(record)
             if len(found) > SAMPLE_LINES:
                 break
-    except csv.Error:
-        pass
     whole = len(found) > SAMPLE_LINES or text.endswith(("\n", "\r"))
     return found if whole or len(found) == 1 else found[:-1]
 

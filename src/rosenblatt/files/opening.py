@@ -27,7 +27,7 @@ from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_ro
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
-from rosenblatt.files.sniffing import SAMPLE_BYTES, Sample, recognise
+from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, recognise
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, open_raw, open_unpacked, unpacked_start
 from rosenblatt.verbs.rows import Csr, Dense
 
@@ -179,12 +179,20 @@ class Inputs:
         self.standard_input = StandardInput() if STANDARD_INPUT in self.paths else None
 
     def sample(self) -> bytes:
-        """Return the start of the first file, unpacked."""
+        """Return the start of the first file, unpacked: more of it where the lines are long."""
+        size = SAMPLE_BYTES
+        start = self._start(size)
+        while len(start) == size < MOST_SAMPLE_BYTES and start.count(b"\n") < FEWEST_LINES:
+            size *= 8
+            start = self._start(size)
+        return start
+
+    def _start(self, size: int) -> bytes:
         path = self.paths[0]
         if self.standard_input is not None and path == STANDARD_INPUT:
-            return unpacked_start(self.standard_input.start(SAMPLE_BYTES), SAMPLE_BYTES)
+            return unpacked_start(self.standard_input.start(size), size)
         with open_unpacked(path) as (stream, _):
-            return stream.read(SAMPLE_BYTES)
+            return stream.read(size)
 
     def open(self, path: FilePath) -> Any:
         """Open a file as it is on the disk."""

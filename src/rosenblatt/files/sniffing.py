@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
 
-SAMPLE_BYTES = 1 << 16
-SAMPLE_LINES = 200
+SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
+FEWEST_LINES, SAMPLE_LINES = 8, 200
 PACKED_NAMES = {".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd"}
 BY_NAME = {
     ".svm": "svmlight",

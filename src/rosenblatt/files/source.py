@@ -91,12 +91,12 @@ class StandardInput:
 
     def __init__(self) -> None:
         self._stream = open_raw(STANDARD_INPUT)
-        self._start: bytes | None = None
+        self._start = b""
 
     def start(self, size: int) -> bytes:
         """Return the first bytes, as far as there are so many."""
-        if self._start is None:
-            self._start = bytes(read_up_to(self._stream, size))
+        if len(self._start) < size:
+            self._start += read_up_to(self._stream, size - len(self._start))
         return self._start
 
     def open(self) -> BufferedIOBase:
@@ -105,7 +105,7 @@ class StandardInput:
             raise InvalidInput(
                 "Standard input can be read only once. Keep a cache for further passes, or pass the path of a file."
             )
-        return cast(BufferedIOBase, BufferedReader(_Chained(self._start or b"", self._stream), READ_BYTES))
+        return cast(BufferedIOBase, BufferedReader(_Chained(self._start, self._stream), READ_BYTES))
 
     def close(self) -> None:
         """Close the stream."""
