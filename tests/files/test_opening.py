@@ -175,6 +175,38 @@ def test_standard_input_is_read_once(pipe, file, packing):
             list(source)
 
 
+@pytest.fixture
+def named_pipe(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    threads = []
+
+    def make(name, content):
+        os.mkfifo(tmp_path / name)
+        threads.append(threading.Thread(target=(tmp_path / name).write_bytes, args=[content]))
+        threads[-1].start()
+        return tmp_path / name
+
+    yield make
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("packing", [bytes, gzip.compress])
+def test_a_pipe_with_a_name_is_read_from_its_start(named_pipe, file, packing):
+    """As a shell makes them for <(command); the sample at the start was lost, where the pipe was opened again."""
+    text = "a,b,y\n" + "".join(f"{i},{i / 7},{i % 2}\n" for i in range(20_000))
+    with open_source(named_pipe("pipe", packing(text.encode()))) as source:
+        assert content(source) == read(file("n.csv", text))
+        assert not source.again
+
+
+def test_two_pipes_are_refused(named_pipe, tmp_path):
+    os.mkfifo(tmp_path / "one")
+    with pytest.raises(InvalidInput, match="one and - are standard input or pipes, of which one can be read"):
+        open_source([tmp_path / "one", "-"])
+
+
 def test_standard_input_is_read_again_from_a_cache(pipe, tmp_path):
     pipe(SVMLIGHT.encode())
     with open_source("-", cache=tmp_path / "cache") as source:

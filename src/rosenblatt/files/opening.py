@@ -28,7 +28,15 @@ from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
 from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, recognise
-from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, open_raw, open_unpacked, unpacked_start
+from rosenblatt.files.source import (
+    STANDARD_INPUT,
+    FilePath,
+    StandardInput,
+    can_be_read_once,
+    open_raw,
+    open_unpacked,
+    unpacked_start,
+)
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -167,6 +175,7 @@ class Inputs:
     ----------
     paths : list of path-like
     standard_input : StandardInput, or None
+        What "-" among the paths stands for.
     """
 
     def __init__(self, paths: FilePath | Sequence[FilePath]) -> None:
@@ -174,9 +183,14 @@ class Inputs:
         self.paths = [path for one in given for path in _expanded(one)]
         if not self.paths:
             raise InvalidInput("There is no file to read. Pass at least one path.")
-        if self.paths.count(STANDARD_INPUT) > 1:
-            raise InvalidInput("Standard input was named twice. It can be read only once.")
-        self.standard_input = StandardInput() if STANDARD_INPUT in self.paths else None
+        pipes = [path for path in self.paths if can_be_read_once(path)]
+        if len(pipes) > 1:
+            raise InvalidInput(
+                f"{pipes[0]} and {pipes[1]} are standard input or pipes, of which one can be read, once. Pass one of "
+                "them, or paths of files."
+            )
+        self.standard_input = StandardInput(pipes[0]) if pipes else None
+        self.paths = [STANDARD_INPUT if path in pipes else path for path in self.paths]
 
     def sample(self) -> bytes:
         """Return the start of the first file, unpacked: more of it where the lines are long."""

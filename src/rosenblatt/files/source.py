@@ -75,6 +75,17 @@ def reading(path: FilePath) -> Iterator[None]:
         raise
 
 
+def can_be_read_once(path: FilePath) -> bool:
+    """Return whether a path is that of standard input, or of a pipe, such as a shell makes for <(command)."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, TypeError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def open_raw(path: FilePath) -> BufferedIOBase:
     """Open a file as it is on the disk, or standard input for "-"."""
     if isinstance(path, str) and path == STANDARD_INPUT:
@@ -87,10 +98,10 @@ def open_raw(path: FilePath) -> BufferedIOBase:
 
 
 class StandardInput:
-    """Standard input, which can be looked at first and then be read once."""
+    """Standard input, or a pipe in its place, which can be looked at first and then be read once."""
 
-    def __init__(self) -> None:
-        self._stream = open_raw(STANDARD_INPUT)
+    def __init__(self, path: FilePath = STANDARD_INPUT) -> None:
+        self._stream = open_raw(path)
         self._start = b""
 
     def start(self, size: int) -> bytes:

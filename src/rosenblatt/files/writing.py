@@ -25,7 +25,7 @@ from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.options import MOST_BITS, FeatureOptions
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
-from rosenblatt.files.source import STANDARD_INPUT, FilePath, open_raw
+from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
 from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
@@ -96,16 +96,18 @@ def convert(
 
 @contextlib.contextmanager
 def _kept(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
-    """Return the paths, with that of a temporary file for standard input."""
+    """Return the paths, with that of a temporary file for standard input and for each pipe."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if STANDARD_INPUT not in given:
+    if not any(map(can_be_read_once, given)):
         yield given
         return
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "standard-input"
-        with open_raw(STANDARD_INPUT) as stream, open(file, "wb") as copy:
-            shutil.copyfileobj(stream, copy)
-        yield [file if path == STANDARD_INPUT else path for path in given]
+        kept = [Path(folder) / f"pipe-{k}" if can_be_read_once(path) else path for k, path in enumerate(given)]
+        for path, file in zip(given, kept, strict=True):
+            if file is not path:
+                with open_raw(path) as stream, open(file, "wb") as copy:
+                    shutil.copyfileobj(stream, copy)
+        yield kept
 
 
 def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> FileSource:
