@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 import threading
 
 import pytest
@@ -122,3 +123,12 @@ def test_pipes_are_converted(tmp_path):
         os.mkfifo(tmp_path / name)
         threading.Thread(target=(tmp_path / name).write_text, args=["a,y\n1,0\n2,1\n"]).start()
     assert convert([tmp_path / "one", tmp_path / "two"], tmp_path / "both.jsonl").rows == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others on Windows")
+def test_who_may_read_a_new_file_may_read_a_converted_one(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,0\n2,1\n")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "b.jsonl")
+    convert(tmp_path / "a.csv", tmp_path / "link.jsonl")
+    assert (tmp_path / "b.jsonl").stat().st_mode == (tmp_path / "a.csv").stat().st_mode
+    assert (tmp_path / "link.jsonl").is_symlink()

@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -129,18 +130,23 @@ def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> File
 
 @contextlib.contextmanager
 def _target(target: FilePath, binary: bool) -> Iterator[Any]:
-    """Open a file that takes its place when it is whole."""
+    """Open a file that takes its place when it is whole; a device or a pipe as it is."""
     if isinstance(target, str) and target == STANDARD_INPUT:
         yield sys.stdout.buffer if binary else sys.stdout
         return
-    path = Path(target)
+    path = Path(os.path.realpath(target))
+    kind: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    if can_be_read_once(path):
+        with open(path, "wb" if binary else "w", **kind) as file:
+            yield file
+        return
+    part = path.parent / f".rosenblatt-{secrets.token_hex(8)}.part"
     try:
-        handle, part = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
+        file = open(part, "xb" if binary else "x", **kind)  # noqa: SIM115
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written ({error}). Pass a path where a file can be.") from None
     try:
-        kind: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
-        with open(handle, "wb" if binary else "w", **kind) as file:
+        with file:
             yield file
         os.replace(part, path)
     except OSError as error:
