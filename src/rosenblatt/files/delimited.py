@@ -101,9 +101,8 @@ def _is_name(field: str) -> bool:
 def _has_header(records: list[list[str]]) -> bool:
     """Return whether the first record looks like names of columns."""
     first, rest = records[0], records[1:]
-    if len(set(first)) < len(first):
-        return False
-    if any(field.strip().lower() in COMMON_NAMES for field in first):
+    unique = len(set(first)) == len(first)
+    if unique and any(field.strip().lower() in COMMON_NAMES for field in first):
         return True
     if not all(map(_is_name, first)):
         return False
@@ -111,7 +110,8 @@ def _has_header(records: list[list[str]]) -> bool:
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     if "number" in kinds:
         return True
-    return bool(rest) and all(field not in {r[k] for r in rest if len(r) > k} for k, field in enumerate(first))
+    below = [{record[k] for record in rest if len(record) > k} for k in range(len(first))]
+    return unique and bool(rest) and not any(field in values for field, values in zip(first, below, strict=True))
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
@@ -123,7 +123,10 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     header = _has_header(records) if opening.header == "auto" else opening.header
     names = [field.strip() for field in records[0]] if header else [str(k) for k in range(len(records[0]))]
     if len(set(names)) < len(names):
-        raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
+        raise InvalidInput(
+            f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one, or "
+            "say that there is no header."
+        )
     rows = [record for record in records[int(header) :] if len(record) == len(names)]
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     kinds = [kind_of([_value(field) for field in column]) for column in columns]

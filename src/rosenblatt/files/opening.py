@@ -27,7 +27,7 @@ from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_ro
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
-from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, recognise
+from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, check_text, recognise
 from rosenblatt.files.source import (
     STANDARD_INPUT,
     FilePath,
@@ -249,6 +249,8 @@ def _expanded(path: FilePath) -> list[FilePath]:
 def decide(inputs: Inputs, opening: Opening) -> Reading:
     """Return how files are to be read: what users say, and what the start of the first file shows."""
     sample = inputs.sample()
+    if opening.format not in ("parquet", "arrow"):
+        check_text(sample, inputs.paths[0])
     name = opening.format or recognise(sample, inputs.paths[0])
     module, _ = PARSERS[name]
     start = Reading(name, opening.features)

@@ -144,3 +144,13 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
+
+
+def check_text(start: bytes, path: FilePath) -> None:
+    """Raise an error if a text begins in a way that no reader takes: other characters, or other ends of lines."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidInput(f"{path} is text in UTF-16. Save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.")
+    if b"\r" in start and b"\n" not in start and not start.startswith(tuple(MAGIC)):
+        raise InvalidInput(
+            f"{path} has lines that end in a carriage return alone. Save it with ends of lines as on Unix or Windows."
+        )
