@@ -39,13 +39,10 @@ def refuse_kind(dtype: Any, what: str) -> None:
         raise InvalidInput(f"{what} has dtype {dtype}. {DATE_REMEDY}")
 
 
-def refuse_masked(values: Any, what: str) -> None:
-    """Raise an error for an array with masked values: without their mask they would be read as numbers."""
-    if type(values) is not np.ndarray and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InvalidInput(
-            f"{what} has {int(values.mask.sum())} masked values, which are missing ones. Remove such rows, or fill "
-            "them in with filled()."
-        )
+def unmasked(values: Any) -> Any:
+    """Return an array with NaN where values are masked, which are missing ones; anything else as it is."""
+    masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+    return values.astype(object).filled(np.nan) if masked else values
 
 
 def readable(X: Any) -> Any:
@@ -61,7 +58,6 @@ def readable(X: Any) -> Any:
 
         check_frame(X)
         return X
-    refuse_masked(X, "X")
     values = _as_array(X)
     if values.ndim == 0:
         raise InvalidArgument(
@@ -86,7 +82,7 @@ def _read(values: Array) -> Array:
 
 def _as_array(X: Any) -> Array:
     try:
-        return np.asarray(X)
+        return np.asarray(unmasked(X))
     except (TypeError, ValueError) as error:
         lengths = sorted({len(row) for row in X if hasattr(row, "__len__")}) if hasattr(X, "__iter__") else []
         fault = f"its rows have from {lengths[0]} to {lengths[-1]} values" if len(lengths) > 1 else str(error)

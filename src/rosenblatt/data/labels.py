@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import refuse_masked
-from rosenblatt.data.numbers import NOT_A_FLOAT
+from rosenblatt.data.dense import unmasked
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
@@ -26,15 +25,13 @@ def check_column(y: Any, n_samples: int) -> Array:
     InvalidInput
         If there is not one value for each row, or one is missing, or texts are mixed with numbers.
     """
-    refuse_masked(y, "y")
     try:
-        values = np.asarray(y)
+        values = np.asarray(unmasked(y))
     except ValueError as error:
         raise InvalidInput(
             f"y cannot be read as one label for each row: {error}. Pass a flat list of labels."
         ) from None
-    if values.dtype.kind == "T":  # texts of any length, which may be missing
-        values = values.astype(object)
+    values = values.astype(object) if values.dtype.kind == "T" else values  # texts that may be missing
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -125,10 +122,9 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     """Return sample weights as a checked array, empty where all are one."""
     if sample_weight is None:
         return np.empty(0)
-    refuse_masked(sample_weight, "sample_weight")
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except NOT_A_FLOAT as error:
+        weight = np.asarray(unmasked(sample_weight), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"sample_weight cannot be read as numbers ({error}). Pass one number for each row."
         ) from None

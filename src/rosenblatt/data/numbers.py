@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-# What is raised for a value that is not a number, or that is one which no float can hold.
-NOT_A_FLOAT = (TypeError, ValueError, OverflowError)
-# Integers from here on are too large for a float.
-TOO_LARGE = 1 << 1024
+# Integers from here on are too large for a float: they would be rounded to the next power of two.
+TOO_LARGE = (1 << 1024) - (1 << 970)
 
 
 def is_real(value: Any) -> bool:
     """Return whether a value is a real number that a float can hold, and not a boolean."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool | np.bool_) or is_too_large(value):
         return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
+    return isinstance(value, Real)
 
 
 def is_too_large(value: Any) -> bool:
-    """Return whether a value is an integer of so many digits that no float can hold it."""
-    return isinstance(value, int) and not -TOO_LARGE < value < TOO_LARGE
+    """Return whether a value is an integer or a fraction so large that no float can hold it."""
+    return isinstance(value, int | Fraction) and not -TOO_LARGE < value < TOO_LARGE
 
 
 def is_truth(value: Any) -> bool:

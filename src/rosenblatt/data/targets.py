@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
 
@@ -32,7 +31,7 @@ def as_targets(y: Any) -> Array:
     if values.dtype.kind in "OUS":
         try:
             values = values.astype(np.float64)
-        except NOT_A_FLOAT as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(
                 f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
             ) from None

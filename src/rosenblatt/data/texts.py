@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import TEXT_REMEDY, refuse_kind
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.words import shown
 
@@ -32,7 +31,7 @@ def read_values(values: Array, names: Any = None) -> Array:
     """Return texts and objects as numbers, or raise an error that names the first that is none."""
     try:
         return values.astype(np.float64)
-    except NOT_A_FLOAT as error:
+    except (TypeError, ValueError, OverflowError) as error:
         where, value = _first_fault(values, names)
         kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
         detail = "" if isinstance(error, ValueError) else f" ({error})"
@@ -46,7 +45,7 @@ def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
         for value in columns[:, number].tolist():
             try:
                 float(value)
-            except NOT_A_FLOAT:
+            except (TypeError, ValueError, OverflowError):
                 name = "X" if values.ndim == 1 else f"Column {number} of X"
                 return name if names is None else f"The column {shown(names[number])} of X", value
     return "X", values.ravel()[0]

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.contract import TransformerMixin
 from rosenblatt.estimators.parameters import Declared, choice, custom, flag, integer
@@ -293,7 +292,7 @@ def _plain(value: Any) -> Any:
         return value or None
     try:
         number = float(value)
-    except NOT_A_FLOAT:
+    except (TypeError, ValueError, OverflowError):
         return str(value)
     return None if np.isnan(number) else number
 

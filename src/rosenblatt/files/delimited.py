@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import contains
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,11 @@ def _has_header(records: list[list[str]]) -> bool:
         return True
     if not all(map(_is_name, first)):
         return False
-    columns = zip(*(record for record in rest if len(record) == len(first)), strict=True)
+    columns = list(zip(*(record for record in rest if len(record) == len(first)), strict=True))
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     if "number" in kinds:
         return True
-    below = [{record[k] for record in rest if len(record) > k} for k in range(len(first))]
-    return unique and bool(rest) and not any(field in values for field, values in zip(first, below, strict=True))
+    return unique and bool(columns) and not any(map(contains, columns, first))
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:

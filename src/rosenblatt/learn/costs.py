@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import did_you_mean, listed, shown
 
@@ -40,7 +39,7 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
         )
     try:
         costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
-    except NOT_A_FLOAT as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"class_weight has a weight that is not a number ({error}). Weights are numbers from 0."
         ) from None

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import dense_values, refuse_infinite
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import MULTICLASS, count_problems
@@ -215,7 +214,7 @@ def _shares(shares: Any, n_models: int) -> Array:
     """Return the weights of models, scaled to add up to one; raise an error if they are none."""
     try:
         weight = np.asarray(shares, dtype=np.float64)
-    except NOT_A_FLOAT:
+    except (TypeError, ValueError, OverflowError):
         weight = np.empty(0)
     if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         wanted = f"{n_models} weights from 0 with a positive sum"

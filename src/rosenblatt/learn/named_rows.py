@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import refuse_masked
-from rosenblatt.data.numbers import NOT_A_FLOAT
+from rosenblatt.data.dense import unmasked
 from rosenblatt.errors import InvalidInput
 from rosenblatt.verbs.rows import Csr
 
@@ -43,7 +42,7 @@ def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) ->
     indices = np.fromiter(places, np.int64, size)
     try:
         data = np.fromiter(values, dtype, size)
-    except NOT_A_FLOAT as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
     return Csr(data, indices, _ends(size) if size < 4096 else np.array([0, size], np.int64))
 
@@ -72,8 +71,7 @@ def check_finite(row: Csr) -> float:
 
 def as_row(x: Any) -> Array:
     """Return a row as an array of numbers."""
-    refuse_masked(x, "x")
     try:
-        return np.asarray(x, dtype=np.float64)
-    except NOT_A_FLOAT as error:
+        return np.asarray(unmasked(x), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None

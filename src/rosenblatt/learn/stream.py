@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.errors import InvalidInput
@@ -25,7 +24,7 @@ from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint
 from rosenblatt.learn.named_rows import NOT_FINITE, Columns, add_names, check_finite, is_dict, known_part, named_row
 from rosenblatt.learn.reserve import check_kind, growth, open_code
 from rosenblatt.learn.single import Journal, Single
-from rosenblatt.learn.touched import Undo, touched_part, touches_few
+from rosenblatt.learn.touched import Undo, stays_local, touched_part, touches_few
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import (
     Method,
@@ -253,7 +252,7 @@ class Stream:
         try:
             state.W[: shape[0], : shape[1]] = W / self.settings.rate_scale
             state.b[: shape[0]] = b / self.settings.rate_scale
-        except NOT_A_FLOAT as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
         if not all_finite(state):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
@@ -391,7 +390,7 @@ class Stream:
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
-        undo = Undo(self.state, table, local=(local := method.is_local(shown, self.state)))
+        undo = Undo(self.state, table, local=(local := stays_local(shown, method, self.state)))
         try:
             present_in_pieces(method, shown, self.state, table.entries)
         except BaseException:

@@ -46,8 +46,9 @@ class Arow(Method):
         """Whether the loops look at all problems of a feature at once: with a diagonal covariance."""
         return not self.full
 
-    def is_local(self, shown: Pass, state: GaussianWeights) -> bool:
-        """Return whether these rows change the weights of their own features only: not with a full covariance."""
+    @property
+    def local(self) -> bool:  # type: ignore[override]
+        """Whether an update changes the weights of the row's own features only: not with a full covariance."""
         return not self.full
 
     def check_state(self, state: GaussianWeights) -> None:

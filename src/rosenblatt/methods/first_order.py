@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.compiled.epochs import learn_plain_row, learn_row, run_epoch
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.verbs.learning import RATE, ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
+from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
 from rosenblatt.verbs.rows import Hyperplanes
 
 if TYPE_CHECKING:
@@ -142,17 +142,6 @@ class FirstOrder(Method):
             lag=np.zeros((problems, features if self.averaged else 0), order=order),
             lag_b=np.zeros(problems),
         )
-
-    def is_local(self, shown: Pass, state: Weights) -> bool:
-        """Return whether these rows change the weights of their own features only: unless a scale gets too small."""
-        if isinstance(self.penalty, NoPenalty):
-            return True
-        from rosenblatt.verbs.penalties import LEAST_SCALE
-
-        # The first rate is the largest.
-        eta = shown.eta if self.rate is None else RATE[type(self.rate)](self.rate, state.t + 1)
-        shrunk = np.maximum(0.0, 1.0 - eta * self.penalty.l2) ** shown.size
-        return bool((state.scale * shrunk > 2 * LEAST_SCALE).all())  # twice, as the loop rounds
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop, or its joint form."""

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
-from rosenblatt.data.numbers import NOT_A_FLOAT
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.storage.registry import expect
@@ -131,6 +130,7 @@ class Method:
     remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
     derived: ClassVar[bool] = False
+    local: ClassVar[bool] = True  # whether an update changes the weights of the row's own features only
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.
     state_class: ClassVar[type]
@@ -161,10 +161,6 @@ class Method:
     def trial_cost(self, entries: int, features: int, problems: int) -> int:
         """Return about how many numbers a trial reads, of a row of so many entries."""
         return entries * problems
-
-    def is_local(self, shown: Pass, state: Any) -> bool:
-        """Return whether these rows change the weights of their own features only."""
-        return True
 
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
@@ -275,7 +271,7 @@ def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Arr
         if w0.shape not in (wanted, wanted[1:]):
             raise ValueError(f"w0 has shape {w0.shape}")
         W0, b0 = np.broadcast_to(w0, wanted), np.broadcast_to(b0, wanted[:1])
-    except NOT_A_FLOAT as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"init is not a pair (w0, b0) with w0 of shape {wanted} and b0 of shape {wanted[:1]}: {error}."
         ) from None

@@ -31,6 +31,7 @@ class PNorm(Method):
     power: float
 
     derived: ClassVar[bool] = True
+    local: ClassVar[bool] = False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
     layout: ClassVar[Mapping[str, str]] = {
@@ -47,10 +48,6 @@ class PNorm(Method):
         """Raise a `Fault` unless a state from a file is sound."""
         super().check_state(state)
         expect(np.all(state.unit > 0), "the state has units that are not positive")
-
-    def is_local(self, shown: Pass, state: PNormWeights) -> bool:
-        """Return whether these rows change the weights of their own features only: no, the length of all changes."""
-        return False
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> PNormWeights:
         """Return zero weights; the loop computes their theta, as somebody may put others in their place."""

@@ -36,6 +36,7 @@ class Projected(Method):
     rule: AlmaRule | RommaRule
 
     derived: ClassVar[bool] = True
+    local: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
     layout: ClassVar[Mapping[str, str]] = {
         "W": "f pd",
@@ -51,10 +52,6 @@ class Projected(Method):
         super().check_state(state)
         expect(np.all(state.scale > 0), "the state has scales that are not positive")
         expect(np.all(state.corrections >= 0), "the state has had fewer than no corrections")
-
-    def is_local(self, shown: Pass, state: ProjectedWeights) -> bool:
-        """Return whether these rows change the weights of their own features only: no, all are projected."""
-        return False
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> ProjectedWeights:
         """Return zero weights; the loop computes their norm, as somebody may put others in their place."""

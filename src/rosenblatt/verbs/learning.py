@@ -4,7 +4,7 @@ A rule, a penalty, a rate and an average are NamedTuples, and the type of each c
 the perceptron's rule and whatever does nothing; `rules`, `penalties` and `averages` have the others.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,7 @@ overload(respond, jit_options=INLINED)(lambda rule, sign, margin, rows, i, trial
 # ------------------------------------------------------------------------------------------ rate: the learning rate
 
 
-RATE: dict[type, Any] = {ConstantRate: lambda rate, t: rate.eta}
+RATE = {ConstantRate: lambda rate, t: rate.eta}
 
 
 def rate_at(rate, t):
