@@ -7,7 +7,7 @@ import click
 import numpy as np
 import pytest
 
-from commands import mails, run
+from commands import mails, run, spawn
 from rosenblatt.cli.options import Columns, Range, plain, position_or_name
 
 
@@ -81,6 +81,14 @@ def test_what_is_written_to_a_pipe_or_a_device_goes_there(tmp_path, arguments):
     reader.join()
     assert found[0].count("\n") == 20
     assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
+def test_the_output_may_be_named_as_a_device(tmp_path):
+    data, model = mails(tmp_path / "mails.csv", 20), tmp_path / "m"
+    run("train", data, "--label", "kind", "--model", model, "--quiet")
+    for words in (("predict", model, data), ("convert", data, "--to", "jsonl", "--quiet")):
+        assert spawn(*words, "-o", "/dev/stdout").stdout.count("\n") == 20
 
 
 def test_a_cache_is_a_file(tmp_path):

@@ -65,11 +65,11 @@ def _written(output: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    target = os.path.realpath(output)
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "w", encoding="utf-8") as stream:
+    if os.path.exists(output) and not os.path.isfile(output):
+        with open(output, "w", encoding="utf-8") as stream:
             yield stream
         return
+    target = os.path.realpath(output)
     beside = os.path.join(os.path.dirname(target), f".rosenblatt-{secrets.token_hex(8)}.tmp")
     try:
         with open(beside, "x", encoding="utf-8") as stream:

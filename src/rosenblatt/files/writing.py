@@ -134,12 +134,12 @@ def _target(target: FilePath, binary: bool) -> Iterator[Any]:
     if isinstance(target, str) and target == STANDARD_INPUT:
         yield sys.stdout.buffer if binary else sys.stdout
         return
-    path = Path(os.path.realpath(target))
     kind: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
-    if can_be_read_once(path):
-        with open(path, "wb" if binary else "w", **kind) as file:
+    if can_be_read_once(target):
+        with open(target, "wb" if binary else "w", **kind) as file:
             yield file
         return
+    path = Path(os.path.realpath(target))
     part = path.parent / f".rosenblatt-{secrets.token_hex(8)}.part"
     try:
         file = open(part, "xb" if binary else "x", **kind)  # noqa: SIM115
