@@ -21,6 +21,21 @@ def pytest_configure(config):
             config.addinivalue_line("filterwarnings", f"ignore:{what} encountered:RuntimeWarning")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Let a file of tests that cannot be imported fail.
+
+    Examples of a module whose engine is not installed are left out, by an option of pyproject.toml. It would leave out
+    tests as well, since pytest looks for examples in them, too: a name that has moved would end them without a word.
+    """
+    option = collector.config.option
+    ignored, option.doctest_ignore_import_errors = option.doctest_ignore_import_errors, False
+    try:
+        return (yield)
+    finally:
+        option.doctest_ignore_import_errors = ignored
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of the real data sets; tests that need it are skipped, saying so, where it is absent."""

@@ -105,6 +105,19 @@ def test_every_folder_of_tests_is_a_package_or_says_what_it_holds():
     assert found <= packages | others, f"{sorted(found - packages - others)} mirror no package"
 
 
+def test_a_file_of_tests_that_cannot_be_imported_fails(tmp_path):
+    for name in ("pyproject.toml", "tests/conftest.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    (tmp_path / "tests" / "test_moved.py").write_text("from rosenblatt.jit import moved_elsewhere\n")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "engine.py").write_text("import an_engine_that_is_not_installed\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert "cannot import name 'moved_elsewhere'" in found
+    assert "1 skipped, 1 error" in found
+
+
 @modules
 def test_no_module_is_too_long(module):
     lines = len((SOURCE / module).read_text().splitlines())

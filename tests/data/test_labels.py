@@ -25,6 +25,7 @@ GOOD = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
         pd.Series(["x", "y", "x"], dtype="string"),
         pd.Series(["x", "y", "x"], dtype="category"),
         np.array(["one", "two"], dtype=object),
+        np.array(["two", "one"], dtype=np.dtypes.StringDType()),
     ],
     ids=repr,
 )

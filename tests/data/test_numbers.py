@@ -37,3 +37,17 @@ def test_a_whole_number_that_no_float_holds_is_not_real(value):
     assert is_too_large(value)
     assert not is_real(value)
     assert not is_too_large(10**300)
+
+
+def test_the_border_is_where_floats_end():
+    border = 2**1024 - 2**970
+    assert is_real(border - 1)
+    assert float(border - 1) == np.finfo(float).max
+    assert not is_real(border)
+    with pytest.raises(OverflowError):
+        float(border)
+
+
+def test_a_fraction_that_no_float_holds_is_not_real():
+    assert not is_real(Fraction(10**400, 3))
+    assert is_real(Fraction(10**400, 10**399))

@@ -100,6 +100,15 @@ def test_labels_of_any_type_come_back(y):
     assert model.decision_function([[9.0]])[0] > 0
 
 
+@pytest.mark.parametrize("model", [Perceptron(), KernelPerceptron(), MaximumMargin()], ids=str)
+def test_integers_and_truth_values_that_may_be_missing_are_no_floats(model):
+    X, large = [[0.0], [1.0], [2.0], [3.0]], [2**60, 2**60, 2**60 + 1, 2**60 + 1]
+    for y in (pd.Series(large, dtype="Int64"), pd.array([False, False, True, True], dtype="boolean"), pl.Series(large)):
+        classes = clone(model).fit(X, y).classes_
+        assert classes.tolist() == sorted(set(y))
+        assert classes.dtype.kind in "ib"
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_keep_their_feature_names(frame):
     X = frame({"length": [0.0, 1.0, 2.0, -1.0], "width": [1.0, 0.0, 1.0, 0.0]})

@@ -146,3 +146,8 @@ def test_values_are_kept_in_the_narrowest_type_that_holds_them():
     for values, dtype in [([1, 255], "u1"), ([1, 256], "u2"), ([-1, 70000], "i4"), ([0.5, 1], "f4"), ([0.1], "f8")]:
         assert cache._narrowed(np.array(values, float), cache.NARROW).dtype == dtype
     assert cache._narrowed(np.array([-0.0, 1.0]), cache.NARROW).dtype == "f4"
+
+
+def test_a_cache_never_takes_the_place_of_what_is_read(path):
+    with pytest.raises(InvalidInput, match="is one of the files that are read"):
+        open_source(path, cache=path.parent / "." / path.name)

@@ -149,3 +149,11 @@ def test_real_tables_are_read(real_data):
     for name, shape in {"sonar.csv": (208, 60), "wine.csv": (178, 13), "ionosphere.csv": (351, 34)}.items():
         (chunk,) = open_source(real_data / "uci" / name)
         assert chunk.table.shape == shape
+
+
+def test_a_header_with_a_name_twice_is_told_and_not_read_as_a_row(tmp_path):
+    (tmp_path / "a.csv").write_text("size,size,kind\n1,2,a\n3,4,b\n")
+    with pytest.raises(InvalidInput, match="two columns of one name: size, size, kind"):
+        open_source(tmp_path / "a.csv")
+    (tmp_path / "votes.csv").write_text("left,n,y,y\nright,y,y,n\nleft,n,n,y\n")  # no header, and values twice
+    assert sum(chunk.label.size for chunk in open_source(tmp_path / "votes.csv", label=0)) == 3

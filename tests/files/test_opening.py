@@ -142,6 +142,28 @@ def pipe(monkeypatch):
         stream.close()
 
 
+LONG = "many words of a long text " * 6_000
+LONG_LINES = {
+    "wide.csv": ",".join(f"gene{j}" for j in range(20_000)) + ",y\n" + (",".join(["1.5"] * 20_000) + ",0\n") * 12,
+    "long.csv": "kind,text\n" + "".join(f'{"ab"[k % 2]},"{LONG}, {k}"\n' for k in range(12)),
+    "long.txt": "".join(f"{'ab'[k % 2]}\t{LONG} {k}\n" for k in range(12)),
+    "long.jsonl": "".join(f'{{"text": "{LONG} {k}", "label": "{"ab"[k % 2]}"}}\n' for k in range(12)),
+}
+
+
+@pytest.mark.parametrize("name", LONG_LINES)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+@pytest.mark.parametrize("piped", [False, True], ids=["file", "pipe"])
+def test_lines_that_are_longer_than_a_sample_are_read(file, pipe, name, pack, piped):
+    packed, kind = pack(LONG_LINES[name].encode()), name.partition(".")[2].replace("txt", "text")
+    path = file(name, packed)
+    if piped:
+        pipe(packed)
+    with open_source("-" if piped else path, format=kind) as source:
+        assert sum(chunk.table.shape[0] for chunk in source) == 12
+        assert source.n_features == (20_000 if name == "wide.csv" else 1 << 18)
+
+
 @pytest.mark.parametrize("packing", [bytes, gzip.compress])
 def test_standard_input_is_read_once(pipe, file, packing):
     pipe(packing(SVMLIGHT.encode()))
@@ -151,6 +173,38 @@ def test_standard_input_is_read_once(pipe, file, packing):
         assert source.progress().bytes_total is None
         with pytest.raises(InvalidInput, match="only once"):
             list(source)
+
+
+@pytest.fixture
+def named_pipe(tmp_path):
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    threads = []
+
+    def make(name, content):
+        os.mkfifo(tmp_path / name)
+        threads.append(threading.Thread(target=(tmp_path / name).write_bytes, args=[content]))
+        threads[-1].start()
+        return tmp_path / name
+
+    yield make
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("packing", [bytes, gzip.compress])
+def test_a_pipe_with_a_name_is_read_from_its_start(named_pipe, file, packing):
+    """As a shell makes them for <(command); the sample at the start was lost, where the pipe was opened again."""
+    text = "a,b,y\n" + "".join(f"{i},{i / 7},{i % 2}\n" for i in range(20_000))
+    with open_source(named_pipe("pipe", packing(text.encode()))) as source:
+        assert content(source) == read(file("n.csv", text))
+        assert not source.again
+
+
+def test_two_pipes_are_refused(named_pipe, tmp_path):
+    os.mkfifo(tmp_path / "one")
+    with pytest.raises(InvalidInput, match="one and - are standard input or pipes, of which one can be read"):
+        open_source([tmp_path / "one", "-"])
 
 
 def test_standard_input_is_read_again_from_a_cache(pipe, tmp_path):

@@ -31,3 +31,10 @@ def test_faulty_lines_are_told_or_skipped(tmp_path):
     records = Records(open_source(tmp_path / "a.csv", on_error="skip"))
     assert list(records) == [{"a": 1, "b": 2, "y": 0}, {"a": 5, "b": 6, "y": 1}]
     assert records.skipped == 1
+
+
+def test_a_field_may_be_longer_than_the_csv_module_allows(tmp_path):
+    text = "word " * 40_000
+    (tmp_path / "a.csv").write_text("label,text\n" + f'spam,"{text}"\nham,"short"\n' * 5)
+    records = list(Records(open_source(tmp_path / "a.csv")))
+    assert [len(record["text"]) for record in records] == [200_000, 5] * 5

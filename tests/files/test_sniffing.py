@@ -3,6 +3,7 @@
 import pytest
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.opening import open_source
 from rosenblatt.files.sniffing import format_by_name, label_type, recognise
 
 
@@ -55,3 +56,17 @@ def test_names_and_labels():
     assert label_type([b"1", b" -2.5", b""], "auto") == "number"
     assert label_type([b"1", b"x"], "auto") == "text"
     assert label_type([b"1"], "text") == "text"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a,y\n1,0\n2,1\n".encode("utf-16"), "is text in UTF-16. Save it as UTF-8"),
+        (b"a,y\r1,0\r2,1\r", "has lines that end in a carriage return alone."),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a"])
+def test_texts_that_no_reader_takes_are_told(tmp_path, content, sentence, name):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInput, match=sentence):
+        open_source(tmp_path / name)

@@ -1,6 +1,9 @@
 """Every format is converted to every other and back, as far as both can hold it."""
 
 import itertools
+import os
+import sys
+import threading
 
 import pytest
 
@@ -112,3 +115,20 @@ def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
         convert(tmp_path / "a.svm", tmp_path / "missing" / "b.vw")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svm", "m.csv"]
     assert "parquet" in WRITTEN
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipes_are_converted(tmp_path):
+    for name in ("one", "two"):
+        os.mkfifo(tmp_path / name)
+        threading.Thread(target=(tmp_path / name).write_text, args=["a,y\n1,0\n2,1\n"]).start()
+    assert convert([tmp_path / "one", tmp_path / "two"], tmp_path / "both.jsonl").rows == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others on Windows")
+def test_who_may_read_a_new_file_may_read_a_converted_one(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,0\n2,1\n")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "b.jsonl")
+    convert(tmp_path / "a.csv", tmp_path / "link.jsonl")
+    assert (tmp_path / "b.jsonl").stat().st_mode == (tmp_path / "a.csv").stat().st_mode
+    assert (tmp_path / "link.jsonl").is_symlink()

@@ -8,10 +8,12 @@ import inspect
 import re
 import warnings
 from contextlib import suppress
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.linear_model
@@ -59,6 +61,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((30, 4))
 Y = (X[:, 0] > 0).astype(int)
+HUGE = 10**400
+MASKED = np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) == 0)
 NAMES = np.array(["no", "yes"], dtype=object)[Y]
 MIXED = np.array([1 if v else "a" for v in Y], dtype=object)
 SEED = "it must be a whole number from 0 to 4294967295, a numpy.random.RandomState or None."
@@ -203,6 +207,57 @@ CALLS = {
         (lambda at: weighed({0: np.inf, 1: 1}), f"has weights that are negative, not finite, or all zero. {WEIGHTS}"),
         (lambda at: weighed({0: "a", 1: 1}), "has a weight that is not a number (could not convert string to float"),
         (lambda at: Perceptron(class_weight="balanced").partial_fit(X, Y), "Compute the weights yourself"),
+    ],
+    "numbers that no float can hold": [
+        (lambda at: weighed({0: HUGE}), "has a weight that is not a number (int too large to convert to float)."),
+        (lambda at: fit([[HUGE], [1]], [0, 1]), "which is not a number (int too large to convert to float)."),
+        (lambda at: fit([[Fraction(HUGE)], [1]], [0, 1]), "which is not a number (integer division result too large"),
+        (lambda at: fit(pd.DataFrame({"size": [HUGE, 1]}), [0, 1]), "The column 'size' of X has 10"),
+        (lambda at: at.model.predict([[HUGE] * 4]), "which is not a number (int too large to convert to float)."),
+        (lambda at: train([[HUGE], [1]], [0, 1]), "which is not a number (int too large to convert to float)."),
+        (
+            lambda at: Perceptron().fit(X, Y, sample_weight=[HUGE] * 30),
+            "sample_weight cannot be read as numbers (int too large",
+        ),
+        (lambda at: AdalineRegressor().fit(X, [HUGE] * 30), "y cannot be read as numbers (int too large"),
+        (lambda at: Perceptron(init=([HUGE] * 4, 0)).fit(X, Y), "init is not a pair (w0, b0)"),
+        (lambda at: Perceptron().learn_one({"size": HUGE}, 1), "x has a value that is not a number (int too large"),
+        (lambda at: Perceptron().learn_one([HUGE], 1), "int too large to convert to float"),
+        (lambda at: with_weights(HUGE).predict(X), "coef_ or intercept_ has values that are not numbers (int too"),
+        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
+        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
+        (lambda at: train(X, Y, eta=Fraction(1, HUGE)), "a positive number"),
+        (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is not possible: pass 2 weights from 0"),
+        (lambda at: bounds.from_start([HUGE], [1], 1, 1), "start cannot be read as numbers (int too large"),
+        (lambda at: KernelPerceptron(kernel=lambda a, b: HUGE).fit(X, Y), "is not a number (int too large"),
+    ],
+    "values that are missing, or yet to come": [
+        (lambda at: fit(MASKED), "Input X contains NaN (row 0, column 0). Remove such rows or fill them in"),
+        (lambda at: certify(MASKED, Y), "Input X contains NaN"),
+        (lambda at: verify(at.certificate, MASKED, Y), "Input X contains NaN"),
+        (lambda at: train(MASKED, Y), "Input X contains NaN (row 0, column 0)."),
+        (lambda at: at.model.predict(MASKED), "Input X contains NaN (row 0, column 0)."),
+        (lambda at: Perceptron().learn_one(MASKED[0], 1), "contains NaN"),
+        (lambda at: fit(X, np.ma.masked_equal(Y, 1)), "Input y contains NaN (row"),
+        (lambda at: Perceptron().fit(X, Y, sample_weight=abs(MASKED)[:, 0]), "that are negative or not finite."),
+        (lambda at: fit(pl.DataFrame(X).lazy()), "whose rows are yet to be computed. Pass X.collect()."),
+    ],
+    "another kernel than before": [
+        (lambda at: other_kernel("rbf", "precomputed").predict(X), "kernel='precomputed' is not what the model was"),
+        (lambda at: other_kernel("linear", "rbf").predict(X), "fitted with, 'linear'. Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", np.dot).predict(X), "kernel='a function' is not what the model was fitted"),
+        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
+        (
+            lambda at: KernelPerceptron().fit(X, np.arange(30) % 4).set_params(multiclass="ovo").predict(X),
+            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
+        ),
+        (
+            lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),
+            "warm_start continues with 4 features, but X has 2. Fit anew.",
+        ),
+        (lambda at: KernelPerceptron().fit(X, Y).partial_fit(X, Y.astype(str)), "Convert y to the same kind."),
+        (lambda at: KernelPerceptron().partial_fit(X, Y, ["a", "b"]), "Convert y to the same kind."),
     ],
     "schedules": [
         (lambda at: Perceptron(schedule=lambda epoch: 0).fit(X, Y), "The schedule returned 0 for epoch 1"),
@@ -399,6 +454,10 @@ CALLS = {
         (lambda at: save(at.model, None), "None is neither a path nor a file object. Give the name of a file."),
         (lambda at: load(None), "None is not a path, bytes or a file object. Give a model file."),
         (lambda at: at.certificate.save(at.folder), "is a directory. Give the name of a file in it."),
+        (
+            lambda at: save(fit(X, np.array(["2020", "2021"], dtype="M8[D]")[Y]), at.folder / "x"),
+            "classes_ are not labels that files hold. Fit with numbers or texts, such as str(label).",
+        ),
         (lambda at: save(object(), at.folder / "x"), "An object of type object cannot be saved: files hold ALMA"),
         (lambda at: save(sklearn.linear_model.Perceptron(), at.folder / "x"), "of type Perceptron cannot be saved"),
         (lambda at: load(at.folder / "text"), "Pass a file that rosenblatt.save wrote, whole and unchanged."),
@@ -448,6 +507,16 @@ def fit(X, y=Y):
 
 def weighed(class_weight):
     return Perceptron(class_weight=class_weight).fit(X, Y)
+
+
+def with_weights(value):
+    model = Perceptron().fit(X, Y)
+    model.coef_ = np.array([[value, 1, 2, 3]], dtype=object)
+    return model
+
+
+def other_kernel(before, after, **options):
+    return KernelPerceptron(kernel=before, **options).fit(X, Y).set_params(kernel=after)
 
 
 def warm_start_on_other_classes():

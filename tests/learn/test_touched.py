@@ -10,7 +10,9 @@ from sklearn.base import clone
 from members import STREAMS
 from rosenblatt import AveragedPerceptron, Perceptron, SoftMargin
 from rosenblatt.data.table import as_table
-from rosenblatt.learn.touched import Undo, touched_part, touches_few
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.learn.touched import Undo, stays_local, touched_part, touches_few
+from rosenblatt.methods.method import Pass, new_counts
 
 FEATURES = 1 << 18
 DERIVED = [
@@ -95,6 +97,20 @@ def test_the_part_that_rows_touch_keeps_their_values():
     assert (state.W[:, columns] == part.W).all()
     assert (part.lag == state.lag[:, columns]).all()
     assert part.b is state.b
+
+
+@pytest.mark.parametrize("penalty", ["l2", "elasticnet"])
+def test_a_penalty_reaches_all_weights_where_the_scale_gets_too_small(penalty):
+    X, y = text(40, 4, 2, features=50)
+    stream = Perceptron(penalty=penalty, alpha=0.5).partial_fit(X, y)._stream
+    none, label = np.empty(0, np.int32), y.astype(np.int32)
+    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    shown = Pass(as_table(X).rows, task, none, none, np.arange(1), 1.0, new_counts(1), False)
+    stream.state.scale[:] = 1.0
+    few = shown._replace(order=np.arange(10, dtype=np.int32))
+    assert stays_local(few, stream.settings.method, stream.state)  # 2^-10 is more than 1e-9
+    assert not stays_local(shown, stream.settings.method, stream.state)  # 2^-40 is less
+    assert stays_local(shown, Perceptron().partial_fit(X, y)._stream.settings.method, stream.state)
 
 
 @pytest.mark.parametrize("dense", [True, False])

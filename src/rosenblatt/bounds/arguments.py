@@ -61,7 +61,7 @@ def as_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return values as a vector of finite floats; raise `InvalidInput` if they are not one."""
     try:
         vector = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} cannot be read as numbers ({error}). Pass one row of numbers.") from None
     if vector.ndim != 1 or not np.isfinite(vector).all():
         raise InvalidInput(f"{name} has shape {vector.shape} or values that are not finite. Pass one row of numbers.")

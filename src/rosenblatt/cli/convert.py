@@ -9,6 +9,7 @@ import click
 from rosenblatt.cli.options import (
     FORMATS,
     Sections,
+    check_targets,
     files_argument,
     input_options,
     note,
@@ -34,6 +35,7 @@ def convert(files: tuple[str, ...], **options: Any) -> None:
     from rosenblatt.files.writing import convert as write
 
     output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")
+    check_targets(files, output=output)
     written = write(list(files), output, to=to, **take_input(options))
     skipped = f", {count(written.skipped, 'line')} left out" if written.skipped else ""
     rows = f"{count(written.rows, 'row')} {'is' if written.rows == 1 else 'are'}"

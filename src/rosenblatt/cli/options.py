@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -233,6 +235,22 @@ reuse_options = together(_on_error, _threads, _chunk_bytes)
 
 quiet_option = option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 json_option = option("--json", "as_json", is_flag=True, help="Print results as JSON.")
+
+
+def check_targets(read: Iterable[str | None], **written: str | None) -> None:
+    """Raise an error before the work if a file would be written over one that is read, or over another."""
+    taken = {os.path.realpath(name): name for path in read if path for name in (glob.glob(path) or [path])}
+    for option, path in written.items():
+        if path is None or path == "-":
+            continue
+        before = taken.setdefault(os.path.realpath(path), f"--{option}")
+        if before.startswith("--"):
+            if before != f"--{option}":
+                raise click.UsageError(f"{before} and --{option} are one file, {path}. Name two.")
+        else:
+            raise click.UsageError(f"--{option} would write over {before}, which is read. Name another file.")
+
+
 files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")

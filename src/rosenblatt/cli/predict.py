@@ -14,6 +14,7 @@ import click
 
 from rosenblatt.cli.options import (
     Sections,
+    check_targets,
     files_argument,
     matrix_of,
     open_like,
@@ -48,6 +49,7 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")
     labels = "none" if options.pop("no_labels") else "optional"
     output = options.pop("output")
+    check_targets((*files, model), output=output)
     loaded = load_linear(model)
     with open_like(loaded, files, labels=labels, **options) as source, _written(output) as stream:
         for chunk in source:
@@ -58,10 +60,14 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
 
 @contextmanager
 def _written(output: str) -> Iterator[TextIO]:
-    """Open a file that appears whole or not at all, or the standard output."""
+    """Open a file that appears whole or not at all, or the standard output; a device or a pipe as it is."""
     if output == "-":
         yield sys.stdout
         sys.stdout.flush()
+        return
+    if os.path.exists(output) and not os.path.isfile(output):
+        with open(output, "w", encoding="utf-8") as stream:
+            yield stream
         return
     target = os.path.realpath(output)
     beside = os.path.join(os.path.dirname(target), f".rosenblatt-{secrets.token_hex(8)}.tmp")

@@ -10,6 +10,7 @@ import click
 
 from rosenblatt.cli.options import (
     Sections,
+    check_targets,
     files_argument,
     input_options,
     json_option,
@@ -100,6 +101,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     from rosenblatt.separability.certify import certify as decide
 
     output, limit = options.pop("output"), options.pop("time_limit")
+    check_targets((*files, options["model"]), output=output)
     X, y, _ = read_all(files, options.pop("model"), options)
     found = decide(X, y, margin=not options["no_margin"], exact=options["exact"], time_limit=limit)
     if output is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import Sections, files_argument, input_options, note, option, quiet_option
+from rosenblatt.cli.options import Sections, check_targets, files_argument, input_options, note, option, quiet_option
 from rosenblatt.cli.proofs import read_all
 from rosenblatt.cli.training import member_options, members, take_member
 
@@ -79,6 +79,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--test and --holdout are two ways to evaluate. Choose one.")
     if test == "-":
         raise click.UsageError("--test reads its file twice. Pass a file, not standard input.")
+    check_targets((*files, test), output=output)
     estimator = _estimator(options)
     given = dict(options)
     X, y, names = read_all(files if test is None else (*files, test), None, options)

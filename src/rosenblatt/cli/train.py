@@ -14,6 +14,7 @@ import click
 
 from rosenblatt.cli.options import (
     Sections,
+    check_targets,
     files_argument,
     input_options,
     json_option,
@@ -103,6 +104,8 @@ def train(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
+    written = {name: options[name] for name in ("model", "cache", "checkpoint")}
+    check_targets((*options["files"], options["validation"]), **written)
     _check_target(options["model"])
     if wants_shards(options):
         context.exit(train_on_shards(options))

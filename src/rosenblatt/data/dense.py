@@ -39,6 +39,12 @@ def refuse_kind(dtype: Any, what: str) -> None:
         raise InvalidInput(f"{what} has dtype {dtype}. {DATE_REMEDY}")
 
 
+def unmasked(values: Any) -> Any:
+    """Return an array with NaN where values are masked, which are missing ones; anything else as it is."""
+    masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+    return values.astype(object).filled(np.nan) if masked else values
+
+
 def readable(X: Any) -> Any:
     """Return dense rows that can be read as numbers: frames and arrays as they are, anything else as an array.
 
@@ -76,7 +82,7 @@ def _read(values: Array) -> Array:
 
 def _as_array(X: Any) -> Array:
     try:
-        return np.asarray(X)
+        return np.asarray(unmasked(X))
     except (TypeError, ValueError) as error:
         lengths = sorted({len(row) for row in X if hasattr(row, "__len__")}) if hasattr(X, "__iter__") else []
         fault = f"its rows have from {lengths[0]} to {lengths[-1]} values" if len(lengths) > 1 else str(error)

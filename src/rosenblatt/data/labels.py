@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.dense import unmasked
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
@@ -25,11 +26,12 @@ def check_column(y: Any, n_samples: int) -> Array:
         If there is not one value for each row, or one is missing, or texts are mixed with numbers.
     """
     try:
-        values = np.asarray(y)
+        values = np.asarray(unmasked(y))
     except ValueError as error:
         raise InvalidInput(
             f"y cannot be read as one label for each row: {error}. Pass a flat list of labels."
         ) from None
+    values = values.astype(object) if values.dtype.kind == "T" else values  # texts that may be missing
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -121,8 +123,8 @@ def as_weights(sample_weight: Any, n_samples: int) -> Array:
     if sample_weight is None:
         return np.empty(0)
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        weight = np.asarray(unmasked(sample_weight), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"sample_weight cannot be read as numbers ({error}). Pass one number for each row."
         ) from None

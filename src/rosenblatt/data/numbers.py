@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-# Integers from here on are too large for a float.
-TOO_LARGE = 1 << 1024
+# Integers from here on are too large for a float: they would be rounded to the next power of two.
+TOO_LARGE = (1 << 1024) - (1 << 970)
 
 
 def is_real(value: Any) -> bool:
@@ -19,8 +20,8 @@ def is_real(value: Any) -> bool:
 
 
 def is_too_large(value: Any) -> bool:
-    """Return whether a value is an integer of so many digits that no float can hold it."""
-    return isinstance(value, int) and not -TOO_LARGE < value < TOO_LARGE
+    """Return whether a value is an integer or a fraction so large that no float can hold it."""
+    return isinstance(value, int | Fraction) and not -TOO_LARGE < value < TOO_LARGE
 
 
 def is_truth(value: Any) -> bool:

@@ -31,7 +31,7 @@ def as_targets(y: Any) -> Array:
     if values.dtype.kind in "OUS":
         try:
             values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(
                 f"y cannot be read as numbers ({error}). A regression needs numbers; for classes use Adaline."
             ) from None

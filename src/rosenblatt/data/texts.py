@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 
 def check_frame(X: Any) -> None:
     """Raise an error for the first column of a data frame that is not one of numbers."""
+    if hasattr(X, "collect"):
+        raise InvalidInput(f"X is a {type(X).__name__}, whose rows are yet to be computed. Pass X.collect().")
     for number, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         if getattr(dtype, "kind", "O") not in "fiub":
             column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]
@@ -29,10 +31,10 @@ def read_values(values: Array, names: Any = None) -> Array:
     """Return texts and objects as numbers, or raise an error that names the first that is none."""
     try:
         return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         where, value = _first_fault(values, names)
         kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
-        detail = f" ({error})" if isinstance(error, TypeError) else ""
+        detail = "" if isinstance(error, ValueError) else f" ({error})"
         raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
 
 
@@ -43,7 +45,7 @@ def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
         for value in columns[:, number].tolist():
             try:
                 float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 name = "X" if values.ndim == 1 else f"Column {number} of X"
                 return name if names is None else f"The column {shown(names[number])} of X", value
     return "X", values.ravel()[0]

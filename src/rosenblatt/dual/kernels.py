@@ -329,7 +329,7 @@ def _as_numbers(answer: Any, what: str) -> Array:
         if K.dtype.kind == "c":
             raise InvalidInput(f"The kernel gave {what} in complex numbers. A similarity is a real number.")
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"The kernel must give {what}, but what it gave is not a number ({error}).") from None
     if not np.isfinite(K).all():
         raise InvalidInput(f"The kernel gave {what} that is NaN or infinite. A similarity is a finite number.")

@@ -16,12 +16,12 @@ from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
-from rosenblatt.estimators.base import all_or_nothing
+from rosenblatt.estimators.base import all_or_nothing, same_width
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
 from rosenblatt.estimators.rates import check_rates
-from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
+from rosenblatt.estimators.streamed import FromStream, chunk_record
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.reasons import REGRESSION
 from rosenblatt.learn.record import Recorder, Recording
@@ -165,7 +165,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
             table = with_own_indices(table)
         task = regression_task(as_targets(y), weight, settings.bias)
         if warm:
-            same_features(table, self._stream)
+            same_width(table.shape[1], self._stream.n_features)
             self._stream.reconfigure(settings)
             state = copy_state(self._stream.state)
         else:

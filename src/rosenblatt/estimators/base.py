@@ -65,7 +65,10 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     if not reset:
         _check_width(estimator, X)
     if y is not UNCHECKED and y is not None:  # of None scikit-learn's checks want to hear in its own words
-        check_column(y, X.shape[0])
+        values = check_column(y, X.shape[0])
+        # Of integers and truth values of pandas, which may be missing, scikit-learn would make floats.
+        if not isinstance(kind := getattr(y, "dtype", values.dtype), np.dtype) or kind.kind == "T":
+            y = values
     if options.get("ensure_all_finite") is False and _need_no_change(estimator, X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -127,6 +130,14 @@ def same_classes(classes: Array, known: Array) -> None:
         raise InvalidInput(
             f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
             "Fit a fresh estimator, or use partial_fit, which takes new classes."
+        )
+
+
+def same_width(width: int | None, known: int | None) -> None:
+    """Raise an error if a warm start would have to learn from rows of another length."""
+    if width != known:
+        raise InvalidInput(
+            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit anew."
         )
 
 

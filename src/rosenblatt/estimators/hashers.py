@@ -292,7 +292,7 @@ def _plain(value: Any) -> Any:
         return value or None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return str(value)
     return None if np.isnan(number) else number
 

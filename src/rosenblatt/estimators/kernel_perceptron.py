@@ -38,6 +38,7 @@ from rosenblatt.estimators.base import (
     choose_aggregate,
     labels_of,
     same_classes,
+    same_width,
     validated,
 )
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -48,7 +49,7 @@ from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, make_task
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.record import Recording
-from rosenblatt.learn.reserve import growth, open_code
+from rosenblatt.learn.reserve import check_kind, growth, open_code
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
@@ -97,6 +98,7 @@ class _Fitted(ClassifierMixin, EpochLearner):
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
+    _way: dict[str, str]  # the parameters that say what the expansion means, as they were
 
 
 class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
@@ -174,7 +176,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
-    derived = ("_form", "dual_coef_", "support_", "support_vectors_")
+    derived = ("_form", "_way", "dual_coef_", "support_", "support_vectors_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,11 +210,26 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _settle_kernel(self, objects: Objects) -> None:
         """Find out what the first rows decide: gamma, and which form a function has."""
+        for name in ("gamma_", "_form"):
+            self.__dict__.pop(name, None)
         if callable(self.kernel):
             self._form = type(from_function(self.kernel, objects))
         elif self.kernel in WITH_WIDTH:
             default: float | str = 1.0 if self.kernel == "poly" else "scale"
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
+
+    def _meaning(self) -> dict[str, str]:
+        """Return the parameters that say what an expansion means."""
+        return {"kernel": "a function" if callable(self.kernel) else self.kernel, "multiclass": self.multiclass}
+
+    def _check_way(self) -> None:
+        """Raise an error if what was learned would now mean something else."""
+        for name, value in self._meaning().items():
+            before = self.__dict__.get("_way", {}).get(name, value)
+            if value != before and (name == "kernel" or self.classes_.size > 2):
+                raise InvalidInput(
+                    f"{name}={value!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
+                )
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -279,10 +296,12 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:
         """Return what to learn, and the classes."""
         self._check_parameters()
+        warm, width = self.warm_start and "_expansion" in self.__dict__, getattr(self, "n_features_in_", None)
         objects, y, matrix = self._objects(X, y, reset=True)
         classes, label = labels_of(y, objects.shape[0])
-        warm = self.warm_start and "_expansion" in self.__dict__
         if warm:
+            self._check_way()
+            same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
         else:
             self._settle_kernel(objects)
@@ -340,10 +359,14 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         self._check_parameters()
         first = "_expansion" not in self.__dict__
+        if not first:
+            self._check_way()
         objects, y, _ = self._objects(X, y, reset=first)
         found, number = as_labels(y, objects.shape[0])
-        expected = [] if classes is None else [as_classes(classes)]
-        seen = np.unique(np.concatenate([*([] if first else [self.classes_]), *expected, found]))
+        expected = [*([] if first else [self.classes_]), *([] if classes is None else [as_classes(classes)])]
+        for one in expected:
+            check_kind(found, one)
+        seen = np.unique(np.concatenate([*expected, found]))
         label = np.searchsorted(seen, found).astype(np.int32)[number]
         if first:
             self._settle_kernel(objects)
@@ -420,6 +443,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
+        self._way = self._meaning()
         known = self._known(self.classes_)
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
@@ -463,6 +487,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
+        self._check_way()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
         default = self.aggregate or ("average" if "average" in possible else "last")
         chosen = choose_aggregate(aggregate, method, default, possible)

@@ -22,12 +22,12 @@ from rosenblatt.data.survey import Survey, column_sizes, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes, same_width
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.linear_parameters import LinearMember, check_parameters
 from rosenblatt.estimators.padding import check_padding
 from rosenblatt.estimators.scale import warn_of_scale
-from rosenblatt.estimators.streamed import FromStream, chunk_record, same_features
+from rosenblatt.estimators.streamed import FromStream, chunk_record
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.in_memory import Job, Validation, run
@@ -276,7 +276,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         explicit = coef_init is not None or intercept_init is not None
         if warm:
             same_classes(classes, self.classes_)
-            same_features(table, self._stream)
+            same_width(table.shape[1], self._stream.n_features)
             self._stream.reconfigure(self._settings())
             state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:

@@ -108,7 +108,7 @@ def real(
     def accepts(value: Any) -> bool:
         if value is None or isinstance(value, str):
             return optional if value is None else value in words
-        return is_real(value) and inside(value)
+        return is_real(value) and inside(float(value))
 
     kind = ", ".join(["float", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number

@@ -22,17 +22,9 @@ from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Counts
-from rosenblatt.words import count, listed
+from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]
-
-
-def same_features(table: Table, stream: Stream) -> None:
-    """Raise an error if a warm start would have to weigh other features."""
-    if table.shape[1] != stream.n_features:
-        raise InvalidInput(
-            f"warm_start continues with {count(stream.n_features, 'feature')}, but X has {table.shape[1]}. Fit anew."
-        )
 
 
 def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, words: Words, seconds: float) -> Run:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.dense import unmasked
 from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
@@ -90,7 +91,7 @@ def _frame_columns(X: Any) -> list[Array] | None:
 def _array(X: Any) -> Array:
     """Return X as an array, of objects where NumPy would round a list of mixed numbers."""
     try:
-        values = np.asarray(X)
+        values = np.asarray(unmasked(X))
     except ValueError as error:
         raise InvalidInput(f"X cannot be read as a table of numbers: {error}. Pass rows of one length.") from None
     if not hasattr(X, "dtype") and values.dtype == np.float64 and (np.abs(values) >= LARGEST_SAFE_INTEGER).any():

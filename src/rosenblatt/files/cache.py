@@ -59,6 +59,8 @@ class Cache:
 
     def __init__(self, path: FilePath, most: int, digest: str) -> None:
         self.path, self.most, self.digest = Path(path), as_count("cache_bytes", most), digest
+        if self.path.exists() and not self.path.is_file():
+            raise InvalidInput(f"cache={str(path)!r} is a folder, a device or a pipe. Give the name of a file.")
         self.given_up, self.bytes_read, self.size = "", 0, 0
         self._index: dict[str, Any] | None = None
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):

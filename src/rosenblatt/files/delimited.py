@@ -6,11 +6,14 @@ sparse rows of hashed (or named) columns. A missing number is 0, and a missing c
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from operator import contains
 from typing import Any
 
 import numpy as np
@@ -46,20 +49,28 @@ COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight
 # ----------------------------------------------------------------------------------------------------------- deciding
 
 
+@contextlib.contextmanager
+def long_fields() -> Iterator[None]:
+    """Let the csv module read fields of any length: a text may have more than the 131,072 characters of its limit."""
+    limit = csv.field_size_limit((1 << 31) - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
 def _records(sample: bytes, delimiter: str, quotes: bool) -> list[list[str]]:
     """Return the first records of a sample that are whole."""
     text = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
     found: list[list[str]] = []
-    try:
+    with long_fields(), contextlib.suppress(csv.Error):
         for record in reader:
             if record:
                 found.append(record)
             if len(found) > SAMPLE_LINES:
                 break
-    except csv.Error:
-        pass
     whole = len(found) > SAMPLE_LINES or text.endswith(("\n", "\r"))
     return found if whole or len(found) == 1 else found[:-1]
 
@@ -91,17 +102,16 @@ def _is_name(field: str) -> bool:
 def _has_header(records: list[list[str]]) -> bool:
     """Return whether the first record looks like names of columns."""
     first, rest = records[0], records[1:]
-    if len(set(first)) < len(first):
-        return False
-    if any(field.strip().lower() in COMMON_NAMES for field in first):
+    unique = len(set(first)) == len(first)
+    if unique and any(field.strip().lower() in COMMON_NAMES for field in first):
         return True
     if not all(map(_is_name, first)):
         return False
-    columns = zip(*(record for record in rest if len(record) == len(first)), strict=True)
+    columns = list(zip(*(record for record in rest if len(record) == len(first)), strict=True))
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     if "number" in kinds:
         return True
-    return bool(rest) and all(field not in {r[k] for r in rest if len(r) > k} for k, field in enumerate(first))
+    return unique and bool(columns) and not any(map(contains, columns, first))
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
@@ -113,7 +123,10 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     header = _has_header(records) if opening.header == "auto" else opening.header
     names = [field.strip() for field in records[0]] if header else [str(k) for k in range(len(records[0]))]
     if len(set(names)) < len(names):
-        raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
+        raise InvalidInput(
+            f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one, or "
+            "say that there is no header."
+        )
     rows = [record for record in records[int(header) :] if len(record) == len(names)]
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     kinds = [kind_of([_value(field) for field in column]) for column in columns]

@@ -27,8 +27,16 @@ from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_ro
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
-from rosenblatt.files.sniffing import SAMPLE_BYTES, Sample, recognise
-from rosenblatt.files.source import STANDARD_INPUT, FilePath, StandardInput, open_raw, open_unpacked, unpacked_start
+from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, check_text, recognise
+from rosenblatt.files.source import (
+    STANDARD_INPUT,
+    FilePath,
+    StandardInput,
+    can_be_read_once,
+    open_raw,
+    open_unpacked,
+    unpacked_start,
+)
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -153,6 +161,8 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
         parser.adapt(Sample(inputs.sample(), inputs.paths[0]))
     source = FileSource(inputs, parser, opening)
     if opening.cache is not None:
+        if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
+            raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
         source.cache = Cache(opening.cache, opening.cache_bytes, source.digest())
     return source
 
@@ -167,6 +177,7 @@ class Inputs:
     ----------
     paths : list of path-like
     standard_input : StandardInput, or None
+        What "-" among the paths stands for.
     """
 
     def __init__(self, paths: FilePath | Sequence[FilePath]) -> None:
@@ -174,17 +185,30 @@ class Inputs:
         self.paths = [path for one in given for path in _expanded(one)]
         if not self.paths:
             raise InvalidInput("There is no file to read. Pass at least one path.")
-        if self.paths.count(STANDARD_INPUT) > 1:
-            raise InvalidInput("Standard input was named twice. It can be read only once.")
-        self.standard_input = StandardInput() if STANDARD_INPUT in self.paths else None
+        pipes = [path for path in self.paths if can_be_read_once(path)]
+        if len(pipes) > 1:
+            raise InvalidInput(
+                f"{pipes[0]} and {pipes[1]} are standard input or pipes, of which one can be read, once. Pass one of "
+                "them, or paths of files."
+            )
+        self.standard_input = StandardInput(pipes[0]) if pipes else None
+        self.paths = [STANDARD_INPUT if path in pipes else path for path in self.paths]
 
     def sample(self) -> bytes:
-        """Return the start of the first file, unpacked."""
+        """Return the start of the first file, unpacked: more of it where the lines are long."""
+        size = SAMPLE_BYTES
+        start = self._start(size)
+        while len(start) == size < MOST_SAMPLE_BYTES and start.count(b"\n") < FEWEST_LINES:
+            size *= 8
+            start = self._start(size)
+        return start
+
+    def _start(self, size: int) -> bytes:
         path = self.paths[0]
         if self.standard_input is not None and path == STANDARD_INPUT:
-            return unpacked_start(self.standard_input.start(SAMPLE_BYTES), SAMPLE_BYTES)
+            return unpacked_start(self.standard_input.start(size), size)
         with open_unpacked(path) as (stream, _):
-            return stream.read(SAMPLE_BYTES)
+            return stream.read(size)
 
     def open(self, path: FilePath) -> Any:
         """Open a file as it is on the disk."""
@@ -225,6 +249,8 @@ def _expanded(path: FilePath) -> list[FilePath]:
 def decide(inputs: Inputs, opening: Opening) -> Reading:
     """Return how files are to be read: what users say, and what the start of the first file shows."""
     sample = inputs.sample()
+    if opening.format not in ("parquet", "arrow"):
+        check_text(sample, inputs.paths[0])
     name = opening.format or recognise(sample, inputs.paths[0])
     module, _ = PARSERS[name]
     start = Reading(name, opening.features)

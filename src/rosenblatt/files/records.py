@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arrow import batches
+from rosenblatt.files.delimited import long_fields
 from rosenblatt.files.features import to_bytes
 from rosenblatt.files.jsonl import as_object, plain_pairs
 from rosenblatt.files.options import Reading
@@ -103,7 +104,7 @@ class Records:
     def _fields(self, path: Any) -> Iterator[Record]:
         quoting: Any = csv.QUOTE_MINIMAL if self.reading.format == "csv" else csv.QUOTE_NONE
         columns = self.reading.columns
-        with open_unpacked(path) as (stream, _):
+        with open_unpacked(path) as (stream, _), long_fields():
             text = io.TextIOWrapper(cast(Any, stream), "utf-8", "surrogateescape", newline="")
             rows = csv.reader(text, delimiter=self.reading.delimiter, quoting=quoting)
             try:

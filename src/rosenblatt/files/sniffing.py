@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
 
-SAMPLE_BYTES = 1 << 16
-SAMPLE_LINES = 200
+SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
+FEWEST_LINES, SAMPLE_LINES = 8, 200
 PACKED_NAMES = {".gz", ".bz2", ".xz", ".lzma", ".zst", ".zstd"}
 BY_NAME = {
     ".svm": "svmlight",
@@ -144,3 +144,13 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
+
+
+def check_text(start: bytes, path: FilePath) -> None:
+    """Raise an error if a text begins in a way that no reader takes: other characters, or other ends of lines."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidInput(f"{path} is text in UTF-16. Save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.")
+    if b"\r" in start and b"\n" not in start and not start.startswith(tuple(MAGIC)):
+        raise InvalidInput(
+            f"{path} has lines that end in a carriage return alone. Save it with ends of lines as on Unix or Windows."
+        )

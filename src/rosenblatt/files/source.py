@@ -75,6 +75,17 @@ def reading(path: FilePath) -> Iterator[None]:
         raise
 
 
+def can_be_read_once(path: FilePath) -> bool:
+    """Return whether a path is that of standard input, or of a pipe, such as a shell makes for <(command)."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, TypeError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def open_raw(path: FilePath) -> BufferedIOBase:
     """Open a file as it is on the disk, or standard input for "-"."""
     if isinstance(path, str) and path == STANDARD_INPUT:
@@ -87,16 +98,16 @@ def open_raw(path: FilePath) -> BufferedIOBase:
 
 
 class StandardInput:
-    """Standard input, which can be looked at first and then be read once."""
+    """Standard input, or a pipe in its place, which can be looked at first and then be read once."""
 
-    def __init__(self) -> None:
-        self._stream = open_raw(STANDARD_INPUT)
-        self._start: bytes | None = None
+    def __init__(self, path: FilePath = STANDARD_INPUT) -> None:
+        self._stream = open_raw(path)
+        self._start = b""
 
     def start(self, size: int) -> bytes:
         """Return the first bytes, as far as there are so many."""
-        if self._start is None:
-            self._start = bytes(read_up_to(self._stream, size))
+        if len(self._start) < size:
+            self._start += read_up_to(self._stream, size - len(self._start))
         return self._start
 
     def open(self) -> BufferedIOBase:
@@ -105,7 +116,7 @@ class StandardInput:
             raise InvalidInput(
                 "Standard input can be read only once. Keep a cache for further passes, or pass the path of a file."
             )
-        return cast(BufferedIOBase, BufferedReader(_Chained(self._start or b"", self._stream), READ_BYTES))
+        return cast(BufferedIOBase, BufferedReader(_Chained(self._start, self._stream), READ_BYTES))
 
     def close(self) -> None:
         """Close the stream."""

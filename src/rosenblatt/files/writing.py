@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.options import MOST_BITS, FeatureOptions
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
-from rosenblatt.files.source import STANDARD_INPUT, FilePath, open_raw
+from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
 from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
@@ -96,16 +97,18 @@ def convert(
 
 @contextlib.contextmanager
 def _kept(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
-    """Return the paths, with that of a temporary file for standard input."""
+    """Return the paths, with that of a temporary file for standard input and for each pipe."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if STANDARD_INPUT not in given:
+    if not any(map(can_be_read_once, given)):
         yield given
         return
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "standard-input"
-        with open_raw(STANDARD_INPUT) as stream, open(file, "wb") as copy:
-            shutil.copyfileobj(stream, copy)
-        yield [file if path == STANDARD_INPUT else path for path in given]
+        kept = [Path(folder) / f"pipe-{k}" if can_be_read_once(path) else path for k, path in enumerate(given)]
+        for path, file in zip(given, kept, strict=True):
+            if file is not path:
+                with open_raw(path) as stream, open(file, "wb") as copy:
+                    shutil.copyfileobj(stream, copy)
+        yield kept
 
 
 def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> FileSource:
@@ -127,18 +130,23 @@ def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> File
 
 @contextlib.contextmanager
 def _target(target: FilePath, binary: bool) -> Iterator[Any]:
-    """Open a file that takes its place when it is whole."""
+    """Open a file that takes its place when it is whole; a device or a pipe as it is."""
     if isinstance(target, str) and target == STANDARD_INPUT:
         yield sys.stdout.buffer if binary else sys.stdout
         return
-    path = Path(target)
+    kind: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    if can_be_read_once(target):
+        with open(target, "wb" if binary else "w", **kind) as file:
+            yield file
+        return
+    path = Path(os.path.realpath(target))
+    part = path.parent / f".rosenblatt-{secrets.token_hex(8)}.part"
     try:
-        handle, part = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
+        file = open(part, "xb" if binary else "x", **kind)  # noqa: SIM115
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written ({error}). Pass a path where a file can be.") from None
     try:
-        kind: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
-        with open(handle, "wb" if binary else "w", **kind) as file:
+        with file:
             yield file
         os.replace(part, path)
     except OSError as error:

@@ -262,6 +262,26 @@ class Queue:
             self.asked -= 1
 
 
+def answering(kind: str, queue: Queue, warm: WarmUp) -> Callable[[Request], Any]:
+    """Return what answers questions of a kind, also those that cannot be answered."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            body = await body_of(request)
+            # Points are shown while a run still waits for the compiler.
+            ask = to_thread.run_sync if kind == "points" else queue.run
+            return await ask(lambda: response_of(kind, answer(kind, body, proofs=warm.proofs)))
+        except Refused as refused:
+            return refusal(refused.status, str(refused))
+        except RosenblattError as error:
+            return refusal(400, str(error))
+        except Exception as error:
+            logging.getLogger("rosenblatt.lab").exception("A question could not be answered.")
+            return refusal(500, f"The lab failed ({type(error).__name__}). The terminal has the details.")
+
+    return respond
+
+
 def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     """Return the application.
 
@@ -275,23 +295,6 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     warm, queue = WarmUp(), Queue()
     if warm_up:
         warm.start()
-
-    def answering(kind: str) -> Callable[[Request], Any]:
-        async def respond(request: Request) -> Response:
-            try:
-                body = await body_of(request)
-                # Points are shown while a run still waits for the compiler.
-                ask = to_thread.run_sync if kind == "points" else queue.run
-                return await ask(lambda: response_of(kind, answer(kind, body, proofs=warm.proofs)))
-            except Refused as refused:
-                return refusal(refused.status, str(refused))
-            except RosenblattError as error:
-                return refusal(400, str(error))
-            except Exception as error:
-                logging.getLogger("rosenblatt.lab").exception("A question could not be answered.")
-                return refusal(500, f"The lab failed ({type(error).__name__}). The terminal has the details.")
-
-        return respond
 
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html")
@@ -313,7 +316,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         Route("/", page, middleware=packed),
         Route("/catalogue", listed, middleware=packed),
         Route("/status", status),
-        *(Route(f"/{kind}", answering(kind), methods=["POST"]) for kind in KINDS),
+        *(Route(f"/{kind}", answering(kind, queue, warm), methods=["POST"]) for kind in KINDS),
         Mount("/static", StaticFiles(directory=STATIC), middleware=packed),
     ]
     app = Starlette(

@@ -39,7 +39,7 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
         )
     try:
         costs = np.array([float(class_weight.get(key, 1.0)) for key in classes.tolist()])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"class_weight has a weight that is not a number ({error}). Weights are numbers from 0."
         ) from None

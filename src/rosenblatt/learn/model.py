@@ -214,7 +214,7 @@ def _shares(shares: Any, n_models: int) -> Array:
     """Return the weights of models, scaled to add up to one; raise an error if they are none."""
     try:
         weight = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weight = np.empty(0)
     if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         wanted = f"{n_models} weights from 0 with a positive sum"

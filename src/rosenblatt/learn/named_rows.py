@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.dense import unmasked
 from rosenblatt.errors import InvalidInput
 from rosenblatt.verbs.rows import Csr
 
@@ -41,7 +42,7 @@ def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) ->
     indices = np.fromiter(places, np.int64, size)
     try:
         data = np.fromiter(values, dtype, size)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
     return Csr(data, indices, _ends(size) if size < 4096 else np.array([0, size], np.int64))
 
@@ -71,6 +72,6 @@ def check_finite(row: Csr) -> float:
 def as_row(x: Any) -> Array:
     """Return a row as an array of numbers."""
     try:
-        return np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        return np.asarray(unmasked(x), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"x cannot be read as numbers ({error}). Pass one row of numbers, or a dict.") from None

@@ -72,7 +72,7 @@ _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "threads": (_is_count, "a whole number from 1"),
     "seed": (lambda value: is_whole(value) and bool(value >= 0), "a whole number from 0"),
     "batch": (is_truth, "True or False"),
-    "eta": (lambda value: is_real(value) and 0 < value < np.inf, "a positive number"),
+    "eta": (lambda value: is_real(value) and 0 < float(value) < np.inf, "a positive number"),
     "tol": (lambda value: value is None or (is_real(value) and value == value), "a number, or None for all epochs"),
     "seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
     "callback": (lambda value: value is None or callable(value), "a function of an Epoch, or None"),

@@ -24,7 +24,7 @@ from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint
 from rosenblatt.learn.named_rows import NOT_FINITE, Columns, add_names, check_finite, is_dict, known_part, named_row
 from rosenblatt.learn.reserve import check_kind, growth, open_code
 from rosenblatt.learn.single import Journal, Single
-from rosenblatt.learn.touched import Undo, touched_part, touches_few
+from rosenblatt.learn.touched import Undo, stays_local, touched_part, touches_few
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import (
     Method,
@@ -87,7 +87,7 @@ class Settings:
 
     def __eq__(self, other: Any) -> bool:
         # In words too, which name the types: rules are tuples, and equal ones of two types are different rules.
-        return vars(self) == vars(other) and repr(self.method) == repr(other.method)
+        return isinstance(other, Settings) and vars(self) == vars(other) and repr(self.method) == repr(other.method)
 
     @property
     def rate_scale(self) -> float:
@@ -252,13 +252,12 @@ class Stream:
         try:
             state.W[: shape[0], : shape[1]] = W / self.settings.rate_scale
             state.b[: shape[0]] = b / self.settings.rate_scale
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}).") from None
         if not all_finite(state):
             raise InvalidInput("coef_ or intercept_ has values that are not finite.")
         self.settings.method.settle(state)
-        self.state = state
-        self._exposed = False
+        self.state, self._exposed = state, False
         self._forget()
 
     def reconfigure(self, settings: Settings) -> None:
@@ -390,16 +389,16 @@ class Stream:
         self._make_own()
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
-        undo = Undo(self.state, table, local=method.local)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
+        undo = Undo(self.state, table, local=(local := stays_local(shown, method, self.state)))
         try:
             present_in_pieces(method, shown, self.state, table.entries)
         except BaseException:
             undo.restore()
             raise
         W, b = self.state.W, self.state.b
-        every = isinstance(table.rows, Dense) or not method.local
-        if not (all_finite(self.state) if every else touched_finite(table.rows, W, b)):
+        alone = local and isinstance(table.rows, Csr)
+        if not (touched_finite(table.rows, W, b) if alone else all_finite(self.state)):
             undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts

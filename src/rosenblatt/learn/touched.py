@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.methods.method import order_of
+from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import Method, Pass, order_of
+from rosenblatt.verbs.learning import NoPenalty
 from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
@@ -46,6 +48,21 @@ def touched_part(state: Any, table: Table) -> tuple[Any, Table]:
 def by_feature(array: Array, features: int) -> bool:
     """Return whether an array of a state has a column for each feature."""
     return array.ndim == 2 and array.shape[1] == features
+
+
+def stays_local(shown: Pass, method: Method, state: Any) -> bool:
+    """Return whether rows change the weights of their own features only.
+
+    A penalty shrinks all weights through their scale, and writes it to each of them where it gets too small.
+    """
+    if not isinstance(method, FirstOrder) or isinstance(method.penalty, NoPenalty):
+        return method.local
+    from rosenblatt.verbs.penalties import LEAST_SCALE
+
+    # The first rate is the largest.
+    eta = shown.eta if method.rate is None else 1.0 / (method.rate.strength * (method.rate.start + state.t + 1))
+    shrunk = np.maximum(0.0, 1.0 - eta * method.penalty.l2) ** shown.size
+    return bool((state.scale * shrunk > 2 * LEAST_SCALE).all())  # twice, as the loop rounds
 
 
 class Undo:

@@ -271,7 +271,7 @@ def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Arr
         if w0.shape not in (wanted, wanted[1:]):
             raise ValueError(f"w0 has shape {w0.shape}")
         W0, b0 = np.broadcast_to(w0, wanted), np.broadcast_to(b0, wanted[:1])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"init is not a pair (w0, b0) with w0 of shape {wanted} and b0 of shape {wanted[:1]}: {error}."
         ) from None

@@ -17,7 +17,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
 from rosenblatt.files.opening import FileSource, open_source
-from rosenblatt.files.source import STANDARD_INPUT
+from rosenblatt.files.source import can_be_read_once
 from rosenblatt.learn.shards import Portion, Shard, make_portion
 
 Array = npt.NDArray[Any]
@@ -115,8 +115,8 @@ def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, A
     InvalidInput
         If what a row becomes depends on the rows of other files.
     """
-    if STANDARD_INPUT in ([paths] if isinstance(paths, str) else list(paths)):
-        raise InvalidInput("Standard input cannot be read by several workers. Pass paths of files.")
+    if any(map(can_be_read_once, [paths] if isinstance(paths, str) else list(paths))):
+        raise InvalidInput("Standard input and pipes cannot be read by several workers. Pass paths of files.")
     source = open_source(paths, **options)
     if source.stateful:
         raise InvalidInput(

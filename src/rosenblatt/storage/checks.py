@@ -23,6 +23,9 @@ def is_integer(value: Any, least: int = 0, most: int = 1 << 48) -> bool:
     return type(value) is int and least <= value <= most
 
 
+NO_LABELS = "classes_ are not labels that files hold. Fit with numbers or texts, such as str(label)"
+
+
 def is_label(value: Any) -> bool:
     """Return whether a value may be a class, or the key of a dict."""
     return isinstance(value, bool | int | float | str | np.generic) and bool(value == value)
@@ -145,8 +148,8 @@ def check_counts(model: Any, *names: str) -> None:
 def check_classes(classes: Any) -> None:
     """Raise a `Fault` unless a value is a sorted array of different labels, at least one."""
     fits = isinstance(classes, np.ndarray) and classes.ndim == 1 and classes.size and classes.dtype.kind in "biufUO"
-    expect(fits, "classes_ are not labels")
-    expect(all(is_label(label) for label in classes.tolist()), "classes_ are not labels")
+    expect(fits, NO_LABELS)
+    expect(all(is_label(label) for label in classes.tolist()), NO_LABELS)
     try:
         rising = bool(np.all(classes[1:] > classes[:-1]))
     except TypeError:

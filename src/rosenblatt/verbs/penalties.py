@@ -22,6 +22,9 @@ class ElasticNet(NamedTuple):
 
 Penalty = NoPenalty | Ridge | ElasticNet
 
+# Scale of a vector below which it is multiplied into all weights.
+LEAST_SCALE = 1e-9
+
 
 class HarmonicRate(NamedTuple):
     """Learning rate 1 / (strength (start + t)) in trial t. Shalev-Shwartz et al. (2007) with start 0."""
@@ -64,7 +67,7 @@ def _truncate(weights, p, j):
 def _before_shrink(penalty, eta, W, scale, scale_sum, lag, p):
     # In constant time, through the scale, which is folded in before it gets too small.
     scale[p] *= max(0.0, 1.0 - eta * penalty.l2)
-    if scale[p] < 1e-9:
+    if scale[p] < LEAST_SCALE:
         fold(W, scale, scale_sum, lag, p)
 
 
