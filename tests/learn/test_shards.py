@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.mixing import merge, merge_tree
-from rosenblatt.learn.shards import Shard, census_of, make_portion, rows_of_shards
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.learn.shards import Shard, census_of, make_portion, portions_of, rows_between, rows_of_shards
 
 
 def some_rows(n=60, d=5, seed=0):
@@ -53,3 +55,33 @@ def test_a_census_knows_whether_a_shard_is_read_in_portions():
     assert found.in_portions
     assert found.filled == ((1, 60),)
     assert census_of(whole).merge(found).in_portions
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_neighbouring_rows_are_views_of_their_table(dtype):
+    X = some_rows()[0] * (np.arange(5) != 2)
+    S = sp.csr_matrix(X)
+    S.indices, S.indptr = S.indices.astype(dtype), S.indptr.astype(dtype)
+    for table in (as_table(X), as_table(S)):
+        for first, last in ((0, 60), (7, 8), (59, 60), (13, 40), (5, 5)):
+            part = rows_between(table, first, last)
+            assert part.shape == (last - first, 5)
+            rows = part.matrix()
+            np.testing.assert_array_equal(rows.toarray() if sp.issparse(rows) else rows, X[first:last])
+            assert first == last or np.shares_memory(part.values, table.values)
+            assert [array.dtype for array in part.rows] == [array.dtype for array in table.rows]
+
+
+def test_portions_of_a_table_have_the_rows_of_its_shards():
+    X, y = some_rows()
+    classes, label = np.unique(y, return_inverse=True)
+    weight = np.arange(60.0)
+    task = make_task(label.astype(np.int32), code(2, "ovr"), "ovr", weight=weight, bias=1.0)
+    for subset in (np.empty(0, np.int32), np.arange(3, 50, 2, dtype=np.int32)):
+        wanted = dict(rows_of_shards(60, subset, 7))
+        for number, portion in portions_of(as_table(X), task, subset, 7):
+            rows = portion.rows if portion.rows.size else slice(None)
+            np.testing.assert_array_equal(portion.table.matrix()[rows], X[wanted[number]])
+            np.testing.assert_array_equal(portion.weight[rows], weight[wanted[number]])
+            np.testing.assert_array_equal(classes[portion.classes[portion.label[rows]]], y[wanted[number]])
+            assert portion.size == wanted[number].size

@@ -34,10 +34,9 @@ from rosenblatt.learn.mixing import (
     mixes_for,
 )
 from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
-from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import LOSS, PERCEPTRON
-from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, rows_of_shards
+from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, portions_of, rows_of_shards
 from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import check_start, copy_state, never, new_counts
@@ -163,11 +162,7 @@ def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") 
     task, held_out = job.task, job.validation
     census = table_census(job.table, job.subset, shards)
     everything = np.arange(task.sign.shape[0])  # labels are numbers already
-    shared = job.table, everything, task.label, task.sample_weight
-    portions = (
-        Shard(number, [Portion(*shared, rows, in_blocks(task.label, rows))])
-        for number, rows in rows_of_shards(job.table.shape[0], job.subset, shards)
-    )
+    cut = [Shard(number, [portion]) for number, portion in portions_of(job.table, task, job.subset, shards)]
     lesson = Lesson(
         job.method,
         everything,
@@ -185,9 +180,7 @@ def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") 
     if held_out is not None:
         rows = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
         validation = OnThreads([Shard(0, [rows])])
-    sharded = ShardedJob(
-        OnThreads(portions, job.plan.threads), lesson, census, job.plan, job.names, validation, job.clock
-    )
+    sharded = ShardedJob(OnThreads(cut, job.plan.threads), lesson, census, job.plan, job.names, validation, job.clock)
     return run_shards(sharded, state)
 
 

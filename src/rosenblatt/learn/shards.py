@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.methods.method import never
-from rosenblatt.verbs.rows import Csr
+from rosenblatt.verbs.rows import Csr, Dense, Task
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]
@@ -81,14 +81,14 @@ class Shard:
         Read anew in each round.
     names : tuple of str
         Names of the features, where they have any.
-    drawn : (int, int array)
-        A seed, and the order that was drawn by it last: several rounds of an epoch share it.
+    drawn : (tuple of int, int array)
+        A seed and its numbers, and the order that was drawn by them last: several rounds of an epoch share it.
     """
 
     number: int
     portions: Iterable[Portion]
     names: tuple[str, ...] = ()
-    drawn: tuple[int, Array] = field(default=(-1, ALL_ROWS), repr=False)
+    drawn: tuple[tuple[int, ...], Array] = field(default=((), ALL_ROWS), repr=False)
 
 
 class Census(NamedTuple):
@@ -191,6 +191,35 @@ def _census_of(shard: Shard, portion: Portion) -> Census:
         surveyed=looked,
         columns=column_sizes(table, portion.rows, SURVEYED_ROWS),
     )
+
+
+def portions_of(table: Table, task: Task, subset: Array, shards: int) -> Iterator[tuple[int, Portion]]:
+    """Yield the number and the rows of each shard of a table that has any: neighbours, as even as can be.
+
+    The values are not copied. Labels are numbers already, those of the task.
+    """
+    classes = np.arange(task.sign.shape[0])
+    for number, rows in rows_of_shards(table.shape[0], subset, shards):
+        part, label, weight = table, task.label, task.sample_weight
+        if not subset.size:
+            first, last = int(rows[0]), int(rows[-1]) + 1
+            part, rows = rows_between(table, first, last), ALL_ROWS
+            label, weight = label[first:last], weight[first:last]
+        yield number, Portion(part, classes, label, weight, rows, in_blocks(label, rows))
+
+
+def rows_between(table: Table, first: int, last: int) -> Table:
+    """Return neighbouring rows of a table, without a copy of their values."""
+    rows: Dense | Csr
+    if isinstance(table.rows, Dense):
+        rows = Dense(table.rows.X[first:last])
+    else:
+        data, indices, indptr = table.rows
+        start, end = indptr[first], indptr[last]
+        begun = indptr[first : last + 1] - start
+        begun.flags.writeable = indptr.flags.writeable  # loops are compiled for either
+        rows = Csr(data[start:end], indices[start:end], begun)
+    return Table(rows, (last - first, table.shape[1]), table.dtype, table.largest)
 
 
 def rows_of_shards(n_rows: int, subset: Array, shards: int) -> Iterator[tuple[int, Array]]:
