@@ -496,7 +496,7 @@ def threads(quick: bool, spark: bool) -> None:
 def _free_cores() -> float:
     """Return how much more two threads compute than one: below 1.8, no figure says anything about threads."""
     values = np.linspace(0.0, 1.0, 1 << 16)
-    taken = {count: np.inf for count in (1, 2)}
+    taken = dict.fromkeys((1, 2), np.inf)
     for count in (1, 2) * 5:
         with ThreadPoolExecutor(count) as pool:
             start = time.perf_counter()
