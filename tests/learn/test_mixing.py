@@ -27,7 +27,7 @@ from rosenblatt.learn.mixing import (
     shard_seed,
 )
 from rosenblatt.learn.multiclass import code
-from rosenblatt.learn.shards import Shard, census_of, make_portion, rows_of_shards
+from rosenblatt.learn.shards import Shard, census_of, make_portion, spans_of_shards
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.verbs.learning import PerceptronRule
@@ -148,7 +148,7 @@ def test_mixing_is_what_plain_python_does(seed, shards, mixes, epochs, averaged,
     X, y = some_rows(23, seed=seed)
     X = X + np.random.default_rng(seed).normal(size=X.shape)  # no margin of zero, which rounding would decide
     method, sign, bias = METHODS[int(averaged)], np.where(y == "yes", 1.0, -1.0), 1.0 if biased else 0.0
-    parts = [(k, rows) for k, rows in rows_of_shards(len(X), np.empty(0, int), shards)]
+    parts = [(k, np.array(rows)) for k, rows in spans_of_shards(len(X), shards)]
     sizes = tuple((k, len(rows)) for k, rows in parts)
     rule = lesson(method, order="cyclic", mixes=mixes, sizes=sizes, bias=bias)
     state, factors = start(method, 5)[0], []

@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.mixing import merge, merge_tree
-from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.learn.shards import Shard, census_of, make_portion, portions_of, rows_between, rows_of_shards
+from rosenblatt.learn.shards import Shard, census_of, cut, make_portion, rows_between, spans_of_shards
 
 
 def some_rows(n=60, d=5, seed=0):
@@ -25,7 +24,7 @@ def shard(number, X, y, weight=()):
 def test_censuses_add_up_and_do_not_mind_empty_shards():
     X, y = some_rows()
     whole = census_of(shard(0, X, y))
-    parts = [census_of(shard(k, X[rows], y[rows])) for k, rows in rows_of_shards(60, np.empty(0, int), 7)]
+    parts = [census_of(shard(k, X[rows], y[rows])) for k, rows in spans_of_shards(60, 7)]
     found = merge_tree([*parts, census_of(Shard(7, []))], merge)
     assert (found.classes.tolist(), found.counts.tolist()) == (whole.classes.tolist(), whole.counts.tolist())
     assert (found.n_rows, found.largest, found.numbers) == (60, whole.largest, tuple(range(7)))
@@ -72,16 +71,26 @@ def test_neighbouring_rows_are_views_of_their_table(dtype):
             assert [array.dtype for array in part.rows] == [array.dtype for array in table.rows]
 
 
-def test_portions_of_a_table_have_the_rows_of_its_shards():
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_shards_of_a_table_have_each_row_once_in_its_order(sparse):
     X, y = some_rows()
+    table = as_table(sp.csr_matrix(X) if sparse else X)
     classes, label = np.unique(y, return_inverse=True)
-    weight = np.arange(60.0)
-    task = make_task(label.astype(np.int32), code(2, "ovr"), "ovr", weight=weight, bias=1.0)
-    for subset in (np.empty(0, np.int32), np.arange(3, 50, 2, dtype=np.int32)):
-        wanted = dict(rows_of_shards(60, subset, 7))
-        for number, portion in portions_of(as_table(X), task, subset, 7):
-            rows = portion.rows if portion.rows.size else slice(None)
-            np.testing.assert_array_equal(portion.table.matrix()[rows], X[wanted[number]])
-            np.testing.assert_array_equal(portion.weight[rows], weight[wanted[number]])
-            np.testing.assert_array_equal(classes[portion.classes[portion.label[rows]]], y[wanted[number]])
-            assert portion.size == wanted[number].size
+    some = np.arange(3, 50, 2, dtype=np.int32)
+    for subset in (np.empty(0, np.int32), some, some[::-1], np.random.default_rng(0).permutation(some)):
+        seen = []
+        for number, portion in cut(table, classes, label, np.arange(60.0), subset, 7):
+            assert number == len(seen)
+            rows = portion.rows if portion.rows.size else np.arange(portion.size)
+            place = portion.weight[rows].astype(int)  # the weight of a row is its place here
+            np.testing.assert_array_equal(portion.classes[portion.label[rows]], y[place])
+            found = portion.table.matrix()[rows]
+            np.testing.assert_array_equal(found.toarray() if sparse else found, X[place])
+            seen.append(place)
+        np.testing.assert_array_equal(np.concatenate(seen), subset if subset.size else np.arange(60))
+        assert np.ptp([place.size for place in seen]) <= 1
+
+
+def test_more_shards_than_rows_leave_the_last_empty():
+    assert [list(span) for _, span in spans_of_shards(3, 10**12)] == [[0], [1], [2]]
+    assert [list(span) for _, span in spans_of_shards(5, 2)] == [[0, 1, 2], [3, 4]]  # as NumPy splits an array

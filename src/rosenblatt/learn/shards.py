@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.methods.method import never
-from rosenblatt.verbs.rows import Csr, Dense, Task
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]
@@ -193,19 +193,25 @@ def _census_of(shard: Shard, portion: Portion) -> Census:
     )
 
 
-def portions_of(table: Table, task: Task, subset: Array, shards: int) -> Iterator[tuple[int, Portion]]:
+def cut(
+    table: Table, classes: Array, label: Array, weight: Array, subset: Array, shards: int
+) -> Iterator[tuple[int, Portion]]:
     """Yield the number and the rows of each shard of a table that has any: neighbours, as even as can be.
 
-    The values are not copied. Labels are numbers already, those of the task.
+    Values are not copied, and no shard has to do with the rows of another.
+
+    Parameters
+    ----------
+    table, classes, label, weight, subset
+        Of all rows, as the portion of a single shard has them.
+    shards : int
     """
-    classes = np.arange(task.sign.shape[0])
-    for number, rows in rows_of_shards(table.shape[0], subset, shards):
-        part, label, weight = table, task.label, task.sample_weight
-        if not subset.size:
-            first, last = int(rows[0]), int(rows[-1]) + 1
-            part, rows = rows_between(table, first, last), ALL_ROWS
-            label, weight = label[first:last], weight[first:last]
-        yield number, Portion(part, classes, label, weight, rows, in_blocks(label, rows))
+    for number, span in spans_of_shards(subset.size or table.shape[0], shards):
+        rows = subset[span.start : span.stop]
+        first, last = (int(rows.min()), int(rows.max()) + 1) if rows.size else (span.start, span.stop)
+        part, own = rows_between(table, first, last), label[first:last]
+        rows = row_numbers(rows - first) if rows.size else ALL_ROWS
+        yield number, Portion(part, classes, own, weight[first:last], rows, in_blocks(own, rows))
 
 
 def rows_between(table: Table, first: int, last: int) -> Table:
@@ -222,8 +228,10 @@ def rows_between(table: Table, first: int, last: int) -> Table:
     return Table(rows, (last - first, table.shape[1]), table.dtype, table.largest)
 
 
-def rows_of_shards(n_rows: int, subset: Array, shards: int) -> Iterator[tuple[int, Array]]:
-    """Yield the number and the rows of each shard that has any: neighbours, as even as can be."""
-    rows = subset if subset.size else row_numbers(np.arange(n_rows))
+def spans_of_shards(n_rows: int, shards: int) -> Iterator[tuple[int, range]]:
+    """Yield the number and the places of each shard that has any rows: neighbours, as even as can be."""
     # More shards than rows: those behind the rows are empty, however many they are.
-    yield from enumerate(np.array_split(rows, max(1, min(shards, rows.size))))
+    count, last = max(1, min(shards, n_rows)), 0
+    for number in range(count):
+        first, last = last, last + n_rows // count + (number < n_rows % count)
+        yield number, range(first, last)
