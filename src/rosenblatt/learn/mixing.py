@@ -340,10 +340,10 @@ def _report(lesson: Lesson, given: Round, state: Weights, counts: Any, rows: int
     if lesson.mixing == "mistakes":  # where weights shrink between updates, a shard without any counts as well
         share = np.maximum(counts.updates, 0 if lesson.method.rests else 1).astype(float)
     each = share if share.size == given.b.size else np.repeat(share, given.b.size)
-    change, change_b = state.W.astype(float), state.b.astype(float) - given.b
-    change -= given.W
+    change, change_b = np.subtract(state.W, given.W, dtype=float), state.b.astype(float) - given.b
     squares = _squared_length(lesson, change, change_b)
-    change *= each[:, None]
+    if lesson.mixing == "mistakes":
+        change *= each[:, None]
     total, total_b = np.zeros(state.lag.shape, order=order_of(state.W)), np.zeros(state.b.size)
     if state.lag.shape[1]:
         total = state.scale_sum[:, None] * state.W
@@ -408,14 +408,17 @@ def mix(state: Weights, part: Part, lesson: Lesson) -> Array:
     share = share / factor if share.size == state.b.size else np.repeat(share / factor, state.b.size)
     averaged = bool(state.lag.shape[1])
     if averaged:  # the sum over all trials, scale_sum W - lag, from here on
-        total = state.scale_sum[:, None] * state.W - state.lag + part.total
+        total = state.scale_sum[:, None] * state.W
+        total -= state.lag
+        total += part.total
         total_b = state.t * state.b.astype(float) - state.lag_b + part.total_b
-    state.W[:] = state.W + part.change / share[:, None]
-    state.b[:] = state.b + part.change_b / share
+    state.W[:] += part.change / share[:, None]
+    state.b[:] += part.change_b / share
     state.t[:] += part.trials
     if averaged:
         state.scale_sum[:] = state.t
-        state.lag[:] = state.scale_sum[:, None] * state.W - total
+        np.multiply(state.scale_sum[:, None], state.W, out=state.lag)
+        state.lag[:] -= total
         state.lag_b[:] = state.t * state.b.astype(float) - total_b
     return factor
 
