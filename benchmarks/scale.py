@@ -277,7 +277,7 @@ def kill(quick: bool, spark: bool) -> None:
                 for trial in range(3 * times):
                     chosen = random.Random(trial)
                     number = chosen.randrange(len(rounds))
-                    struck = fits(Struck(number, chosen.uniform(0.2, 0.9) * float(np.median(rounds)), chosen))
+                    struck = fits(Struck(number, chosen.random() * min(rounds) / 2, chosen))
                     counted += struck.counts
                     same += struck.counts and digest(struck.model) == wanted
                     report(check="kill", engine=engine, same=digest(struck.model) == wanted, **struck.told())
@@ -304,7 +304,9 @@ class Struck(Shards):
     number : int
         The round, from 0, which is the first look at the rows; the next, if it is over too soon.
     delay : float
-        Seconds after its start.
+        Seconds after it is busy.
+    busy : callable
+        Returns whether work is being done.
     victims : callable
         Returns the processes to kill.
     seconds : list of float
@@ -323,6 +325,7 @@ class Struck(Shards):
         self.shards: Shards = Shards()
         self.model: Any = None
         self.victims: Callable[[], list[int]] = list
+        self.busy: Callable[[], bool] = lambda: True
 
     @classmethod
     def nobody(cls) -> Struck:
@@ -353,6 +356,8 @@ class Struck(Shards):
             self.seconds.append(time.perf_counter() - start)
 
     def _kill(self, over: threading.Event) -> None:
+        while not self.busy() and not over.wait(0.01):
+            pass
         if over.wait(self.delay):
             return
         killed = self.victims()
@@ -395,6 +400,11 @@ def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
     session = spark_session(master)
     context = session.sparkContext
     jobs = iter(range(sys.maxsize))
+    found = context.statusTracker()
+
+    def busy() -> bool:
+        stages = map(found.getStageInfo, found.getActiveStageIds())
+        return any(stage is not None and stage.numActiveTasks for stage in stages)
 
     def victims(struck: Struck) -> list[int]:
         found = _started(word)
@@ -407,10 +417,9 @@ def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
     def fits(struck: Struck) -> Struck:
         context.setJobGroup(group := f"fit {next(jobs)}", "a fit of the benchmark")
         frame = PerceptronClassifier(shardCol="shard", orderCol="place")._prepared(parts.spark(session)).persist()
-        struck.shards, struck.victims = OnSpark(frame), lambda: victims(struck)
+        struck.shards, struck.victims, struck.busy = OnSpark(frame), lambda: victims(struck), busy
         struck.model = fit_shards(AveragedPerceptron(tol=None), struck, rounds=epochs)
         frame.unpersist()
-        found = context.statusTracker()
         stages = {stage for job in found.getJobIdsForGroup(group) for stage in found.getJobInfo(job).stageIds}
         struck.lost = sum(info.numFailedTasks for info in map(found.getStageInfo, stages) if info is not None)
         return struck
@@ -583,9 +592,8 @@ def _memory(size: int, count: int) -> None:
 
 
 def _peak() -> float:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3  # megabytes
+    """Return the largest memory that this process had, in megabytes; getrusage would count that of its parent."""
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024 / 1e6
 
 
 def certificates(quick: bool, spark: bool) -> None:
