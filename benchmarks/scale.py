@@ -288,11 +288,11 @@ def kill(quick: bool, spark: bool) -> None:
 
 # Set in the environment of every process that an engine starts: workers whose parent was killed are found by it.
 MARK = "ROSENBLATT_BENCHMARK"
-# What is killed: on which cluster, and by which word of its command.
+# What is killed, and on which cluster.
 VICTIMS = {
-    "spark executor": ("local-cluster[2,1,1024]", "CoarseGrainedExecutorBackend"),
-    "spark python worker": ("local[2,20]", "pyspark.daemon"),
-    "spark python daemon": ("local[2,20]", "pyspark.daemon"),  # and all workers with it
+    "spark executor": "local-cluster[2,1,1024]",
+    "spark python worker": "local[2,20]",
+    "spark python daemon": "local[2,20]",  # and all workers with it
 }
 
 
@@ -396,8 +396,7 @@ def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
     from rosenblatt.estimators.sharding import fit_shards
     from rosenblatt.scaling.spark import OnSpark, PerceptronClassifier
 
-    master, word = VICTIMS[engine]
-    session = spark_session(master)
+    session = spark_session(VICTIMS[engine])
     context = session.sparkContext
     jobs = iter(range(sys.maxsize))
     found = context.statusTracker()
@@ -407,12 +406,14 @@ def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
         return any(stage is not None and stage.numActiveTasks for stage in stages)
 
     def victims(struck: Struck) -> list[int]:
-        found = _started(word)
-        if engine == "spark python worker":  # the daemon leads the group of those that it has forked
-            found = {pid: group for pid, group in found.items() if pid != group}
-        return (
-            list(found) if engine == "spark python daemon" else struck.chosen.sample(sorted(found), min(1, len(found)))
-        )
+        if engine == "spark python daemon":
+            return _started("pyspark.daemon")
+        # The daemon leads the group of the workers that it has forked, and an executor has started it.
+        workers = [pid for pid in _started("pyspark.daemon") if _status(pid)[2] != str(pid)]
+        busy = [pid for pid in workers if _status(pid)[0] == "R"] or workers
+        if engine == "spark executor":
+            busy = [int(_status(int(_status(pid)[1]))[1]) for pid in busy]
+        return struck.chosen.sample(busy, min(1, len(busy)))
 
     def fits(struck: Struck) -> Struck:
         context.setJobGroup(group := f"fit {next(jobs)}", "a fit of the benchmark")
@@ -428,23 +429,28 @@ def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
     session.stop()
 
 
-def _started(word: str) -> dict[int, int]:
-    """Return the processes and their groups that the engine has started, by a word of their commands."""
-    found = {}
+def _started(word: str) -> list[int]:
+    """Return the processes that the engine has started, by a word of their commands."""
+    found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
             marked = f"{MARK}={os.getpid()}".encode() in (folder / "environ").read_bytes().split(b"\0")
             if marked and word.encode() in (folder / "cmdline").read_bytes():
-                found[int(folder.name)] = os.getpgid(int(folder.name))
-    return found
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def _status(pid: int) -> list[str]:
+    """Return the state of a process, its parent, its group, ...; of one that has ended, that it is dead."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return ["X", "0", "0"]
 
 
 def _lives(pid: int) -> bool:
     """Return whether a process is there, and not only its exit status."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
+    return _status(pid)[0] not in "ZX"
 
 
 def accuracy(quick: bool, spark: bool) -> None:
