@@ -16,13 +16,14 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, certify, verify
+from rosenblatt.learn.sharded import Shards
+from rosenblatt.methods.method import never
 
 DATA = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CHOSEN: dict[str, str] = {}  # what the checks are restricted to
@@ -255,90 +258,199 @@ def _fit_on_spark(session: Any, member: Any, parts: Parts, rounds: int) -> Any:
 
 
 def kill(quick: bool, spark: bool) -> None:
-    """Kill workers in the middle of random rounds, ten times each: training completes with the same bits."""
-    times, rounds = (3 if quick else 10), 3  # epochs, of four rounds each
+    """Kill processes in the middle of random rounds, ten times each: training completes with the same bits.
+
+    A trial counts if what was killed was gone before the round was over, and on Spark if tasks were lost by it.
+    """
+    times, epochs = (3 if quick else 10), 3
     X, y, *_ = data_set("a9a", 4000)
-    wanted = digest(AveragedPerceptron(max_iter=rounds, tol=None, shards=8).fit(X, y))
+    wanted = digest(AveragedPerceptron(max_iter=epochs, tol=None, shards=8).fit(X, y))
+    os.environ[MARK] = str(os.getpid())  # before an engine starts: its processes have it too
     with tempfile.TemporaryDirectory() as folder:
         parts = Parts(folder, X, y, 8)
-        engines = ("spark executor", "spark python worker") if spark else ("dask worker",)
-        for engine in filter(_wanted("engine"), engines):
-            chosen = [random.Random(trial).randrange(1, rounds) for trial in range(times)]
-            killed = same = 0
-            for number, model, dead in (_kill_spark if spark else _kill_dask)(engine, parts, rounds, chosen):
-                killed += dead > 0
-                same += dead > 0 and digest(model) == wanted
-                report(check="kill", engine=engine, round=number, killed=dead, same=digest(model) == wanted)
-            report(check="kill", engine=engine, times=killed, same=same)
+        for engine in filter(_wanted("engine"), VICTIMS if spark else ("dask worker",)):
+            counted = same = 0
+            with (_fits_on_spark if spark else _fits_on_dask)(engine, parts, epochs) as fits:
+                rounds = fits(
+                    Struck.nobody()
+                ).seconds  # nobody is killed: how many rounds there are, how long they take
+                for trial in range(3 * times):
+                    chosen = random.Random(trial)
+                    number = chosen.randrange(len(rounds))
+                    struck = fits(Struck(number, chosen.random() * min(rounds) / 2, chosen))
+                    counted += struck.counts
+                    same += struck.counts and digest(struck.model) == wanted
+                    report(check="kill", engine=engine, same=digest(struck.model) == wanted, **struck.told())
+                    if counted == times:
+                        break
+            report(check="kill", engine=engine, rounds=len(rounds), times=counted, same=same)
 
 
-class Strike:
-    """Kill a process a moment after a round has ended."""
-
-    def __init__(self, chosen: int, delay: float, victims: Any) -> None:
-        self.chosen, self.delay, self.victims, self.dead = chosen, delay, victims, 0
-
-    def __call__(self, epoch: Any) -> None:
-        """Look at the number of the round."""
-        if epoch.number == self.chosen:
-            threading.Timer(self.delay, self.kill).start()
-
-    def kill(self) -> None:
-        """Kill one of those that are there, or the first that comes: Spark starts them when it needs them."""
-        end = time.monotonic() + 10
-        while not self.dead and time.monotonic() < end:
-            for pid in self.victims()[:1]:
-                os.kill(int(pid), signal.SIGKILL)
-                self.dead += 1
-            time.sleep(0.01)
-
-    def __deepcopy__(self, memo: Any) -> Strike:  # estimators are cloned
-        return self
+# Set in the environment of every process that an engine starts: workers whose parent was killed are found by it.
+MARK = "ROSENBLATT_BENCHMARK"
+# What is killed, and on which cluster.
+VICTIMS = {
+    "spark executor": "local-cluster[2,1,1024]",
+    "spark python worker": "local[2,20]",
+    "spark python daemon": "local[2,20]",  # and all workers with it
+}
 
 
-def _kill_dask(_: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
-    from rosenblatt.scaling.dask import fit
+class Struck(Shards):
+    """Shards some of whose processes are killed in the middle of a round.
 
-    for number in chosen:
+    Attributes
+    ----------
+    number : int
+        The round, from 0, which is the first look at the rows; the next, if it is over too soon.
+    delay : float
+        Seconds after it is busy.
+    busy : callable
+        Returns whether work is being done.
+    victims : callable
+        Returns the processes to kill.
+    seconds : list of float
+        Of each round.
+    dead : list of int
+        The processes that were gone before the round was over.
+    lost : int
+        Tasks that failed; where the engine counts none, those processes.
+    """
+
+    def __init__(self, number: int, delay: float, chosen: random.Random) -> None:
+        self.number, self.delay, self.chosen = number, delay, chosen
+        self.seconds: list[float] = []
+        self.dead: list[int] = []
+        self.struck, self.lost = -1, 0
+        self.shards: Shards = Shards()
+        self.model: Any = None
+        self.victims: Callable[[], list[int]] = list
+        self.busy: Callable[[], bool] = lambda: True
+
+    @classmethod
+    def nobody(cls) -> Struck:
+        """Return what kills nobody."""
+        return cls(sys.maxsize, 0.0, random.Random())
+
+    @property
+    def counts(self) -> bool:
+        """Whether something was killed that did work."""
+        return bool(self.dead and self.lost)
+
+    def told(self) -> dict[str, Any]:
+        """Return what happened."""
+        return {"round": self.struck, "after": self.delay, "killed": len(self.dead), "tasks_lost": self.lost}
+
+    def combine(self, work: Any, late: Any = never) -> Any:
+        """Call `work` on each shard, and kill meanwhile."""
+        start, over = time.perf_counter(), threading.Event()
+        killer = threading.Thread(target=self._kill, args=(over,))
+        if not self.dead and len(self.seconds) >= self.number:
+            killer.start()
+        try:
+            return self.shards.combine(work, late)
+        finally:
+            over.set()
+            if killer.ident is not None:
+                killer.join()
+            self.seconds.append(time.perf_counter() - start)
+
+    def _kill(self, over: threading.Event) -> None:
+        while not self.busy() and not over.wait(0.01):
+            pass
+        if over.wait(self.delay):
+            return
+        killed = self.victims()
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        while not over.is_set() and any(map(_lives, killed)):
+            time.sleep(0.002)
+        if not over.is_set():
+            self.dead, self.struck = killed, len(self.seconds)
+
+    def keep(self, numbers: Any) -> None:
+        """Forget all shards but these."""
+        self.shards.keep(numbers)
+
+
+@contextlib.contextmanager
+def _fits_on_dask(_: str, parts: Parts, epochs: int) -> Any:
+    from rosenblatt.estimators.sharding import fit_shards
+    from rosenblatt.scaling.dask import Engine, OnDask
+
+    def fits(struck: Struck) -> Struck:
         with dask_cluster(2) as client:
             workers = list(client.run(os.getpid).values())
-            strike = Strike(number, 0.03, lambda workers=workers: workers)
-            model = fit(AveragedPerceptron(tol=None, callback=strike), *parts.dask(), client=client, rounds=rounds)
-        yield number, model, strike.dead
+            settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
+            struck.shards = OnDask.of(Engine(client), *parts.dask(), **settings)
+            struck.victims = lambda: struck.chosen.sample(workers, 1)
+            struck.model = fit_shards(AveragedPerceptron(tol=None), struck, rounds=epochs)
+            struck.lost = len(struck.dead)
+        return struck
+
+    yield fits
 
 
-def _kill_spark(engine: str, parts: Parts, rounds: int, chosen: list[int]) -> Any:
+@contextlib.contextmanager
+def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
     from rosenblatt.estimators.sharding import fit_shards
     from rosenblatt.scaling.spark import OnSpark, PerceptronClassifier
 
-    master, word = {
-        "spark python worker": ("local[2,20]", "pyspark.daemon"),
-        "spark executor": ("local-cluster[2,1,1024]", "CoarseGrainedExecutorBackend"),
-    }[engine]
-    session = spark_session(master)
-    for number in chosen:
-        strike = Strike(number, 0.05, lambda: [pid for pid, line in _children().items() if word in line])
+    session = spark_session(VICTIMS[engine])
+    context = session.sparkContext
+    jobs = iter(range(sys.maxsize))
+    found = context.statusTracker()
+
+    def busy() -> bool:
+        stages = map(found.getStageInfo, found.getActiveStageIds())
+        return any(stage is not None and stage.numActiveTasks for stage in stages)
+
+    def victims(struck: Struck) -> list[int]:
+        if engine == "spark python daemon":
+            return _started("pyspark.daemon")
+        # The daemon leads the group of the workers that it has forked, and an executor has started it.
+        workers = [pid for pid in _started("pyspark.daemon") if _status(pid)[2] != str(pid)]
+        busy = [pid for pid in workers if _status(pid)[0] == "R"] or workers
+        if engine == "spark executor":
+            busy = [int(_status(int(_status(pid)[1]))[1]) for pid in busy]
+        return struck.chosen.sample(busy, min(1, len(busy)))
+
+    def fits(struck: Struck) -> Struck:
+        context.setJobGroup(group := f"fit {next(jobs)}", "a fit of the benchmark")
         frame = PerceptronClassifier(shardCol="shard", orderCol="place")._prepared(parts.spark(session)).persist()
-        # A callback cannot be a parameter of Spark's, and so the estimator is fitted as PerceptronClassifier does it.
-        yield (
-            number,
-            fit_shards(AveragedPerceptron(tol=None, callback=strike), OnSpark(frame), rounds=rounds),
-            strike.dead,
-        )
+        struck.shards, struck.victims, struck.busy = OnSpark(frame), lambda: victims(struck), busy
+        struck.model = fit_shards(AveragedPerceptron(tol=None), struck, rounds=epochs)
         frame.unpersist()
+        stages = {stage for job in found.getJobIdsForGroup(group) for stage in found.getJobInfo(job).stageIds}
+        struck.lost = sum(info.numFailedTasks for info in map(found.getStageInfo, stages) if info is not None)
+        return struck
+
+    yield fits
     session.stop()
 
 
-def _children() -> dict[str, str]:
-    """Return all processes that this one has started, and those that they have, with their commands."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    processes = [line.split(None, 2) for line in listed.splitlines()]
-    found, new = {}, {str(os.getpid())}
-    while new:
-        born = {pid: args for pid, parent, args in processes if parent in new}
-        found |= born
-        new = set(born)
-    return found
+def _started(word: str) -> list[int]:
+    """Return the processes that the engine has started, by a word of their commands."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            marked = f"{MARK}={os.getpid()}".encode() in (folder / "environ").read_bytes().split(b"\0")
+            if marked and word.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def _status(pid: int) -> list[str]:
+    """Return the state of a process, its parent, its group, ...; of one that has ended, that it is dead."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return ["X", "0", "0"]
+
+
+def _lives(pid: int) -> bool:
+    """Return whether a process is there, and not only its exit status."""
+    return _status(pid)[0] not in "ZX"
 
 
 def accuracy(quick: bool, spark: bool) -> None:
@@ -359,6 +471,7 @@ def accuracy(quick: bool, spark: bool) -> None:
 def threads(quick: bool, spark: bool) -> None:
     """Compare an epoch of one binary problem on one thread and on two, interleaved, best of several; and accuracies."""
     n, held = (50_000, 10_000) if quick else (240_000, 40_000)
+    report(check="threads", free_cores=_free_cores())
     for seed in (0, 1):
         generator = np.random.default_rng(seed)
         w = generator.normal(size=100)
@@ -393,6 +506,18 @@ def threads(quick: bool, spark: bool) -> None:
                     gigabytes_per_second={key: round(read / seconds / 1e9, 2) for key, seconds in best.items()},
                     accuracy={key: round(model.score(new, truth), 4) for key, model in made.items()},
                 )
+
+
+def _free_cores() -> float:
+    """Return how much more two threads compute than one: below 1.8, no figure says anything about threads."""
+    values = np.linspace(0.0, 1.0, 1 << 16)
+    taken = dict.fromkeys((1, 2), np.inf)
+    for count in (1, 2) * 5:
+        with ThreadPoolExecutor(count) as pool:
+            start = time.perf_counter()
+            list(pool.map(lambda _: [np.sin(values) for _ in range(100)], range(count)))
+            taken[count] = min(taken[count], time.perf_counter() - start)
+    return 2 * taken[1] / taken[2]
 
 
 def _nothing(shard: Any, late: Any = None) -> Any:
@@ -473,9 +598,8 @@ def _memory(size: int, count: int) -> None:
 
 
 def _peak() -> float:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3  # megabytes
+    """Return the largest memory that this process had, in megabytes; getrusage would count that of its parent."""
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024 / 1e6
 
 
 def certificates(quick: bool, spark: bool) -> None:

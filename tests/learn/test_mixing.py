@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from rosenblatt import AveragedPerceptron
 from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn import mixing
 from rosenblatt.learn.mixing import (
     Learn,
     Lesson,
@@ -25,7 +27,7 @@ from rosenblatt.learn.mixing import (
     shard_seed,
 )
 from rosenblatt.learn.multiclass import code
-from rosenblatt.learn.shards import Shard, census_of, make_portion, rows_of_shards
+from rosenblatt.learn.shards import Shard, census_of, make_portion, spans_of_shards
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.verbs.learning import PerceptronRule
@@ -146,7 +148,7 @@ def test_mixing_is_what_plain_python_does(seed, shards, mixes, epochs, averaged,
     X, y = some_rows(23, seed=seed)
     X = X + np.random.default_rng(seed).normal(size=X.shape)  # no margin of zero, which rounding would decide
     method, sign, bias = METHODS[int(averaged)], np.where(y == "yes", 1.0, -1.0), 1.0 if biased else 0.0
-    parts = [(k, rows) for k, rows in rows_of_shards(len(X), np.empty(0, int), shards)]
+    parts = [(k, np.array(rows)) for k, rows in spans_of_shards(len(X), shards)]
     sizes = tuple((k, len(rows)) for k, rows in parts)
     rule = lesson(method, order="cyclic", mixes=mixes, sizes=sizes, bias=bias)
     state, factors = start(method, 5)[0], []
@@ -218,14 +220,34 @@ def census(rows=200_000, features=47_000, shards=2, in_portions=False):
     return found._replace(features=features, sizes=sizes, in_portions=in_portions)
 
 
-def test_averages_mix_more_often_the_more_rows_a_shard_has_for_each_weight_that_is_sent():
+def test_averages_of_wide_rows_mix_the_more_often_the_more_rows_a_shard_has_for_each_weight_that_is_sent():
     averaged, last, soft = METHODS[1], METHODS[0], METHODS[2]
     assert mixes_for(averaged, census()) == 4
-    found = [mixes_for(averaged, census(features=width)) for width in (100, 47_000, 120_000, 1 << 20)]
+    found = [mixes_for(averaged, census(features=width)) for width in (391, 47_000, 120_000, 1 << 20)]
     assert found == [4, 4, 3, 1]
+    assert [mixes_for(averaged, census(features=width)) for width in (1, 100, 390)] == [1, 1, 1]  # narrow rows
     assert mixes_for(averaged, census(shards=8)) == mixes_for(averaged, census(in_portions=True)) == 1
     assert mixes_for(last, census()) == mixes_for(soft, census()) == 1
     assert mixes_for(last, census(), 7) == mixes_for(averaged, census(), 7) == 7
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_as_they_are_stored_are_learned_from_in_views_of_them_in_whatever_pieces(sparse, monkeypatch):
+    X, y = some_rows(41)
+    method, weight = METHODS[1], np.arange(1.0, 42.0)
+    found = set()
+    for look in (1, 30, 1 << 23):
+        monkeypatch.setattr(mixing, "ENTRIES_PER_LOOK", look)
+        for mixes, numbered in product((1, 3), (False, True)):
+            rule = lesson(method, order="cyclic", mixes=mixes, sizes=((0, 41),))
+            state = start(method, 5)[0]
+            portion = make_portion(as_table(sp.csr_matrix(X) if sparse else X), y, weight)
+            portion = portion._replace(rows=np.arange(41, dtype=np.int32)) if numbered else portion
+            for number in range(mixes):
+                given_round = Round(1, number, state.W, state.b, state.t, np.arange(1), 1.0)
+                mix(state, Learn(rule, given_round)(Shard(0, [portion])), rule)
+            found.add((mixes, state.W.tobytes(), state.lag.tobytes()))
+    assert len(found) == 2  # to mix changes the rounding of one shard; pieces, views and numbers change nothing
 
 
 def test_mixing_by_mistakes_weighs_each_shard_by_its_own():

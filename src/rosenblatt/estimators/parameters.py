@@ -422,7 +422,7 @@ class WithShards(OnThreads):
     mixes: int | str = integer(
         default="auto",
         text='Mixes of the shards in an epoch; each is a round on a cluster. "auto": one, or up to four for an average'
-        " where shards have many rows for each weight. The result depends on it.",
+        " of wide rows where shards have many for each weight. The result depends on it.",
         least=1,
         wanted='a whole number from 1, or "auto"',
         words=("auto",),

@@ -22,7 +22,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
 from rosenblatt.learn.order import Order
-from rosenblatt.learn.shards import Census, Late, Portion, Shard
+from rosenblatt.learn.shards import Census, Late, Portion, Shard, rows_between
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
 from rosenblatt.methods.scores import scores
@@ -40,6 +40,8 @@ ENTRIES_PER_LOOK = 1 << 23
 # Most mixes of an epoch, unless more are asked for; and rows of a shard between two of them, for each weight that all
 # shards together send.
 MOST_MIXES, ROWS_PER_WEIGHT = 4, 1 / 8
+# Rows of a shard for each feature from which on an average mixes once: more often made it no better, and some worse.
+NARROW_ROWS = 256
 
 
 def check_mixing(method: Method, mixing: str = "uniform") -> None:
@@ -61,14 +63,17 @@ def extrapolates(method: Method) -> bool:
 def mixes_for(method: Method, census: Census, asked: int | str = "auto") -> int:
     """Return how often the shards mix in an epoch: as often as asked, or as pays. Where they are does not matter.
 
-    Last weights lose nothing if they are mixed once. An average of wide rows does; the more rows a shard has for each
-    weight that is sent, the less a mix costs beside them. Rows in several portions may be parsed anew for each.
+    Last weights lose nothing if they are mixed once, nor does an average if rows are many and narrow. One of wide rows
+    does; the more rows a shard has for each weight that is sent, the less a mix costs beside them. Rows in several
+    portions may be parsed anew for each.
     """
     if not isinstance(asked, str):  # a round without rows would change nothing
         return max(1, min(int(asked), max(size for _, size in census.sizes)))
     if not extrapolates(method) or census.in_portions:
         return 1
     shards = len(census.numbers)
+    if census.n_rows >= NARROW_ROWS * shards * census.features:
+        return 1
     pays = census.n_rows / (shards**2 * max(census.features, 1) * ROWS_PER_WEIGHT)
     return max(1, min(MOST_MIXES, int(pays)))
 
@@ -283,20 +288,14 @@ class Learn:
             span = range(max(first - before, 0), min(last - before, portion.size))
             before += portion.size
             if span and complete:
-                seed = shard_seed(lesson.seed, given.epoch, shard.number, number)
-                if shard.drawn[0] != seed:
-                    shard.drawn = seed, self._order(portion, seed)
+                if shard.drawn[0] != (seed := (lesson.seed, given.epoch, shard.number, number)):
+                    order = Order(lesson.order, portion.label, portion.rows, shard_seed(*seed), portion.by_blocks)
+                    shard.drawn = seed, order.draw()
                 learned = self._present(portion, span, shard.drawn[1], state, counts, late)
                 rows, complete = rows + learned, learned == len(span)
             if before >= last or not complete:  # what is not read need not be parsed
                 break
         return _report(lesson, given, state, counts, rows, complete)
-
-    def _order(self, portion: Portion, seed: int) -> Array:
-        """Return the order of a portion's rows in an epoch."""
-        order = Order(self.lesson.order, portion.label, portion.rows, seed, portion.by_blocks).draw()
-        # Empty stands for all rows as they are stored, of which there is no share.
-        return order if order.size or self.lesson.mixes == 1 else row_numbers(np.arange(portion.size))
 
     def _present(self, portion: Portion, span: range, order: Array, state: Weights, counts: Any, late: Late) -> int:
         """Present a part of a portion's order once; return how many rows were presented before it was late."""
@@ -306,15 +305,22 @@ class Learn:
             raise InvalidInput(
                 "A label appeared after the first reading. Train on data that does not change meanwhile."
             )
-        order = order[span.start : span.stop]
         cost = lesson.method.trial_cost(max(1, table.entries // table.shape[0]), *given.W.shape[::-1])
-        size, first = max(1, ENTRIES_PER_LOOK // cost), 0
-        while first < len(span) and not (first and late()):
-            piece = part_of(order, first, size, len(span))
-            shown = Pass(table.rows, task, piece, portion.rows, given.active, given.rate, counts, lesson.joint)
+        size, first = max(1, ENTRIES_PER_LOOK // cost), span.start
+        while first < span.stop and not (first > span.start and late()):
+            last = min(first + size, span.stop)
+            rows, taught, piece = table.rows, task, order[first:last]
+            if not order.size:  # as they are stored: a loop over neighbours is faster than one over their numbers
+                rows, taught = rows_between(table, first, last).rows, _between(task, first, last)
+            shown = Pass(rows, taught, piece, portion.rows, given.active, given.rate, counts, lesson.joint)
             lesson.method.present(shown, state, state)
-            first += min(size, len(span) - first)
-        return first
+            first = last
+        return first - span.start
+
+
+def _between(task: Task, first: int, last: int) -> Task:
+    """Return what some neighbouring rows teach."""
+    return task._replace(label=task.label[first:last], sample_weight=task.sample_weight[first:last])
 
 
 def _start(method: Method, given: Round) -> Weights:
@@ -334,10 +340,10 @@ def _report(lesson: Lesson, given: Round, state: Weights, counts: Any, rows: int
     if lesson.mixing == "mistakes":  # where weights shrink between updates, a shard without any counts as well
         share = np.maximum(counts.updates, 0 if lesson.method.rests else 1).astype(float)
     each = share if share.size == given.b.size else np.repeat(share, given.b.size)
-    change, change_b = state.W.astype(float), state.b.astype(float) - given.b
-    change -= given.W
+    change, change_b = np.subtract(state.W, given.W, dtype=float), state.b.astype(float) - given.b
     squares = _squared_length(lesson, change, change_b)
-    change *= each[:, None]
+    if lesson.mixing == "mistakes":
+        change *= each[:, None]
     total, total_b = np.zeros(state.lag.shape, order=order_of(state.W)), np.zeros(state.b.size)
     if state.lag.shape[1]:
         total = state.scale_sum[:, None] * state.W
@@ -402,14 +408,17 @@ def mix(state: Weights, part: Part, lesson: Lesson) -> Array:
     share = share / factor if share.size == state.b.size else np.repeat(share / factor, state.b.size)
     averaged = bool(state.lag.shape[1])
     if averaged:  # the sum over all trials, scale_sum W - lag, from here on
-        total = state.scale_sum[:, None] * state.W - state.lag + part.total
+        total = state.scale_sum[:, None] * state.W
+        total -= state.lag
+        total += part.total
         total_b = state.t * state.b.astype(float) - state.lag_b + part.total_b
-    state.W[:] = state.W + part.change / share[:, None]
-    state.b[:] = state.b + part.change_b / share
+    state.W[:] += part.change / share[:, None]
+    state.b[:] += part.change_b / share
     state.t[:] += part.trials
     if averaged:
         state.scale_sum[:] = state.t
-        state.lag[:] = state.scale_sum[:, None] * state.W - total
+        np.multiply(state.scale_sum[:, None], state.W, out=state.lag)
+        state.lag[:] -= total
         state.lag_b[:] = state.t * state.b.astype(float) - total_b
     return factor
 

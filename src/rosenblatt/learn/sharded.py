@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
-from rosenblatt.data.table import SQUARED_LENGTHS, Table
+from rosenblatt.data.table import ALL_ROWS, SQUARED_LENGTHS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.mixing import (
@@ -34,13 +34,13 @@ from rosenblatt.learn.mixing import (
     mixes_for,
 )
 from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
-from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import LOSS, PERCEPTRON
-from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, rows_of_shards
+from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, cut
 from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import check_start, copy_state, never, new_counts
+from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 Work = Callable[..., Any]
@@ -161,13 +161,9 @@ def run_shards(job: ShardedJob, state: Any) -> Run:
 def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") -> Run:
     """Train on the rows of a table, in so many shards, on the threads of the plan; return the record."""
     task, held_out = job.task, job.validation
-    census = table_census(job.table, job.subset, shards)
     everything = np.arange(task.sign.shape[0])  # labels are numbers already
-    shared = job.table, everything, task.label, task.sample_weight
-    portions = (
-        Shard(number, [Portion(*shared, rows, in_blocks(task.label, rows))])
-        for number, rows in rows_of_shards(job.table.shape[0], job.subset, shards)
-    )
+    portions = list(cut(job.table, everything, task.label, task.sample_weight, job.subset, shards))
+    census = _unlooked(job.table)._replace(sizes=tuple((number, portion.size) for number, portion in portions))
     lesson = Lesson(
         job.method,
         everything,
@@ -183,21 +179,24 @@ def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") 
     )
     validation = None
     if held_out is not None:
-        rows = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
-        validation = OnThreads([Shard(0, [rows])])
-    sharded = ShardedJob(
-        OnThreads(portions, job.plan.threads), lesson, census, job.plan, job.names, validation, job.clock
-    )
-    return run_shards(sharded, state)
+        apart = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
+        validation = OnThreads([Shard(0, [apart])])
+    rows = OnThreads((Shard(number, [portion]) for number, portion in portions), job.plan.threads)
+    return run_shards(ShardedJob(rows, lesson, census, job.plan, job.names, validation, job.clock), state)
+
+
+def _unlooked(table: Table) -> Census:
+    """Return what is known of the rows of a table without a look at them."""
+    sparse, features = isinstance(table.rows, Csr), table.shape[1]
+    nothing = ALL_ROWS, ALL_ROWS, (), ()
+    return Census(*nothing, features, table.entries, table.largest, table.dtype, sparse, 0.0, 0.0, 0)
 
 
 def table_census(table: Table, subset: Array, shards: int) -> Census:
     """Return what a census finds of the shards of a table, but for their labels."""
     nobody, label = np.zeros(1, np.int64), np.zeros(table.shape[0], np.int32)
-    found: list[Census] = [
-        census_of(Shard(number, [Portion(table, nobody, label, np.empty(0), rows, False)]))
-        for number, rows in rows_of_shards(table.shape[0], subset, shards)
-    ]
+    portions = cut(table, nobody, label, np.empty(0), subset, shards)
+    found: list[Census] = [census_of(Shard(number, [portion])) for number, portion in portions]
     return merge_tree(found, merge)._replace(entries=table.entries)
 
 

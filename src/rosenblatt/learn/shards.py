@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.methods.method import never
-from rosenblatt.verbs.rows import Csr
+from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]
@@ -81,14 +81,14 @@ class Shard:
         Read anew in each round.
     names : tuple of str
         Names of the features, where they have any.
-    drawn : (int, int array)
-        A seed, and the order that was drawn by it last: several rounds of an epoch share it.
+    drawn : (tuple of int, int array)
+        A seed and its numbers, and the order that was drawn by them last: several rounds of an epoch share it.
     """
 
     number: int
     portions: Iterable[Portion]
     names: tuple[str, ...] = ()
-    drawn: tuple[int, Array] = field(default=(-1, ALL_ROWS), repr=False)
+    drawn: tuple[tuple[int, ...], Array] = field(default=((), ALL_ROWS), repr=False)
 
 
 class Census(NamedTuple):
@@ -193,8 +193,45 @@ def _census_of(shard: Shard, portion: Portion) -> Census:
     )
 
 
-def rows_of_shards(n_rows: int, subset: Array, shards: int) -> Iterator[tuple[int, Array]]:
-    """Yield the number and the rows of each shard that has any: neighbours, as even as can be."""
-    rows = subset if subset.size else row_numbers(np.arange(n_rows))
+def cut(
+    table: Table, classes: Array, label: Array, weight: Array, subset: Array, shards: int
+) -> Iterator[tuple[int, Portion]]:
+    """Yield the number and the rows of each shard of a table that has any: neighbours, as even as can be.
+
+    Values are not copied, and no shard has to do with the rows of another.
+
+    Parameters
+    ----------
+    table, classes, label, weight, subset
+        Of all rows, as the portion of a single shard has them.
+    shards : int
+    """
+    for number, span in spans_of_shards(subset.size or table.shape[0], shards):
+        rows = subset[span.start : span.stop]
+        first, last = (int(rows.min()), int(rows.max()) + 1) if rows.size else (span.start, span.stop)
+        part, own = rows_between(table, first, last), label[first:last]
+        rows = row_numbers(rows - first) if rows.size else ALL_ROWS
+        yield number, Portion(part, classes, own, weight[first:last], rows, in_blocks(own, rows))
+
+
+def rows_between(table: Table, first: int, last: int) -> Table:
+    """Return neighbouring rows of a table, without a copy of their values."""
+    rows: Dense | Csr
+    if isinstance(table.rows, Dense):
+        rows = Dense(table.rows.X[first:last])
+    else:
+        data, indices, indptr = table.rows
+        start, end = indptr[first], indptr[last]
+        begun = indptr[first : last + 1] - start
+        begun.flags.writeable = indptr.flags.writeable  # loops are compiled for either
+        rows = Csr(data[start:end], indices[start:end], begun)
+    return Table(rows, (last - first, table.shape[1]), table.dtype, table.largest)
+
+
+def spans_of_shards(n_rows: int, shards: int) -> Iterator[tuple[int, range]]:
+    """Yield the number and the places of each shard that has any rows: neighbours, as even as can be."""
     # More shards than rows: those behind the rows are empty, however many they are.
-    yield from enumerate(np.array_split(rows, max(1, min(shards, rows.size))))
+    count, last = max(1, min(shards, n_rows)), 0
+    for number in range(count):
+        first, last = last, last + n_rows // count + (number < n_rows % count)
+        yield number, range(first, last)
