@@ -767,3 +767,10 @@ def test_a_time_limit_leaves_a_kernel_open():
     certificate = certify(X, np.arange(400) % 4 < 2, kernel="rbf", time_limit=1e-9)
     assert certificate.verdict == "undecided"
     assert "time limit" in certificate.reason
+
+
+@pytest.mark.parametrize("flag", [{"margin": "no"}, {"margin": [True]}, {"coefficients": "yes"}, {"coefficients": 2}])
+def test_a_flag_is_true_or_false(flag):
+    with pytest.raises(InvalidInput, match="neither True nor False"):
+        certify([[0.0], [1.0]], [0, 1], **flag)
+    assert certify([[0.0], [1.0]], [0, 1], margin=np.False_, coefficients=None).margin is None

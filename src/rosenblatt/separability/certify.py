@@ -104,7 +104,7 @@ def certify(
     >>> certificate.verdict, certificate.support, certificate.multipliers
     ('overlapping', (0, 1, 2, 3), (1, 1, 1, 1))
     """
-    check_options(exact, time_limit)
+    check_options(exact, time_limit, margin=margin, coefficients=coefficients)
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
     clock = Clock(time_limit)
@@ -139,7 +139,7 @@ def certify_pairs(
     dict
         For each pair of labels, in sorted order, a certificate on the rows of these two.
     """
-    check_options(exact, time_limit)
+    check_options(exact, time_limit, margin=margin)
     signed, classes = prepare(X, y, decimal=exact == "decimal")
     names = column_names(X)
     certificates = {}
@@ -151,8 +151,11 @@ def certify_pairs(
     return certificates
 
 
-def check_options(exact: Any, time_limit: Any) -> None:
-    """Raise InvalidInput for options that have no meaning."""
+def check_options(exact: Any, time_limit: Any, **flags: Any) -> None:
+    """Raise InvalidInput for options that have no meaning; `flags` are true, false or None."""
+    for name, value in flags.items():
+        if value is not None and not (isinstance(value, int | np.bool_) and value in (0, 1)):
+            raise InvalidInput(f"{name}={value!r:.60} is neither True nor False. Pass one of the two.")
     if exact not in ARITHMETICS:
         raise InvalidInput(f"exact={exact!r} is not known. Choose one of {', '.join(ARITHMETICS)}.")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
