@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
-from rosenblatt.compiled.tokens import normalise_rows
+from rosenblatt.compiled.entries import normalise_rows
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import features
