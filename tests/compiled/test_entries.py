@@ -44,5 +44,5 @@ def test_long_rows_are_sorted_whatever_their_columns(shape):
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
     indptr, column = np.array([0, 5000], np.int32), keys.copy()
     rooms = np.empty(5000, np.int32), np.empty(5000 + entries.PLACES, np.int64), np.empty(63)
-    size = entries.count_columns(indptr, column, value, 18, False, False, *rooms)
+    size = entries.count_columns(indptr, column, value, 18, False, False, False, *rooms)
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())

@@ -116,9 +116,10 @@ def test_spans_longer_than_a_tile_and_out_of_order_are_hashed():
 @given(st.lists(st.sampled_from([b"", b"a", b"\t", b"ab\t\t", b"b" * 70, b"\r", b"\xff\t"]), min_size=1, max_size=200))
 def test_lines_end_at_newlines_and_have_a_first_tab(parts):
     text = b"\n".join(parts) + b"\n"
-    for room in (0, 1, len(parts), len(parts) + 3):
+    for room, bytes_at_once in ((0, 64), (1, 1), (len(parts), 128), (len(parts) + 3, len(text))):
         end, tab = np.full(room, -1), np.full(room, -1)
-        assert tokens.find_lines(np.frombuffer(text, np.uint8), end, tab, *marking_room(len(text))) == len(parts)
+        rooms = marking_room(bytes_at_once)
+        assert tokens.find_lines(np.frombuffer(text, np.uint8), end, tab, *rooms) == len(parts)
         place = 0
         for k, part in enumerate(parts[:room]):
             assert end[k] == place + len(part)

@@ -78,10 +78,20 @@ def _sort(keys, begin, end, low, bits, spare, places):
 
 
 @compiled()
-def count_columns(indptr, column, value, bits, logarithm, binary, spare, room, logs):
+def _divide(value, begin, end, total):
+    """Divide values by the root of a sum of squares, unless it is zero or not finite."""
+    if 0.0 < total < np.inf:
+        length = np.sqrt(total)
+        for k in range(begin, end):
+            value[U(k)] /= length
+
+
+@compiled()
+def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spare, room, logs):
     """Sort the columns of each row and count them, in place; return the entries that are left, one for each column.
 
-    A count becomes one if `binary`, and one plus its logarithm if `logarithm`. All columns have at most `bits` bits.
+    A count becomes one if `binary`, and one plus its logarithm if `logarithm`; rows are divided by their length if
+    `normalise`. All columns have at most `bits` bits.
     There is room to work in: as many `spare` columns as the longest row has entries, as many numbers in `room` and
     PLACES more, and 63 `logs`.
     """
@@ -102,12 +112,17 @@ def count_columns(indptr, column, value, bits, logarithm, binary, spare, room, l
         if begin < end:
             column[U(k + unique)], last[U(unique + 1)] = column[U(end - 1)], end
             unique += 1
+        total = 0.0
         for entry in range(unique):
             count = last[U(entry + 1)] - last[U(entry)]
             if logarithm:
-                value[U(k + entry)] = logs[U(count - 1)] if count < 64 else 1.0 + np.log(np.float64(count))
+                number = logs[U(count - 1)] if count < 64 else 1.0 + np.log(np.float64(count))
             else:
-                value[U(k + entry)] = 1.0 if binary else np.float64(count)
+                number = 1.0 if binary else np.float64(count)
+            value[U(k + entry)] = number
+            total += number * number
+        if normalise:
+            _divide(value, k, k + unique, total)
         k += unique
         begin = end
         indptr[row + 1] = k
@@ -170,13 +185,11 @@ def add_columns(indptr, column, value, bits, own, room):
 def normalise_rows(indptr, value):
     """Divide the values of each row by their length, in place."""
     for row in range(indptr.size - 1):
+        begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
         total = 0.0
-        for k in range(indptr[row], indptr[row + 1]):
-            total += value[k] * value[k]
-        if 0.0 < total < np.inf:
-            length = np.sqrt(total)
-            for k in range(indptr[row], indptr[row + 1]):
-                value[k] /= length
+        for k in range(begin, end):
+            total += value[U(k)] * value[U(k)]
+        _divide(value, begin, end, total)
 
 
 @compiled()

@@ -9,11 +9,11 @@ import numpy as np
 from rosenblatt.jit import compiled, overload
 
 U = np.uint64
-U8 = np.uint8
+U8, U32 = np.uint8, np.uint32
 BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
-TILE = 1 << 15  # bytes that are looked at together
-BATCH = 512  # places to note ends of words at, between two looks at how many are taken
+TILE = 1 << 16  # bytes that are looked at together
+BATCH = 256  # words that are hashed together
 WORD_BITS = 64
 
 # ----------------------------------------------------------------------------------------------------------- hashes
@@ -217,26 +217,29 @@ def _mark(kinds, eights, marks):
 def find_lines(text, end, tab, kinds, eights, marks):
     """Write where lines end, and where each has its first tab, or ends if it has none; return how many lines there are.
 
-    Lines for which there is no room are counted only. `kinds` has room for a byte for each of the text, filled up to
-    64, `eights` is the same memory, and `marks` has room for as many bits.
+    Lines for which there is no room are counted only. `kinds` has room for some bytes, a multiple of 64, `eights` is
+    the same memory, and `marks` has room for as many bits.
     """
-    for i in range(text.size):
-        kinds[U(i)] = (text[U(i)] == U8(9)) | (text[U(i)] == U8(10))
-    for i in range(text.size, kinds.size):
-        kinds[U(i)] = 0
-    _mark(kinds, eights, marks)
     count, first = 0, -1
-    for place in range(marks.size):
-        found = marks[U(place)]
-        while found != 0:
-            i = WORD_BITS * place + np.int64(_lowest_bit(found))
-            found &= found - U(1)
-            if text[U(i)] == 9:
-                first = i if first < 0 else first
-            else:
-                if count < end.size:
-                    end[U(count)], tab[U(count)] = i, first if first >= 0 else i
-                count, first = count + 1, -1
+    for base in range(0, text.size, kinds.size):
+        size = min(kinds.size, text.size - base)
+        for i in range(size):
+            byte = text[U(base + i)]
+            kinds[U(i)] = (byte == U8(9)) | (byte == U8(10))
+        for i in range(size, kinds.size):
+            kinds[U(i)] = 0
+        _mark(kinds, eights, marks)
+        for place in range(marks.size):
+            found = marks[U(place)]
+            while found != 0:
+                i = base + WORD_BITS * place + np.int64(_lowest_bit(found))
+                found &= found - U(1)
+                if text[U(i)] == 9:
+                    first = i if first < 0 else first
+                else:
+                    if count < end.size:
+                        end[U(count)], tab[U(count)] = i, first if first >= 0 else i
+                    count, first = count + 1, -1
     return count
 
 
@@ -297,34 +300,42 @@ def _mark_words(text, begin, end, case, lower, kinds, eights, marks):
     _mark(kinds, eights, marks)
 
 
-@compiled()
-def _sort_out(lower, edges, count, eight, size, odd):
-    """Write bytes and size of each word of at most eight ASCII bytes, and the numbers of the others; return how many.
+# The same steps in numbers of 32 bits, twice as many of which fit into a register.
 
-    Nothing depends on a branch, which would often be predicted wrongly.
-    """
-    shorts, others = 0, 0
-    for k in range(count):
-        begin = edges[U(2 * k)]
-        length = edges[U(2 * k + 1)] - begin
-        x = _load(lower, np.int64(begin)) & _all >> ((~length + U(1)) << U(3) & U(63))
-        eight[U(shorts)], size[U(shorts)], odd[U(others)] = x, length, k
-        other = (length > U(8)) | (x & _high_bits != U(0))
-        others += other
-        shorts += not other
-    return shorts, others
+
+@compiled()
+def _short_times(k, factor):
+    return U32(U(k) * factor & _word)
+
+
+@compiled()
+def _short_rotated(k, bits):
+    return U32((U(k) << U(bits) | U(k) >> U(32 - bits)) & _word)
+
+
+@compiled()
+def _short_scrambled(k):
+    return _short_times(_short_rotated(_short_times(k, _c1), 15), _c2)
+
+
+@compiled()
+def _short_turned(h):
+    return U32(U(_short_rotated(h, 13)) * _five + _add & _word)
 
 
 @compiled()
 def _hash_short(eight, size, count, seed, mask, column, first):
     """Write the hashes of words of at most eight bytes: without branches, so that it is done for several at once."""
     for k in range(count):
-        x, length = eight[U(k)], size[U(k)]
-        h = seed ^ _scrambled(x & _word)
-        h = _turned(h) if length > U(3) else h
-        h ^= _scrambled(x >> U(32))
-        h = _turned(h) if length > U(7) else h
-        column[U(first + k)] = np.int64(_finished(h, length) & mask)
+        x, length = eight[U(k)], U32(size[U(k)])
+        h = U32(seed ^ _short_scrambled(U32(x & _word)))
+        h = _short_turned(h) if length > U32(3) else h
+        h = U32(h ^ _short_scrambled(U32(x >> U(32))))
+        h = _short_turned(h) if length > U32(7) else h
+        h = U32(h ^ length)
+        h = _short_times(U32(h ^ U32(h >> U32(16))), _c3)
+        h = _short_times(U32(h ^ U32(h >> U32(13))), _c4)
+        column[U(first + k)] = np.int64(U32(h ^ U32(h >> U32(16))) & mask)
 
 
 @compiled()
@@ -347,13 +358,10 @@ def _hash_long(lower, begin, end, seed):
 
 # One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
-def _hash_batch(lower, edges, count, narrow, wide, seed, mask, column, first, scratch, eight, size, odd):
-    """Write the hashes of words with these first bytes and ends; return how many columns are written then."""
-    shorts, others = _sort_out(lower, edges, count, eight, size, odd)
-    _hash_short(eight, size, shorts, seed, mask, column, first)
-    first += shorts
-    for k in range(others):
-        i, stop = np.int64(edges[U(2 * odd[U(k)])]), np.int64(edges[U(2 * odd[U(k)] + U(1))])
+def _hash_others(lower, begins, ends, count, narrow, wide, seed, mask, column, first, scratch):
+    """Write the hashes of words that are long or not ASCII; return how many columns are written then."""
+    for k in range(count):
+        i, stop = np.int64(begins[U(k)]), np.int64(ends[U(k)])
         h, plain = _hash_long(lower, i, stop, seed)
         if plain:
             column[U(first)] = np.int64(h & mask)
@@ -371,7 +379,7 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
     The words of a span come in any order. Bytes of several spans are looked at together, and so are words, so that
-    little depends on branches.
+    little depends on branches, which would often be predicted wrongly.
 
     Parameters
     ----------
@@ -391,14 +399,14 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
     kinds, eights : uint8 array, uint64 array
         The same memory, with room for TILE bytes or the longest span, and one more, filled up to a multiple of 64.
     work : uint64 array of shape (5, m)
-        With room for BATCH and 64 more in each row; and for a bit for each byte of `kinds` in the last.
+        With room for BATCH and 32 more in each row; and for a bit for each byte of `kinds` in the last.
 
     Returns
     -------
     int
         How many words there are.
     """
-    edges, eight, size, odd = work[0], work[1], work[2], work[3]
+    eight, size, begins, ends = work[0], work[1], work[2], work[3]
     marks = work[4, : kinds.size // WORD_BITS]
     count, base, known = 0, 0, -1  # bytes in [base, known) are marked
     seed, mask, case = U(seed), U(mask), U8(case)
@@ -411,25 +419,38 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
             _mark_words(text, base, known, case, lower, kinds[: WORD_BITS * used], eights, marks[:used])
         i, stop = U(np.int64(start[row]) - base), U(np.int64(end[row]) - base)
         place, last = i >> U(6), stop >> U(6)
-        inside, carry, n = _all << (i & U(63)), U(0), 0
+        inside, carry, begin = _all << (i & U(63)), U(0), U(0)
+        shorts, others = 0, 0
         while place <= last:
             if place == last:
                 inside &= (U(1) << (stop & U(63))) - U(1)
-            bits = marks[place] & inside
-            changes = bits ^ (bits << U(1) | carry)
+            bits, at = marks[place] & inside, place << U(6)
+            before = bits << U(1) | carry
+            opens, closes = bits & ~before, before & ~bits
+            if carry == 0 and opens != 0:
+                begin = at + _lowest_bit(opens)
+                opens &= opens - U(1)
             inside, carry = _all, bits >> U(63)
-            while changes != 0:
-                edges[U(n)] = (place << U(6)) + _lowest_bit(changes)
-                changes &= changes - U(1)
-                n += 1
+            while closes != 0:
+                close = at + _lowest_bit(closes)
+                closes &= closes - U(1)
+                length = close - begin
+                x = _load(lower, np.int64(begin)) & _all >> ((~length + U(1)) << U(3) & U(63))
+                # All is written, and one of both is kept.
+                eight[U(shorts)], size[U(shorts)], begins[U(others)], ends[U(others)] = x, length, begin, close
+                other = (length > U(8)) | (x & _high_bits != U(0))
+                others += other
+                shorts += not other
+                if opens != 0:  # else a word may begin in the next 64 bytes
+                    begin = at + _lowest_bit(opens)
+                    opens &= opens - U(1)
             place += U(1)
-            if n >= BATCH or place > last:
-                words = n >> 1
-                count = _hash_batch(
-                    lower, edges, words, narrow, wide, seed, mask, column, count, scratch, eight, size, odd
+            if shorts + others >= BATCH or place > last:
+                _hash_short(eight, size, shorts, seed, mask, column, count)
+                count = _hash_others(
+                    lower, begins, ends, others, narrow, wide, seed, mask, column, count + shorts, scratch
                 )
-                edges[0] = edges[U(2 * words)]  # a word that goes on
-                n -= 2 * words
+                shorts, others = 0, 0
     pointer[start.size] = count
     return count
 

@@ -175,7 +175,7 @@ class Words:
 
     def _tables(self, text: Array) -> tuple[Array, Array]:
         lower = self.options.lowercase
-        return _narrow(lower), _wide(lower) if (text > 127).any() else NO_TABLE
+        return _narrow(lower), _wide(lower) if text.max(initial=0) > 127 else NO_TABLE
 
     def pieces(self, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0) -> list[Piece]:
         """Return the n-grams of the words in each span: words and characters apart.
@@ -213,7 +213,7 @@ class Words:
         longest = int((end - start).max(initial=0))
         scratch, lower = np.empty(2 * longest + 8, np.uint8), np.empty(max(longest, tokens.TILE) + 8, np.uint8)
         kinds, eights, marks = marking_room(lower.size)
-        work = np.empty((5, max(tokens.BATCH + 64, marks.size)), np.uint64)
+        work = np.empty((5, max(tokens.BATCH + 32, marks.size)), np.uint64)
         how = 32 if self.options.lowercase else 0, seed, self.options.n_columns - 1
         rooms = scratch, lower, kinds, eights, work
         count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, *rooms)
@@ -343,16 +343,15 @@ class Assembler:
 
     def rows(self, pieces: list[Piece]) -> Entries:
         """Return the rows of pieces that have columns."""
+        if len(pieces) == 1 and pieces[0].value is None and not self.options.dictionary:
+            return self._counted(pieces[0], self.normalise)
         parts = [self._counted(piece) for piece in pieces]
-        if len(parts) == 1:
-            entries = parts[0] if pieces[0].value is None and not self.options.dictionary else self._added(parts[0])
-        else:
-            entries = self._added(_merged(parts))
+        entries = self._added(parts[0] if len(parts) == 1 else _merged(parts))
         if self.normalise:
             normalise_rows(entries.indptr, entries.value)
         return entries
 
-    def _counted(self, piece: Piece) -> Entries:
+    def _counted(self, piece: Piece, normalise: bool = False) -> Entries:
         indptr, column = piece.indptr, piece.column
         assert column is not None
         if piece.value is not None:
@@ -363,7 +362,7 @@ class Assembler:
         indptr = indptr.copy()
         longest = int(np.diff(indptr).max(initial=0))
         rooms = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64), np.empty(63)
-        how = (self.options.bits, counts == "log", counts == "binary")
+        how = (self.options.bits, counts == "log", counts == "binary", normalise)
         size = count_columns(indptr, column, value, *how, *rooms)
         return Entries(indptr, column[:size], value[:size])
 

@@ -16,6 +16,7 @@ from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
 Array = npt.NDArray[Any]
 
+MARKED_BYTES = 1 << 15  # at once, to find lines in
 USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
@@ -63,7 +64,7 @@ class TextParser(Parser):
 
 def lines_of(text: Array) -> tuple[Array, Array]:
     """Return where the lines of a text end, and where each has its first tab, or ends if it has none."""
-    room, rooms = text.size // USUAL_LINE + 1, marking_room(text.size)
+    room, rooms = text.size // USUAL_LINE + 1, marking_room(MARKED_BYTES)
     while True:
         end, tab = np.empty(room, np.int64), np.empty(room, np.int64)
         count = find_lines(text, end, tab, *rooms)
