@@ -68,12 +68,14 @@ def _sort(keys, begin, end, low, bits, spare, places):
     if size <= FEW:
         return _sort_few(keys, begin, end)
     # Hashes are spread evenly: the highest digit nearly sorts them. Other columns, and many, are sorted by all digits.
-    if size <= MANY and _distribute(keys, begin, size, low + max(bits - 8, 0), 8, spare, places) <= FEW:
+    digit_bits = np.int64(8)  # not 8, for which Numba would compile what is called once more
+    if size <= MANY and _distribute(keys, begin, size, low + max(bits - 8, 0), digit_bits, spare, places) <= FEW:
         _swap_neighbours(keys, begin, end)
         _swap_neighbours(keys, begin, end)
         return _sort_few(keys, begin, end)
+    digit_bits = np.int64(DIGIT_BITS)
     for digit in range(0, bits, DIGIT_BITS):
-        _distribute(keys, begin, size, low + digit, DIGIT_BITS, spare, places)
+        _distribute(keys, begin, size, low + digit, digit_bits, spare, places)
     return None
 
 
@@ -98,10 +100,10 @@ def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spa
     places, last = room[:PLACES], room[PLACES - 1 :]
     for count in range(63):  # a loop compiles sooner than an expression of arrays
         logs[count] = 1.0 + np.log(count + 1.0)
-    k, begin = 0, np.int64(indptr[0])
+    k, low, begin = np.int64(0), np.int64(0), np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end = np.int64(indptr[row + 1])
-        _sort(column, begin, end, 0, bits, spare, places)
+        _sort(column, begin, end, low, bits, spare, places)
         # Without branches, which would often be predicted wrongly.
         unique = 0
         last[0] = begin
@@ -150,9 +152,10 @@ def add_columns(indptr, column, value, bits, own, room):
     """
     size = own.size
     places, keys, spare = room[:PLACES], room[PLACES : PLACES + size], room[PLACES + size :]
-    k, begin = 0, np.int64(indptr[0])
+    first, low = np.int64(0), np.int64(32)
+    k, begin = first, np.int64(indptr[0])
     for row in range(indptr.size - 1):
-        end, count = np.int64(indptr[row + 1]), 0
+        end, count = np.int64(indptr[row + 1]), np.int64(0)
         if _rises(column, begin, end):
             for entry in range(begin, end):
                 column[U(k)], value[U(k)] = column[U(entry)], value[U(entry)]
@@ -165,7 +168,7 @@ def add_columns(indptr, column, value, bits, own, room):
                 keys[U(count)] = np.int64(column[U(entry)]) << 32 | count
                 own[U(count)] = value[U(entry)]
                 count += 1
-        _sort(keys, 0, count, 32, bits, spare, places)
+        _sort(keys, first, count, low, bits, spare, places)
         last = -1
         for entry in range(count):
             key = keys[U(entry)] >> 32

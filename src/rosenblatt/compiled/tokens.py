@@ -140,7 +140,7 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     int
         Bytes written.
     """
-    o, words = 0, 0
+    o = words = np.int64(0)
     for row in range(start.size):
         first_word[row] = words
         i, stop = np.int64(start[row]), np.int64(end[row])
@@ -267,23 +267,21 @@ def _finished(h, size):
 
 @compiled()
 def _careful_word(text, i, stop, narrow, wide, scratch, seed):
-    """Return where the word at i ends, its number of bytes and its hash."""
-    o = 0
+    """Return where the word at i ends, its number of bytes and its hash; or where to go on if there is none."""
+    o = zero = np.int64(0)  # not 0, for which Numba would compile what is called once more
     while i < stop:
         letter = narrow[U(text[U(i)])]
+        after, before = i + 1, o
         if letter == WIDE:
-            before = o
             after, o = _write_wide(text, i, stop, wide, scratch, o)
-            if o == before:
-                return (i, o, murmur(scratch, 0, o, seed)) if o > 0 else (after, 0, U(0))
-            i = after
-        elif letter == 0:
-            return (i, o, murmur(scratch, 0, o, seed)) if o > 0 else (i + 1, 0, U(0))
-        else:
+        elif letter != 0:
             scratch[U(o)] = letter
             o += 1
-            i += 1
-    return i, o, murmur(scratch, 0, o, seed)
+        if o == before:
+            i = i if o > 0 else after
+            break
+        i = after
+    return i, o, murmur(scratch, zero, o, seed)
 
 
 @compiled()
@@ -300,27 +298,19 @@ def _mark_words(text, begin, end, case, lower, kinds, eights, marks):
     _mark(kinds, eights, marks)
 
 
-# The same steps in numbers of 32 bits, twice as many of which fit into a register.
-
-
-@compiled()
-def _short_times(k, factor):
-    return U32(U(k) * factor & _word)
-
-
-@compiled()
-def _short_rotated(k, bits):
-    return U32((U(k) << U(bits) | U(k) >> U(32 - bits)) & _word)
+# The same steps in numbers of 32 bits, twice as many of which fit into a register. Each function that is called takes
+# time to compile.
 
 
 @compiled()
 def _short_scrambled(k):
-    return _short_times(_short_rotated(_short_times(k, _c1), 15), _c2)
+    k = U32(U(k) * _c1 & _word)
+    return U32(U(U32((U(k) << U(15) | U(k) >> U(17)) & _word)) * _c2 & _word)
 
 
 @compiled()
 def _short_turned(h):
-    return U32(U(_short_rotated(h, 13)) * _five + _add & _word)
+    return U32(U(U32((U(h) << U(13) | U(h) >> U(19)) & _word)) * _five + _add & _word)
 
 
 @compiled()
@@ -333,8 +323,8 @@ def _hash_short(eight, size, count, seed, mask, column, first):
         h = U32(h ^ _short_scrambled(U32(x >> U(32))))
         h = _short_turned(h) if length > U32(7) else h
         h = U32(h ^ length)
-        h = _short_times(U32(h ^ U32(h >> U32(16))), _c3)
-        h = _short_times(U32(h ^ U32(h >> U32(13))), _c4)
+        h = U32(U(U32(h ^ U32(h >> U32(16)))) * _c3 & _word)
+        h = U32(U(U32(h ^ U32(h >> U32(13)))) * _c4 & _word)
         column[U(first + k)] = np.int64(U32(h ^ U32(h >> U32(16))) & mask)
 
 
@@ -408,7 +398,8 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
     """
     eight, size, begins, ends = work[0], work[1], work[2], work[3]
     marks = work[4, : kinds.size // WORD_BITS]
-    count, base, known = 0, 0, -1  # bytes in [base, known) are marked
+    count = base = np.int64(0)
+    known = np.int64(-1)  # bytes in [base, known) are marked
     seed, mask, case = U(seed), U(mask), U8(case)
     for row in range(start.size):
         pointer[row] = count
@@ -420,7 +411,7 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
         i, stop = U(np.int64(start[row]) - base), U(np.int64(end[row]) - base)
         place, last = i >> U(6), stop >> U(6)
         inside, carry, begin = _all << (i & U(63)), U(0), U(0)
-        shorts, others = 0, 0
+        shorts = others = np.int64(0)
         while place <= last:
             if place == last:
                 inside &= (U(1) << (stop & U(63))) - U(1)
@@ -450,7 +441,7 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
                 count = _hash_others(
                     lower, begins, ends, others, narrow, wide, seed, mask, column, count + shorts, scratch
                 )
-                shorts, others = 0, 0
+                shorts = others = np.int64(0)
     pointer[start.size] = count
     return count
 
