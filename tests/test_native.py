@@ -210,6 +210,7 @@ finally:
 """
 FILES = {
     "rows.svm": "1 1:1 3:0.5\n-1 2:1\n-1 1:0.25 4:3\n" * 9,
+    "classes.svm": "1 1:1 3:0.5\n2 2:1\n3 1:0.25 4:3\n" * 9,
     "rows.vw": "1 | a b:2 c\n-1 |x d e:0.5\n" * 9,
     "rows.txt": "yes\ta word and another\nno\tnone of these words\n" * 9,
     "rows.csv": "x,city,words,label\n1.5,Rome,so it is,yes\n2.5,Oslo,so it was,no\n" * 1 + "3,Bern,it was so,no\n" * 9,

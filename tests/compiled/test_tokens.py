@@ -1,4 +1,4 @@
-"""Words, hashes, sorting and the dictionary are those of plain Python."""
+"""Lines, words, hashes and the dictionary are those of plain Python."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import features as oracle
 from rosenblatt.compiled import tokens
-from rosenblatt.files.features import Assembler, Dictionary, murmur
+from rosenblatt.files.features import Assembler, Dictionary, Words, marking_room, murmur
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import joined_texts
 
@@ -82,44 +82,50 @@ def test_words_that_are_hashed_at_once_are_those_that_are_written_out(texts, low
         assert dict(zip(columns, values, strict=True)) == expected
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.lists(st.integers(-1, 600), max_size=120), min_size=1, max_size=5), st.integers(0, 2**32))
-def test_entries_are_sorted_and_added_up_in_order(rows, seed):
-    indptr = np.cumsum([0, *map(len, rows)]).astype(np.int32)
-    column = np.array([c for row in rows for c in row], np.int32)
-    value = np.random.default_rng(seed).standard_normal(column.size)
-    expected = []
-    for i, row in enumerate(rows):
-        found = {}
-        for c, v in zip(row, value[indptr[i] : indptr[i + 1]].tolist(), strict=True):
-            if c >= 0:
-                found[c] = found[c] + v if c in found else v
-        expected.append(sorted(found.items()))
-    size = tokens.add_columns(indptr, column, value, 10, np.empty(120), np.empty(240 + tokens.PLACES, np.int64))
-    assert size == indptr[-1]
-    for i, row in enumerate(expected):
-        span = slice(indptr[i], indptr[i + 1])
-        assert list(zip(column[span].tolist(), value[span].tolist(), strict=True)) == row
+@pytest.mark.parametrize("letter", ["a", "Z", "é", "字"])
+def test_words_of_every_length_are_hashed_at_every_place_of_the_array(letter):
+    """The bytes before and after a text would be letters; marks are made for 64 bytes, and looked at by eight."""
+    texts = [(letter * length).encode()[shift:] for length in range(41) for shift in range(len(letter.encode()))]
+    expected = [oracle.text_row(text, bits=30, counts="count", normalise=False) for text in texts]
+    words = Words(FeatureOptions(bits=30))
+    for before in range(70):
+        for after in (1, 2, 9):
+            for text, row in zip(texts[before % 7 :: 7], expected[before % 7 :: 7], strict=True):
+                whole = np.frombuffer(b"x" * before + text + b"." + b"y" * (after - 1), np.uint8)
+                spans = np.array([before], np.int64), np.array([before + len(text)], np.int64)
+                (piece,) = words.pieces(whole, *spans)
+                assert piece.column.tolist() == [column for column, count in row.items() for _ in range(int(count))]
 
 
-@pytest.mark.parametrize("shape", ["hashes", "one bucket", "rising", "falling"])
-def test_long_rows_are_sorted_whatever_their_columns(shape):
+def test_spans_longer_than_a_tile_and_out_of_order_are_hashed():
     random = np.random.default_rng(0)
-    keys = {
-        "hashes": random.integers(0, 1 << 18, 5000),
-        "one bucket": random.integers(0, 64, 5000),
-        "rising": np.arange(5000),
-        "falling": np.arange(5000)[::-1],
-    }[shape].astype(np.int32)
-    indptr, value = np.array([0, 5000], np.int32), np.ones(5000)
-    columns, counts = np.unique(keys, return_counts=True)
-    column = keys.copy()
-    size = tokens.add_columns(indptr, column, value, 18, np.empty(5000), np.empty(10000 + tokens.PLACES, np.int64))
-    assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
-    indptr, column = np.array([0, 5000], np.int32), keys.copy()
-    rooms = np.empty(5000, np.int32), np.empty(5000 + tokens.PLACES, np.int64), np.empty(63)
-    size = tokens.count_columns(indptr, column, value, 18, False, False, *rooms)
-    assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
+    letters = np.frombuffer(b"aB9_ ,-", np.uint8)
+    sizes = [tokens.TILE + 1, 3, 0, 2 * tokens.TILE, 70, 0, 64, 63, 65, 4000]
+    texts = [letters[random.integers(0, letters.size, size)].tobytes() for size in sizes]
+    texts += [b"a " * tokens.BATCH, b"a" * 5000 + b" b"]
+    text, start, end = joined_texts(texts)
+    for order in (np.arange(start.size), np.arange(start.size)[::-1], random.permutation(start.size)):
+        (piece,) = Words(FeatureOptions(bits=30)).pieces(text, start[order], end[order])
+        for row, number in enumerate(order.tolist()):
+            columns, counts = np.unique(piece.column[piece.indptr[row] : piece.indptr[row + 1]], return_counts=True)
+            expected = oracle.text_row(texts[number], bits=30, counts="count", normalise=False)
+            assert dict(zip(columns.tolist(), counts.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([b"", b"a", b"\t", b"ab\t\t", b"b" * 70, b"\r", b"\xff\t"]), min_size=1, max_size=200))
+def test_lines_end_at_newlines_and_have_a_first_tab(parts):
+    text = b"\n".join(parts) + b"\n"
+    for room, bytes_at_once in ((0, 64), (1, 1), (len(parts), 128), (len(parts) + 3, len(text))):
+        end, tab = np.full(room, -1), np.full(room, -1)
+        rooms = marking_room(bytes_at_once)
+        assert tokens.find_lines(np.frombuffer(text, np.uint8), end, tab, *rooms) == len(parts)
+        place = 0
+        for k, part in enumerate(parts[:room]):
+            assert end[k] == place + len(part)
+            assert tab[k] == place + (part.index(b"\t") if b"\t" in part else len(part))
+            place += len(part) + 1
+        assert (end[len(parts) :] == -1).all()
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rosenblatt.files.parsing import EXAMPLES, Fault, Faults, numbers_in, stripped, texts_in
+from rosenblatt.files.parsing import EXAMPLES, PART_BYTES, Fault, Faults, count_byte, numbers_in, stripped, texts_in
 
 
 def spans(*texts):
@@ -39,3 +39,9 @@ def test_faults_are_counted_and_the_first_are_kept():
     first = Faults(skip=False)
     first.add_rows(np.arange(9), lambda row: Fault(row, "", "wrong"))
     assert (first.count, first.stop) == (1, True)
+
+
+def test_a_byte_is_counted_in_all_parts_of_a_text():
+    text = np.random.default_rng(0).integers(0, 4, 2 * PART_BYTES + 5).astype(np.uint8)
+    for part in (text, text[:0], text[:PART_BYTES], text[3:]):
+        assert count_byte(part, 2) == part.tobytes().count(b"\x02")

@@ -44,11 +44,13 @@ from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 
 
 @compiled()
-def run_epoch(learner, rows, task, order, active, weights, into, counts):
+def run_epoch(learner, rows, task, order, active, weights, into, counts, products, steps):
     """Present the rows in `order` (empty: all of them as they are stored) to the `active` problems.
 
     Scores are read from `weights` and corrections written `into`: a zeroed sum for the batch perceptron, None for the
-    weights themselves. To pass the same arrays twice takes a small table a tenth of its time.
+    weights themselves. To pass the same arrays twice takes a small table a tenth of its time. There is room to work
+    in: `products` for a number for each problem, and two rows of `steps`, all zero, likewise. A loop that allocates
+    none is one that commands run without Numba.
     """
     if into is None:
         into = weights
@@ -56,7 +58,6 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts):
     jumps, classifies = order.size > 0, task.target.size == 0
     trials = order.size if jumps else task.label.size
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
-    products, steps = room_for_dots(rows, weights.W, weights.b), room_for_steps(rows, W)
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
@@ -109,7 +110,8 @@ def learn_row(
         return -1
     weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b), no_counts(b.size)
     (task, order), active = one_row(c, label, sign, cost, class_cost, bias, scale), np.arange(b.size)
-    run_epoch(learner, rows, task, order, active, weights, weights, counts)
+    products, steps = room_for_dots(rows, W, b), room_for_steps(rows, W)
+    run_epoch(learner, rows, task, order, active, weights, weights, counts, products, steps)
     return outcome(rows, counts, known, W, b)
 
 
@@ -123,5 +125,5 @@ def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x
     weights, counts = Weights(W, b, t, scale, scale, unused, scale, unused, scale), no_counts(b.size)
     task, order = one_row(c, label, sign, cost, scale, bias, scale)
     learner = Learner(rule, NoPenalty(0.0), ConstantRate(eta), NoAverage(0.0))
-    run_epoch(learner, rows, task, order, np.arange(b.size), weights, weights, counts)
+    run_epoch(learner, rows, task, order, np.arange(b.size), weights, weights, counts, b, W)
     return outcome(rows, counts, known, W, b)

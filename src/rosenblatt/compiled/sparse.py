@@ -14,7 +14,7 @@ def inspect_csr(data, indices, indptr, n_features):
 
     `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
     """
-    largest, infinite = 0.0, -1
+    largest, infinite = 0.0, np.int64(-1)
     for i in range(indptr.size - 1):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

@@ -1,4 +1,4 @@
-"""From text to columns: words, their n-grams, hashes, a dictionary, and the rows that come of them.
+"""From text to columns: lines, words, their n-grams, hashes, and a dictionary.
 
 Text is an array of bytes in UTF-8; a span is [start, end) in it. Indices are cast to unsigned, because Numba would look
 for negative ones at each byte.
@@ -6,27 +6,23 @@ for negative ones at each byte.
 
 import numpy as np
 
-from rosenblatt.jit import compiled
+from rosenblatt.jit import compiled, overload
 
 U = np.uint64
-U8 = np.uint8
+U8, U32 = np.uint8, np.uint32
 BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
-FEW = 40  # entries that are sorted faster by insertion than by digits
-DIGIT_BITS = 9
-PLACES = (1 << DIGIT_BITS) + 2  # numbers to work with when digits are counted
+TILE = 1 << 16  # bytes that are looked at together
+BATCH = 256  # words that are hashed together
+WORD_BITS = 64
 
 # ----------------------------------------------------------------------------------------------------------- hashes
 
 _word = U(0xFFFFFFFF)
 _c1, _c2, _c3, _c4 = U(0xCC9E2D51), U(0x1B873593), U(0x85EBCA6B), U(0xC2B2AE35)
 _five, _add = U(5), U(0xE6546B64)
-# Eight bytes at a time: each constant is the same in every byte, except the last one.
-_low_bits, _high_bits, _case_bits = U(0x7F7F7F7F7F7F7F7F), U(0x8080808080808080), U(0x2020202020202020)
-_from_a, _after_z = U(0x1F1F1F1F1F1F1F1F), U(0x0505050505050505)  # 128 - "a", 128 - "{"
-_from_0, _after_9 = U(0x5050505050505050), U(0x4646464646464646)  # 128 - "0", 128 - ":"
-_underscores = U(0x5F5F5F5F5F5F5F5F)
-_place_of_byte = U(0x0001020304050607)
+_high_bits = U(0x8080808080808080)  # of eight bytes
+_pairs, _fours, _eight, _all = U(0x0003000300030003), U(0x0000000F0000000F), U(0xFF), U(0xFFFFFFFFFFFFFFFF)
 
 
 @compiled()
@@ -144,7 +140,7 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     int
         Bytes written.
     """
-    o, words = 0, 0
+    o = words = np.int64(0)
     for row in range(start.size):
         first_word[row] = words
         i, stop = np.int64(start[row]), np.int64(end[row])
@@ -181,6 +177,72 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     return o
 
 
+def _lowest_bit(bits):
+    """Return the place of the lowest bit of a number that is not zero."""
+    return U((int(bits) & -int(bits)).bit_length() - 1)
+
+
+def _by_instruction(bits):
+    """Return the same as Numba is to compile it: as one instruction."""
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def count(context, bits):
+        return types.uint64(types.uint64), lambda context, builder, signature, values: builder.cttz(
+            values[0], cgutils.true_bit
+        )
+
+    return lambda bits: count(bits)
+
+
+overload(_lowest_bit)(_by_instruction)
+
+
+@compiled()
+def _mark(kinds, eights, marks):
+    """Write a bit for each byte of `kinds`, which is 0 or 1; `eights` is the same memory, eight bytes at a time."""
+    for place in range(marks.size):
+        found = U(0)
+        for part in range(8):
+            x = eights[U(8 * place + part)]
+            x = (x | x >> U(7)) & _pairs
+            x = (x | x >> U(14)) & _fours
+            found |= ((x | x >> U(28)) & _eight) << U(8 * part)
+        marks[U(place)] = found
+
+
+@compiled()
+def find_lines(text, end, tab, kinds, eights, marks):
+    """Write where lines end, and where each has its first tab, or ends if it has none; return how many lines there are.
+
+    Lines for which there is no room are counted only. `kinds` has room for some bytes, a multiple of 64, `eights` is
+    the same memory, and `marks` has room for as many bits.
+    """
+    count, first = 0, -1
+    for base in range(0, text.size, kinds.size):
+        size = min(kinds.size, text.size - base)
+        for i in range(size):
+            byte = text[U(base + i)]
+            kinds[U(i)] = (byte == U8(9)) | (byte == U8(10))
+        for i in range(size, kinds.size):
+            kinds[U(i)] = 0
+        _mark(kinds, eights, marks)
+        for place in range(marks.size):
+            found = marks[U(place)]
+            while found != 0:
+                i = base + WORD_BITS * place + np.int64(_lowest_bit(found))
+                found &= found - U(1)
+                if text[U(i)] == 9:
+                    first = i if first < 0 else first
+                else:
+                    if count < end.size:
+                        end[U(count)], tab[U(count)] = i, first if first >= 0 else i
+                    count, first = count + 1, -1
+    return count
+
+
 @compiled()
 def _load(text, i):
     """Return the eight bytes at i as one number."""
@@ -191,30 +253,13 @@ def _load(text, i):
 
 
 @compiled()
-def _word_bytes(x, shift):
-    """Return eight bytes in lower case, and the highest bit of each that is no ASCII letter, digit or underscore.
-
-    `shift` is 2 for lower case, and 64 or more would be none: pass 8 to leave letters as they are.
-    """
-    seven = x & _low_bits
-    folded = seven | _case_bits
-    letter = (folded + _from_a) & ~(folded + _after_z)
-    digit = (seven + _from_0) & ~(seven + _after_9)
-    underscore = ~((seven ^ _underscores) + _low_bits)
-    inside = (letter | digit | underscore) & ~x & _high_bits
-    return x | (letter & ~x & _high_bits) >> shift & _case_bits, inside ^ _high_bits
-
-
-@compiled()
-def _mixed(h, k):
-    h ^= _scrambled(k)
+def _turned(h):
     return ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
 
 
 @compiled()
-def _finished(h, tail, size):
-    h ^= _scrambled(tail)
-    h ^= U(size) & _word
+def _finished(h, size):
+    h ^= size
     h = (h ^ h >> U(16)) * _c3 & _word
     h = (h ^ h >> U(13)) * _c4 & _word
     return h ^ h >> U(16)
@@ -222,64 +267,181 @@ def _finished(h, tail, size):
 
 @compiled()
 def _careful_word(text, i, stop, narrow, wide, scratch, seed):
-    """Return where the word at i ends, its number of bytes and its hash."""
-    o = 0
+    """Return where the word at i ends, its number of bytes and its hash; or where to go on if there is none."""
+    o = zero = np.int64(0)  # not 0, for which Numba would compile what is called once more
     while i < stop:
         letter = narrow[U(text[U(i)])]
+        after, before = i + 1, o
         if letter == WIDE:
-            before = o
             after, o = _write_wide(text, i, stop, wide, scratch, o)
-            if o == before:
-                return (i, o, murmur(scratch, 0, o, seed)) if o > 0 else (after, 0, U(0))
-            i = after
-        elif letter == 0:
-            return (i, o, murmur(scratch, 0, o, seed)) if o > 0 else (i + 1, 0, U(0))
-        else:
+        elif letter != 0:
             scratch[U(o)] = letter
             o += 1
-            i += 1
-    return i, o, murmur(scratch, 0, o, seed)
+        if o == before:
+            i = i if o > 0 else after
+            break
+        i = after
+    return i, o, murmur(scratch, zero, o, seed)
+
+
+@compiled()
+def _mark_words(text, begin, end, case, lower, kinds, eights, marks):
+    """Copy a part of a text to `lower`, capitals in lower case if `case` is 32, and mark what may belong to words."""
+    for i in range(end - begin):
+        byte = text[U(begin + i)]
+        capital = (byte >= U8(65)) & (byte <= U8(90))
+        lower[U(i)] = byte | (case if capital else U8(0))
+        small, digit = (byte >= U8(97)) & (byte <= U8(122)), (byte >= U8(48)) & (byte <= U8(57))
+        kinds[U(i)] = capital | small | digit | (byte == U8(95)) | (byte > U8(127))
+    for i in range(end - begin, kinds.size):
+        kinds[U(i)] = 0
+    _mark(kinds, eights, marks)
+
+
+# The same steps in numbers of 32 bits, twice as many of which fit into a register. Each function that is called takes
+# time to compile.
+
+
+@compiled()
+def _short_scrambled(k):
+    k = U32(U(k) * _c1 & _word)
+    return U32(U(U32((U(k) << U(15) | U(k) >> U(17)) & _word)) * _c2 & _word)
+
+
+@compiled()
+def _short_turned(h):
+    return U32(U(U32((U(h) << U(13) | U(h) >> U(19)) & _word)) * _five + _add & _word)
+
+
+@compiled()
+def _hash_short(eight, size, count, seed, mask, column, first):
+    """Write the hashes of words of at most eight bytes: without branches, so that it is done for several at once."""
+    for k in range(count):
+        x, length = eight[U(k)], U32(size[U(k)])
+        h = U32(seed ^ _short_scrambled(U32(x & _word)))
+        h = _short_turned(h) if length > U32(3) else h
+        h = U32(h ^ _short_scrambled(U32(x >> U(32))))
+        h = _short_turned(h) if length > U32(7) else h
+        h = U32(h ^ length)
+        h = U32(U(U32(h ^ U32(h >> U32(16)))) * _c3 & _word)
+        h = U32(U(U32(h ^ U32(h >> U32(13)))) * _c4 & _word)
+        column[U(first + k)] = np.int64(U32(h ^ U32(h >> U32(16))) & mask)
+
+
+@compiled()
+def _hash_long(lower, begin, end, seed):
+    """Return the hash of a word, and whether it is ASCII."""
+    h, i, seen = seed, begin, U(0)
+    while i + 8 <= end:
+        x = _load(lower, i)
+        seen |= x
+        h = _turned(h ^ _scrambled(x & _word))
+        h = _turned(h ^ _scrambled(x >> U(32)))
+        i += 8
+    left = U(end - i)
+    x = _load(lower, i) & (U(1) << (left << U(3))) - U(1)
+    h ^= _scrambled(x & _word)
+    h = _turned(h) if left > U(3) else h
+    h ^= _scrambled(x >> U(32))
+    return _finished(h, U(end - begin)), (seen | x) & _high_bits == U(0)
 
 
 # One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
-def hash_words(text, start, end, narrow, wide, shift, seed, mask, column, pointer, scratch):
+def _hash_others(lower, begins, ends, count, narrow, wide, seed, mask, column, first, scratch):
+    """Write the hashes of words that are long or not ASCII; return how many columns are written then."""
+    for k in range(count):
+        i, stop = np.int64(begins[U(k)]), np.int64(ends[U(k)])
+        h, plain = _hash_long(lower, i, stop, seed)
+        if plain:
+            column[U(first)] = np.int64(h & mask)
+            first += 1
+            continue
+        while i < stop:
+            i, letters, h = _careful_word(lower, i, stop, narrow, wide, scratch, seed)
+            column[U(first)] = np.int64(h & mask)
+            first += letters > 0
+    return first
+
+
+@compiled()
+def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer, scratch, lower, kinds, eights, work):
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
-    Eight bytes are looked at together, so that most words take no branch that depends on their length. `scratch` has
-    room for twice the bytes of the longest span, and eight more.
+    The words of a span come in any order. Bytes of several spans are looked at together, and so are words, so that
+    little depends on branches, which would often be predicted wrongly.
+
+    Parameters
+    ----------
+    text, start, end, narrow, wide : arrays
+        As in `split_words`; the spans come in order.
+    case : uint8
+        32 for lower case, 0 to leave letters as they are.
+    seed, mask : int
+    column : int32 array
+        With room for a word for each two bytes of the spans, one for each span, and one more.
+    pointer : int32 array of shape (n + 1,)
+        Receives the number of the first word of each span.
+    scratch : uint8 array
+        With room for twice the bytes of the longest span, and eight more.
+    lower : uint8 array
+        With room for TILE bytes or the longest span, and eight more.
+    kinds, eights : uint8 array, uint64 array
+        The same memory, with room for TILE bytes or the longest span, and one more, filled up to a multiple of 64.
+    work : uint64 array of shape (5, m)
+        With room for BATCH and 32 more in each row; and for a bit for each byte of `kinds` in the last.
+
+    Returns
+    -------
+    int
+        How many words there are.
     """
-    count, limit = 0, text.size - 8
-    mask, seed = U(mask), U(seed)
+    eight, size, begins, ends = work[0], work[1], work[2], work[3]
+    marks = work[4, : kinds.size // WORD_BITS]
+    count = base = np.int64(0)
+    known = np.int64(-1)  # bytes in [base, known) are marked
+    seed, mask, case = U(seed), U(mask), U8(case)
     for row in range(start.size):
         pointer[row] = count
-        i, stop = np.int64(start[row]), np.int64(end[row])
-        while i < stop:
-            begin, h, plain = i, seed, i <= limit
-            x, outside, size = U(0), U(0), 0
-            while plain:
-                x, outside = _word_bytes(_load(text, i), shift)
-                if outside != 0:
-                    break
-                h = _mixed(_mixed(h, x & _word), x >> U(32))
-                i += 8
-                plain = i <= limit
-            if plain:
-                first = (outside & (~outside + U(1))) >> U(7)  # the lowest bit of the first byte outside of the word
-                size = np.int64((first * _place_of_byte) >> U(56))
-                x &= first - U(1)
-                plain = text[U(i + size)] < 128
-            if plain:
-                longer = ~(U(size >= 4) - U(1))  # all bits or none: a branch would often be predicted wrongly
-                h = _mixed(h, x & _word) & longer | h & ~longer
-                h = _finished(h, x >> U(32) & longer | x & ~longer, i - begin + size)
-                i += size + 1
-                column[U(count)] = np.int64(h & mask)
-                count += i - 1 > begin
-            else:
-                i, size, h = _careful_word(text, begin, stop, narrow, wide, scratch, seed)
-                column[U(count)] = np.int64(h & mask)
-                count += size > 0
+        if end[row] > known or start[row] < base:
+            base = np.int64(start[row])
+            known = max(min(base + TILE, np.int64(end[start.size - 1])), np.int64(end[row]))
+            used = (known - base) // WORD_BITS + 1
+            _mark_words(text, base, known, case, lower, kinds[: WORD_BITS * used], eights, marks[:used])
+        i, stop = U(np.int64(start[row]) - base), U(np.int64(end[row]) - base)
+        place, last = i >> U(6), stop >> U(6)
+        inside, carry, begin = _all << (i & U(63)), U(0), U(0)
+        shorts = others = np.int64(0)
+        while place <= last:
+            if place == last:
+                inside &= (U(1) << (stop & U(63))) - U(1)
+            bits, at = marks[place] & inside, place << U(6)
+            before = bits << U(1) | carry
+            opens, closes = bits & ~before, before & ~bits
+            if carry == 0 and opens != 0:
+                begin = at + _lowest_bit(opens)
+                opens &= opens - U(1)
+            inside, carry = _all, bits >> U(63)
+            while closes != 0:
+                close = at + _lowest_bit(closes)
+                closes &= closes - U(1)
+                length = close - begin
+                x = _load(lower, np.int64(begin)) & _all >> ((~length + U(1)) << U(3) & U(63))
+                # All is written, and one of both is kept.
+                eight[U(shorts)], size[U(shorts)], begins[U(others)], ends[U(others)] = x, length, begin, close
+                other = (length > U(8)) | (x & _high_bits != U(0))
+                others += other
+                shorts += not other
+                if opens != 0:  # else a word may begin in the next 64 bytes
+                    begin = at + _lowest_bit(opens)
+                    opens &= opens - U(1)
+            place += U(1)
+            if shorts + others >= BATCH or place > last:
+                _hash_short(eight, size, shorts, seed, mask, column, count)
+                count = _hash_others(
+                    lower, begins, ends, others, narrow, wide, seed, mask, column, count + shorts, scratch
+                )
+                shorts = others = np.int64(0)
     pointer[start.size] = count
     return count
 
@@ -323,174 +485,6 @@ def letter_grams(text, word_start, word_end, first_word, least, most, start, end
                     begin += 1
     pointer[first_word.size - 1] = count
     return count
-
-
-# ------------------------------------------------------------------------------------------------------------- rows
-
-
-@compiled()
-def _sort_few(keys, begin, end):
-    for k in range(begin + 1, end):
-        key, place = keys[U(k)], k
-        while place > begin and keys[U(place - 1)] > key:
-            keys[U(place)] = keys[U(place - 1)]
-            place -= 1
-        keys[U(place)] = key
-
-
-@compiled()
-def _distribute(keys, begin, size, low, spare, places):
-    """Sort keys by the digit from bit `low` on, equal ones in order; return how many have the commonest digit."""
-    buckets = np.int64(1) << DIGIT_BITS
-    for bucket in range(buckets + 1):
-        places[U(bucket)] = 0
-    for k in range(begin, begin + size):
-        places[U((np.int64(keys[U(k)]) >> low & buckets - 1) + 1)] += 1
-    most = 0
-    for bucket in range(buckets):
-        most = max(most, places[U(bucket + 1)])
-        places[U(bucket + 1)] += places[U(bucket)]
-    for k in range(begin, begin + size):
-        bucket = U(np.int64(keys[U(k)]) >> low & buckets - 1)
-        spare[U(places[bucket])] = keys[U(k)]
-        places[bucket] += 1
-    for k in range(size):
-        keys[U(begin + k)] = spare[U(k)]
-    return most
-
-
-@compiled()
-def _sort(keys, begin, end, low, bits, spare, places):
-    """Sort keys by the bits from `low` on; lower ones must be in order already where those are equal."""
-    if end - begin <= FEW:
-        return _sort_few(keys, begin, end)
-    # Hashes are spread evenly: the highest digit nearly sorts them. Other columns are sorted digit by digit.
-    most = _distribute(keys, begin, end - begin, low + max(bits - DIGIT_BITS, 0), spare, places)
-    if most <= FEW:
-        return _sort_few(keys, begin, end)
-    for digit in range(0, bits, DIGIT_BITS):
-        _distribute(keys, begin, end - begin, low + digit, spare, places)
-    return None
-
-
-@compiled()
-def count_columns(indptr, column, value, bits, logarithm, binary, spare, room, logs):
-    """Sort the columns of each row and count them, in place; return the entries that are left, one for each column.
-
-    A count becomes one if `binary`, and one plus its logarithm if `logarithm`. All columns have at most `bits` bits.
-    There is room to work in: as many `spare` columns as the longest row has entries, as many numbers in `room` and
-    PLACES more, and 63 `logs`.
-    """
-    places, last = room[:PLACES], room[PLACES - 1 :]
-    for count in range(63):  # a loop compiles sooner than an expression of arrays
-        logs[count] = 1.0 + np.log(count + 1.0)
-    k, begin = 0, np.int64(indptr[0])
-    for row in range(indptr.size - 1):
-        end = np.int64(indptr[row + 1])
-        _sort(column, begin, end, 0, bits, spare, places)
-        # Without branches, which would often be predicted wrongly.
-        unique = 0
-        last[0] = begin
-        for entry in range(begin, end - 1):
-            key = column[U(entry)]
-            column[U(k + unique)], last[U(unique + 1)] = key, entry + 1
-            unique += key != column[U(entry + 1)]
-        if begin < end:
-            column[U(k + unique)], last[U(unique + 1)] = column[U(end - 1)], end
-            unique += 1
-        for entry in range(unique):
-            count = last[U(entry + 1)] - last[U(entry)]
-            if logarithm:
-                value[U(k + entry)] = logs[U(count - 1)] if count < 64 else 1.0 + np.log(np.float64(count))
-            else:
-                value[U(k + entry)] = 1.0 if binary else np.float64(count)
-        k += unique
-        begin = end
-        indptr[row + 1] = k
-    return k
-
-
-@compiled()
-def _rises(column, begin, end):
-    """Return whether columns are from 0, in order, and none is there twice."""
-    last = -1
-    for entry in range(begin, end):
-        if column[U(entry)] <= last:
-            return False
-        last = np.int64(column[U(entry)])
-    return True
-
-
-@compiled()
-def add_columns(indptr, column, value, bits, own, room):
-    """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
-
-    Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which
-    they came. There is room to work in: as many values in `own` as the longest row has entries, twice as many numbers
-    in `room` and PLACES more.
-    """
-    size = own.size
-    places, keys, spare = room[:PLACES], room[PLACES : PLACES + size], room[PLACES + size :]
-    k, begin = 0, np.int64(indptr[0])
-    for row in range(indptr.size - 1):
-        end, count = np.int64(indptr[row + 1]), 0
-        if _rises(column, begin, end):
-            for entry in range(begin, end):
-                column[U(k)], value[U(k)] = column[U(entry)], value[U(entry)]
-                k += 1
-            begin = end
-            indptr[row + 1] = k
-            continue
-        for entry in range(begin, end):
-            if column[U(entry)] >= 0:
-                keys[U(count)] = np.int64(column[U(entry)]) << 32 | count
-                own[U(count)] = value[U(entry)]
-                count += 1
-        _sort(keys, 0, count, 32, bits, spare, places)
-        last = -1
-        for entry in range(count):
-            key = keys[U(entry)] >> 32
-            number = own[U(keys[U(entry)] & 0xFFFFFFFF)]
-            if key == last:
-                value[U(k - 1)] += number
-            else:
-                column[U(k)], value[U(k)] = key, number
-                k += 1
-            last = key
-        begin = end
-        indptr[row + 1] = k
-    return k
-
-
-@compiled()
-def normalise_rows(indptr, value):
-    """Divide the values of each row by their length, in place."""
-    for row in range(indptr.size - 1):
-        total = 0.0
-        for k in range(indptr[row], indptr[row + 1]):
-            total += value[k] * value[k]
-        if 0.0 < total < np.inf:
-            length = np.sqrt(total)
-            for k in range(indptr[row], indptr[row + 1]):
-                value[k] /= length
-
-
-@compiled()
-def append_entries(place, indptr, column, value, columns, values):
-    """Copy the entries of each row to its next free place, and move that."""
-    for row in range(indptr.size - 1):
-        k = place[row]
-        for entry in range(indptr[row], indptr[row + 1]):
-            columns[k], values[k] = column[entry], value[entry]
-            k += 1
-        place[row] = k
-
-
-@compiled()
-def mark_columns(column, used):
-    """Note which columns have an entry."""
-    for k in range(column.size):
-        used[column[k]] = 1
 
 
 # ------------------------------------------------------------------------------------------------------- dictionary

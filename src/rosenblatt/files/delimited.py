@@ -24,7 +24,7 @@ from rosenblatt.compiled.decimals import read_plain_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Piece, murmur, to_bytes
 from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped
+from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, Parser, count_byte, fault_at, numbers_in, stripped
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, Sample, label_type
 from rosenblatt.files.tables import (
     LABEL_NAMES,
@@ -209,7 +209,7 @@ class DelimitedParser(Parser):
 
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole records says."""
-        faults, lines = Faults(self.skip), int(np.count_nonzero(text == 10))
+        faults, lines = Faults(self.skip), count_byte(text, 10)
         plain = self._plain(text, lines, first_of_file, faults)
         if plain is not None:
             return plain
@@ -315,7 +315,7 @@ class DelimitedParser(Parser):
                 faults.add(self._describe(text, place, end, number, fault))
             if faults.stop:
                 break
-            start = (end, number + int(np.count_nonzero(text[place:end] == 10)), rows)
+            start = (end, number + count_byte(text[place:end], 10), rows)
         head = int(first_of_file and self.reading.header and rows > 0)
         return first[head:rows], last[head:rows], line[head:rows]
 

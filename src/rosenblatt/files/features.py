@@ -8,15 +8,17 @@ dictionary, which must see the names in the order of the rows.
 from __future__ import annotations
 
 import math
-import unicodedata
 from functools import cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import tokens
+from rosenblatt.compiled.entries import PLACES, add_columns, append_entries, count_columns, normalise_rows
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import FeatureOptions
 
@@ -125,21 +127,39 @@ def _narrow(lowercase: bool) -> Array:
     return table
 
 
-def _letter(character: str, lowercase: bool) -> int:
-    """Return what a character is in a word: a code point, or 0 if it belongs to no word."""
-    if not (character.isalnum() or unicodedata.category(character)[0] == "M"):
-        return 0
-    # One of them becomes two characters (the dotted capital I), the first of which is the letter.
-    lower = ord(character.lower()[0]) if lowercase else ord(character)
-    return 0x3C3 if lower == 0x3C2 and lowercase else lower  # a sigma is a sigma, also at the end
+_making = Lock()  # so that one thread makes a table, and the others wait for it
 
 
 @cache
+def _made_wide(lowercase: bool) -> Array:
+    points = np.arange(LAST_LETTER, dtype=np.uint32)
+    points[0x130] = ord("I")  # one letter in lower case is two characters, the first of which is what it becomes
+    letters = points.tobytes().decode("utf-32-le", "surrogatepass")
+    inside = np.strings.isalnum(points.view("U1"))
+    others = np.flatnonzero(~inside).tolist()
+    inside[others] = [category(letters[point])[0] == "M" for point in others]
+    if lowercase:
+        points = np.frombuffer(letters.lower().encode("utf-32-le", "surrogatepass"), np.uint32).copy()
+        points[points == 0x3C2] = 0x3C3  # a sigma is a sigma, also at the end
+    else:
+        points[0x130] = 0x130
+    return np.where(inside, points, np.uint32(0))
+
+
 def _wide(lowercase: bool) -> Array:
-    return np.array([_letter(chr(point), lowercase) for point in range(LAST_LETTER)], np.uint32)
+    """Return what each character is in a word, by code point: a code point, or 0 if it belongs to no word."""
+    with _making:
+        return _made_wide(lowercase)
 
 
 NO_TABLE = np.empty(0, np.uint32)
+
+
+def marking_room(size: int) -> tuple[Array, Array, Array]:
+    """Return room for a byte and a bit for each byte of a text: the first as bytes and as numbers of eight bytes."""
+    marks = np.empty(size // tokens.WORD_BITS + 1, np.uint64)
+    eights = np.empty(8 * marks.size, np.uint64)
+    return eights.view(np.uint8), eights, marks
 
 
 class Words:
@@ -155,7 +175,7 @@ class Words:
 
     def _tables(self, text: Array) -> tuple[Array, Array]:
         lower = self.options.lowercase
-        return _narrow(lower), _wide(lower) if (text > 127).any() else NO_TABLE
+        return _narrow(lower), _wide(lower) if text.max(initial=0) > 127 else NO_TABLE
 
     def pieces(self, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0) -> list[Piece]:
         """Return the n-grams of the words in each span: words and characters apart.
@@ -190,10 +210,13 @@ class Words:
     def _hashed(self, text: Array, start: Array, end: Array, seed: int) -> Piece:
         column = np.empty(int((end - start).sum()) // 2 + start.size + 1, np.int32)
         indptr = np.empty(start.size + 1, np.int32)
-        mask = self.options.n_columns - 1
-        shift = 2 if self.options.lowercase else 8
-        scratch = np.empty(2 * int((end - start).max(initial=0)) + 8, np.uint8)
-        count = tokens.hash_words(text, start, end, *self._tables(text), shift, seed, mask, column, indptr, scratch)
+        longest = int((end - start).max(initial=0))
+        scratch, lower = np.empty(2 * longest + 8, np.uint8), np.empty(max(longest, tokens.TILE) + 8, np.uint8)
+        kinds, eights, marks = marking_room(lower.size)
+        work = np.empty((5, max(tokens.BATCH + 32, marks.size)), np.uint64)
+        how = 32 if self.options.lowercase else 0, seed, self.options.n_columns - 1
+        rooms = scratch, lower, kinds, eights, work
+        count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, *rooms)
         none = np.empty(0, np.int32)
         return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
 
@@ -320,16 +343,15 @@ class Assembler:
 
     def rows(self, pieces: list[Piece]) -> Entries:
         """Return the rows of pieces that have columns."""
+        if len(pieces) == 1 and pieces[0].value is None and not self.options.dictionary:
+            return self._counted(pieces[0], self.normalise)
         parts = [self._counted(piece) for piece in pieces]
-        if len(parts) == 1:
-            entries = parts[0] if pieces[0].value is None and not self.options.dictionary else self._added(parts[0])
-        else:
-            entries = self._added(_merged(parts))
+        entries = self._added(parts[0] if len(parts) == 1 else _merged(parts))
         if self.normalise:
-            tokens.normalise_rows(entries.indptr, entries.value)
+            normalise_rows(entries.indptr, entries.value)
         return entries
 
-    def _counted(self, piece: Piece) -> Entries:
+    def _counted(self, piece: Piece, normalise: bool = False) -> Entries:
         indptr, column = piece.indptr, piece.column
         assert column is not None
         if piece.value is not None:
@@ -339,9 +361,9 @@ class Assembler:
         value, counts = np.empty(column.size), self.options.counts
         indptr = indptr.copy()
         longest = int(np.diff(indptr).max(initial=0))
-        rooms = np.empty(longest, column.dtype), np.empty(longest + tokens.PLACES, np.int64), np.empty(63)
-        how = (self.options.bits, counts == "log", counts == "binary")
-        size = tokens.count_columns(indptr, column, value, *how, *rooms)
+        rooms = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64), np.empty(63)
+        how = (self.options.bits, counts == "log", counts == "binary", normalise)
+        size = count_columns(indptr, column, value, *how, *rooms)
         return Entries(indptr, column[:size], value[:size])
 
     def _added(self, entries: Entries) -> Entries:
@@ -352,8 +374,8 @@ def added_up(entries: Entries, bits: int) -> Entries:
     """Return rows with columns in order, of at most so many bits, and the values of repeated ones added up."""
     indptr = entries.indptr.copy()
     longest = int(np.diff(indptr).max(initial=0))
-    rooms = np.empty(longest, entries.value.dtype), np.empty(2 * longest + tokens.PLACES, np.int64)
-    size = tokens.add_columns(indptr, entries.column, entries.value, bits, *rooms)
+    rooms = np.empty(longest, entries.value.dtype), np.empty(2 * longest + PLACES, np.int64)
+    size = add_columns(indptr, entries.column, entries.value, bits, *rooms)
     return Entries(indptr, entries.column[:size], entries.value[:size])
 
 
@@ -388,7 +410,7 @@ def _merged(parts: list[Entries]) -> Entries:
     place = indptr[:-1].copy()
     column, value = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     for part in parts:
-        tokens.append_entries(place, part.indptr, part.column, part.value, column, value)
+        append_entries(place, part.indptr, part.column, part.value, column, value)
     return Entries(indptr, column, value)
 
 

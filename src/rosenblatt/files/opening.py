@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.compiled.entries import mark_columns
 from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.compiled.sparse import inspect_csr
-from rosenblatt.compiled.tokens import mark_columns
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject

@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 EXAMPLES = 5  # faults that are told, of those that are skipped
 # Labels of at most so many bytes are compared as one array.
 SHORT_LABEL = 64
+PART_BYTES = 1 << 16  # of a text, that are counted at once
 MISSING = frozenset([b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None", b"?"])
 
 
@@ -200,6 +201,12 @@ def texts_in(text: Array, start: Array, end: Array) -> Array:
     unique, place = np.unique(packed, return_inverse=True)
     names = np.array([name.decode("utf-8", "backslashreplace") for name in unique.tolist()])
     return names[place.reshape(-1)]
+
+
+def count_byte(text: Array, byte: int) -> int:
+    """Return how often a byte is in a text: part by part, as an array as large as the text would be slower to get."""
+    parts = range(0, text.size, PART_BYTES)
+    return sum(int(np.count_nonzero(text[begin : begin + PART_BYTES] == byte)) for begin in parts)
 
 
 def stripped(text: Array, start: Array, end: Array) -> tuple[Array, Array]:

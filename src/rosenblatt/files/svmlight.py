@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
-from rosenblatt.compiled.tokens import normalise_rows
+from rosenblatt.compiled.entries import normalise_rows
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import features
 from rosenblatt.files.arguments import as_count, reject
 from rosenblatt.files.features import Entries
 from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, noted
+from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, count_byte, noted
 from rosenblatt.files.sniffing import Sample, sample_lines
 from rosenblatt.files.source import FilePath, line_blocks, open_unpacked
 
@@ -58,7 +58,7 @@ def read_rows(text: Array, first: int, width: int, optional: bool, faults: Fault
     faults : Faults
         Receives what is wrong.
     """
-    count = int(np.count_nonzero(text == 10))
+    count = count_byte(text, 10)
     label, line = np.empty(count), np.empty(count, np.int32)
     indptr, long_numbers = np.zeros(count + 1, np.int32), noted(text.size // BYTES_PER_LONG_NUMBER + 1)
     column, value = (np.empty(text.size // BYTES_PER_PAIR + 1, dtype) for dtype in (np.int32, np.float64))

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.compiled.tokens import find_lines
+from rosenblatt.files.features import marking_room
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
 Array = npt.NDArray[Any]
+
+MARKED_BYTES = 1 << 15  # at once, to find lines in
+USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
@@ -28,10 +33,7 @@ class TextParser(Parser):
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""
         faults = Faults(self.skip)
-        marks = np.flatnonzero((text == 10) | (text == 9))
-        newline = np.flatnonzero(text[marks] == 10)
-        end = marks[newline]
-        first = marks[np.concatenate([[0], newline[:-1] + 1])]  # the first tab of each line, or its end
+        end, first = lines_of(text)
         lines = end.size
         start = np.concatenate([[0], end[:-1] + 1])
         line = np.flatnonzero((end > start) & ~((end == start + 1) & (text[start] == 13)))
@@ -58,6 +60,17 @@ class TextParser(Parser):
             label = np.delete(label, wrong)
             others = [np.delete(part, wrong) for part in others]
         return label, others
+
+
+def lines_of(text: Array) -> tuple[Array, Array]:
+    """Return where the lines of a text end, and where each has its first tab, or ends if it has none."""
+    room, rooms = text.size // USUAL_LINE + 1, marking_room(MARKED_BYTES)
+    while True:
+        end, tab = np.empty(room, np.int64), np.empty(room, np.int64)
+        count = find_lines(text, end, tab, *rooms)
+        if count <= room:
+            return end[:count], tab[:count]
+        room = count
 
 
 def read_labels(text: Array, start: Array, end: Array, label_type: str, optional: bool) -> tuple[Array, Array]:

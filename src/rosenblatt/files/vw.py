@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.compiled import vw
 from rosenblatt.files.features import Piece
 from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, noted, numbers_in
+from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, count_byte, fault_at, noted, numbers_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 from rosenblatt.files.text import label_fault, read_labels
 
@@ -43,14 +43,14 @@ class VwParser(Parser):
 
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""
-        faults, lines = Faults(self.skip), int(np.count_nonzero(text == 10))
+        faults, lines = Faults(self.skip), count_byte(text, 10)
         label, weight = np.empty((lines + 1, 2), np.int32), np.empty((lines + 1, 2), np.int32)
         line, indptr = np.empty(lines + 1, np.int32), np.zeros(lines + 2, np.int32)
         size = text.size // BYTES_PER_FEATURE + 1
         column, value = np.empty(size, np.int32), np.empty(size)
         named = self.reading.features.dictionary
         spans = np.empty((size if named else 0, 3), np.int32)
-        spaces = np.zeros((int(np.count_nonzero(text == 124)) + 2 if named else 1, 2), np.int32)
+        spaces = np.zeros((count_byte(text, 124) + 2 if named else 1, 2), np.int32)
         others = noted(text.size // BYTES_PER_OTHER + 1)
         start, mask = (0, 0, 0), self.n_features - 1
         while True:

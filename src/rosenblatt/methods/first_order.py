@@ -153,7 +153,8 @@ class FirstOrder(Method):
         learner = Learner(self.rule, self.penalty, rate, averaging)
         if not shown.joint:
             target = None if into is state else into
-            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, target, shown.counts)
+            rooms = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
+            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, target, shown.counts, *rooms)
             return
         from rosenblatt.compiled.joint import run_joint_epoch
 
