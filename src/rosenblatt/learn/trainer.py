@@ -353,15 +353,12 @@ class Trainer:
         if self.patience is None:
             return
         if self.presenter.validates:
-            error = self.errors[-1]
-            if error is None:
-                return
-            stalled = self.patience.stalled([error] * self.presenter.parts)
-            self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
+            if (error := self.errors[-1]) is not None:
+                stalled = self.patience.stalled([error] * self.presenter.parts)
+                self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
             return
         stalled = self.patience.stalled(objective)
-        parts = [part for part in self.active if stalled[part]]
-        if parts:
+        if parts := [part for part in self.active if stalled[part]]:
             for part, stop in self.presenter.hopeless(parts, self.patience.tol, number, self.clock).items():
                 self._end([part], stop)
 
