@@ -157,3 +157,14 @@ def test_a_header_with_a_name_twice_is_told_and_not_read_as_a_row(tmp_path):
         open_source(tmp_path / "a.csv")
     (tmp_path / "votes.csv").write_text("left,n,y,y\nright,y,y,n\nleft,n,n,y\n")  # no header, and values twice
     assert sum(chunk.label.size for chunk in open_source(tmp_path / "votes.csv", label=0)) == 3
+
+
+@pytest.mark.parametrize("value", ["1,5", "-12,25", '"1,234"', '"1,234,567.5"'])
+def test_numbers_with_commas_get_a_sentence(tmp_path, value):
+    path = tmp_path / "data.csv"
+    path.write_text(f"label;size;count\na;{value};1\nb;{value};2\n")
+    with pytest.raises(InvalidInput, match="Column 'size' has numbers with commas"):
+        open_source(path)
+    assert open_source(path, columns={"size": "category"}).reading.columns[1].kind == "category"
+    path.write_text(f"label;size;count\na;{value};1\nb;1,2,3;2\n")
+    assert open_source(path).reading.columns[1].kind == "category"

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import contains
 from typing import Any
@@ -30,6 +30,7 @@ from rosenblatt.files.tables import (
     LABEL_NAMES,
     Scaler,
     category_piece,
+    column_number,
     decide_columns,
     kind_of,
     label_column,
@@ -43,6 +44,8 @@ QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
 MOST_HEADER_BYTES = 1 << 16
+# Decimal commas, and commas between thousands.
+COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
 
 
@@ -114,6 +117,16 @@ def _has_header(records: list[list[str]]) -> bool:
     return unique and bool(columns) and not any(map(contains, columns, first))
 
 
+def _check_decimals(name: str, column: Sequence[str]) -> None:
+    """Raise an error if the numbers of a column have commas for points: as categories they would mean nothing."""
+    values = [value for value in map(_value, column) if isinstance(value, str)]
+    if values and all(COMMAS.fullmatch(value.strip()) for value in values):
+        raise InvalidInput(
+            f"Column {name!r} has numbers with commas, as in {values[0].strip()[:40]!r}. Write decimal points, without "
+            f"other marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
+        )
+
+
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     """Return how such a file is to be read."""
     delimiter = "\t" if reading.format == "tsv" else _delimiter(sample.content)
@@ -131,6 +144,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     label = label_column(names, opening.label, opening.labels)
+    said = {column_number(names, which, "columns") for which in opening.columns}
+    for number in set(range(len(names))) - said - {label}:
+        _check_decimals(names[number], columns[number])
     kind = "number"
     if label is not None:
         values = [to_bytes(field) for field in columns[label]]
