@@ -125,5 +125,6 @@ def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x
     weights, counts = Weights(W, b, t, scale, scale, unused, scale, unused, scale), no_counts(b.size)
     task, order = one_row(c, label, sign, cost, scale, bias, scale)
     learner = Learner(rule, NoPenalty(0.0), ConstantRate(eta), NoAverage(0.0))
+    # Dense rows use no room: any arrays of these kinds will do.
     run_epoch(learner, rows, task, order, np.arange(b.size), weights, weights, counts, b, W)
     return outcome(rows, counts, known, W, b)
