@@ -123,6 +123,7 @@ class MaximumMargin(Declared, _Fitted):
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
+        absent=0.0,  # files from before have the largest margin
     )
     max_seconds: float | None = real(
         default=None,

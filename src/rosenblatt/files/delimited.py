@@ -117,14 +117,15 @@ def _has_header(records: list[list[str]]) -> bool:
     return unique and bool(columns) and not any(map(contains, columns, first))
 
 
-def _check_decimals(name: str, column: Sequence[str]) -> None:
+def _check_decimals(columns: dict[str, Sequence[str]]) -> None:
     """Raise an error if the numbers of a column have commas for points: as categories they would mean nothing."""
-    values = [value for value in map(_value, column) if isinstance(value, str)]
-    if values and all(COMMAS.fullmatch(value.strip()) for value in values):
-        raise InvalidInput(
-            f"Column {name!r} has numbers with commas, as in {values[0].strip()[:40]!r}. Write decimal points, without "
-            f"other marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
-        )
+    for name, column in columns.items():
+        values = [value.strip() for value in map(_value, column) if isinstance(value, str)]
+        if values and all(map(COMMAS.fullmatch, values)):
+            raise InvalidInput(
+                f"Column {name!r} has numbers with commas, as in {values[0][:40]!r}. Write decimal points, without other "
+                f"marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
+            )
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
@@ -145,8 +146,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     label = label_column(names, opening.label, opening.labels)
     said = {column_number(names, which, "columns") for which in opening.columns}
-    for number in set(range(len(names))) - said - {label}:
-        _check_decimals(names[number], columns[number])
+    _check_decimals({names[k]: column for k, column in enumerate(columns) if k not in said and k != label})
     kind = "number"
     if label is not None:
         values = [to_bytes(field) for field in columns[label]]
