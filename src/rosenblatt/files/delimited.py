@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from operator import contains
 from typing import Any
@@ -117,14 +117,15 @@ def _has_header(records: list[list[str]]) -> bool:
     return unique and bool(columns) and not any(map(contains, columns, first))
 
 
-def _check_decimals(columns: dict[str, Sequence[str]]) -> None:
+def _check_decimals(names: list[str], columns: list[Any], label: int | None, said: Any) -> None:
     """Raise an error if the numbers of a column have commas for points: as categories they would mean nothing."""
-    for name, column in columns.items():
+    known = {column_number(names, which, "columns") for which in said} | {label}
+    for number, (name, column) in enumerate(zip(names, columns, strict=True)):
         values = [value.strip() for value in map(_value, column) if isinstance(value, str)]
-        if values and all(map(COMMAS.fullmatch, values)):
+        if number not in known and values and all(map(COMMAS.fullmatch, values)):
             raise InvalidInput(
-                f"Column {name!r} has numbers with commas, as in {values[0][:40]!r}. Write decimal points, without other "
-                f"marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
+                f"Column {name!r} has numbers with commas, as in {values[0][:40]!r}. Write decimal points, without "
+                f"other marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
             )
 
 
@@ -145,8 +146,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     kinds = [kind_of([_value(field) for field in column]) for column in columns]
     label = label_column(names, opening.label, opening.labels)
-    said = {column_number(names, which, "columns") for which in opening.columns}
-    _check_decimals({names[k]: column for k, column in enumerate(columns) if k not in said and k != label})
+    _check_decimals(names, columns, label, opening.columns)
     kind = "number"
     if label is not None:
         values = [to_bytes(field) for field in columns[label]]
