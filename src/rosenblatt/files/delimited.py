@@ -125,7 +125,7 @@ def _check_decimals(names: list[str], columns: list[Any], label: int | None, sai
         if number not in known and values and all(map(COMMAS.fullmatch, values)):
             raise InvalidInput(
                 f"Column {name!r} has numbers with commas, as in {values[0][:40]!r}. Write decimal points, without "
-                f"other marks, or say that it is a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
+                f"other marks, or call it a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
             )
 
 
