@@ -13,12 +13,14 @@ from margins_by_hand import brackets, planted_margin
 from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.jit import DISABLE_JIT
 from rosenblatt.proof.brackets import Bracket, geometric_bounds
 from rosenblatt.separability import margin
 from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.margin import centred, largest_margin, largest_margin_hyperplane, plane_margin
 from strategies import integer_sets, separable_sets
 
+compiled_only = pytest.mark.skipif(DISABLE_JIT, reason="hundreds of epochs over wide rows take minutes without the JIT")
 SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
 
 
@@ -143,6 +145,7 @@ def wide_rows(seed, rows=600, features=2000):
     return X, X @ rng.normal(size=features) > 0
 
 
+@compiled_only
 @pytest.mark.parametrize("store", [sp.csr_array, lambda X: X.toarray(), lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-60, 2.0**80])
 def test_a_close_margin_of_wide_rows_is_within_its_share_of_the_largest(store, scale):
@@ -158,6 +161,7 @@ def test_a_close_margin_of_wide_rows_is_within_its_share_of_the_largest(store, s
     assert np.isclose(signed.margins(np.append(close.w, close.b))[0].min(), 1.0)
 
 
+@compiled_only
 @pytest.mark.parametrize("scale", [2.0**-700, 2.0**500])
 def test_lengths_whose_squares_leave_the_floats_are_left_to_exact_sums(scale):
     X, y = wide_rows(1)
@@ -165,6 +169,7 @@ def test_lengths_whose_squares_leave_the_floats_are_left_to_exact_sums(scale):
     assert margin._close_hyperplane(SignedRows(as_table(X * scale), y, 2), Clock(None), 1e-2) is None
 
 
+@compiled_only
 @pytest.mark.parametrize("tol", [0.0, 1e-2])
 def test_the_search_for_a_margin_of_wide_rows_ends_where_one_row_is_in_both_classes(tol):
     X, y = wide_rows(2)
