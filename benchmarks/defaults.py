@@ -232,7 +232,7 @@ class Outcome(NamedTuple):
     """What came of a learner on a set."""
 
     accuracy: float  # in percent, the mean over the seeds; NaN where a fit did not end or raised an error
-    seconds: float  # of the fastest fit
+    seconds: float  # the mean over the seeds, of the fastest fit of each
     fault: str = ""
 
 
@@ -296,7 +296,7 @@ def compare(pair: Pair, splits: list[Split]) -> tuple[Outcome, Outcome]:
     return tuple(  # type: ignore[return-value]
         Outcome(float("nan"), LIMIT if "more than" in fault else float("nan"), fault)
         if fault
-        else Outcome(fmean(accuracy for accuracy, _ in one), min(seconds for _, seconds in one))
+        else Outcome(*map(fmean, zip(*one, strict=True)))
         for one, fault in zip(found, faults, strict=True)
     )
 
