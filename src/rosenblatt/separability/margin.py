@@ -128,7 +128,7 @@ def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplan
     """
     if signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
         return None
-    view = _wide_view(signed, augmented=False)
+    view = _wide_view(signed, _frame(signed, augmented=False)[1])
     u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, clock, reached=tol)
     w = centred(signed, rescale(view.to_weights(u)))
     w /= max(signed.margins(w)[0].min(), np.finfo(float).tiny)
@@ -148,7 +148,7 @@ def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplan
 
 def _hull_distance_above(signed: SignedRows, ids: Array, weight: Array) -> float:
     """Bound the distance of the weighted means of the two classes from above, by floats and what they can lose."""
-    matrix = sp.csr_array(signed.table.matrix())[ids].astype(float)
+    matrix = signed.table.matrix()[ids].astype(float)
     means, sizes = [], []
     for c in (0, 1):
         own = signed.label[ids] == c
@@ -343,7 +343,8 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
 
 def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
     """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
-    view, padding = _wide_view(signed, augmented=augmented), _frame(signed, augmented)[2]
+    _, spread, padding = _frame(signed, augmented)
+    view = _wide_view(signed, 1.0 if augmented else spread)
     reached = REACHED_GAP if augmented else CLOSE_GAP
     u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, reached=reached)
     ids = np.flatnonzero(alpha)
@@ -374,9 +375,9 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         share[np.searchsorted(ids, support)] = working.shares
 
 
-def _wide_view(signed: SignedRows, *, augmented: bool) -> AffineView:
-    """Return wide rows in their own coordinates, or scaled so that the constant of the bias is as long as they are."""
-    inverse = np.full(signed.features, 1.0 if augmented else 1.0 / _frame(signed, augmented)[1])
+def _wide_view(signed: SignedRows, spread: float) -> AffineView:
+    """Return wide rows in units of their spread: the constant of the bias is then about as long as they are."""
+    inverse = np.full(signed.features, 1.0 / spread)
     return AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
 
 
