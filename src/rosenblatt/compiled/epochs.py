@@ -108,7 +108,7 @@ def learn_row(
     """
     if not is_finite_row(rows):
         return -1
-    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b), no_counts(b.size)
+    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(b.size)
     (task, order), active = one_row(c, label, sign, cost, class_cost, bias, scale), np.arange(b.size)
     products, steps = room_for_dots(rows, W, b), room_for_steps(rows, W)
     run_epoch(learner, rows, task, order, active, weights, weights, counts, products, steps)
@@ -122,7 +122,7 @@ def learn_plain_row(rule, eta, known, label, sign, cost, bias, W, b, t, scale, x
     if not is_finite_row(rows):
         return -1
     unused = W[:, :0]
-    weights, counts = Weights(W, b, t, scale, scale, unused, scale, unused, scale), no_counts(b.size)
+    weights, counts = Weights(W, b, t, scale, scale, unused, scale, unused, scale, t), no_counts(b.size)
     task, order = one_row(c, label, sign, cost, scale, bias, scale)
     learner = Learner(rule, NoPenalty(0.0), ConstantRate(eta), NoAverage(0.0))
     # Dense rows use no room: any arrays of these kinds will do.

@@ -79,7 +79,7 @@ def learn_joint_row(
     """Run `run_joint_epoch` for one trial; as `learn_row`."""
     if not is_finite_row(rows):
         return -1
-    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b), no_counts(1)
+    weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(1)
     task, order = one_row(c, label, sign, cost, class_cost, bias, scale)
     run_joint_epoch(learner, rows, task, order, weights, weights, counts)
     return outcome(rows, counts, 1, W, b)

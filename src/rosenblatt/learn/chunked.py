@@ -364,6 +364,7 @@ class InChunks(LinearPresenter):
             self.epoch, self.trials, self.chunks = epoch, 0, 0
             for column in self.counts:
                 column[:] = 0
+            self.method.begin_epoch(epoch, slice(None) if self.joint else active, self.state)
         self.resumed = False
         rate, problems = self.plan.rate(epoch) / self.rate_scale, np.array(active)
         complete = True

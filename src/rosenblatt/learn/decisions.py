@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.learn.multiclass import by_pairs, code
+from rosenblatt.methods.scores import scores
+from rosenblatt.verbs.rows import Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 
@@ -50,3 +53,12 @@ def winners(class_scores: Array) -> Array:
     if class_scores.shape[1] == 1:
         return np.asarray(class_scores[:, 0] > 0, dtype=np.intp)
     return np.asarray(class_scores.argmax(axis=1))
+
+
+def weigh_pairs(table: Table, task: Task, order: Array, planes: Hyperplanes, multiclass: str) -> tuple[float, float]:
+    """Return the weight of the rows whose class does not win against the others, and of all; no order: all rows."""
+    subset = order if order.size else row_numbers(np.arange(table.shape[0]))
+    label = task.label[subset]
+    cost = np.append(task.class_cost, 1.0)[label] * (task.sample_weight[subset] if task.sample_weight.size else 1.0)
+    elected = winners(decision(scores(table, planes, subset), task.sign.shape[0], multiclass))
+    return float(cost[elected != label].sum()), float(cost.sum())

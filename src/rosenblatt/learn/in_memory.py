@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.errors import misfits, weigh_errors
-from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
+from rosenblatt.data.table import ALL_ROWS, Table, part_of
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, part_names
@@ -145,6 +145,7 @@ class InMemory(LinearPresenter):
             column[:] = 0
         rate = self.plan.rate(epoch) / self.rate_scale
         order = self.order.draw()
+        self.method.begin_epoch(epoch, slice(None) if self.joint else active, self.state)
         trials = (self._batch if self.plan.batch else self._pieces)(order, active, rate, clock)
         if self.method.looks_back and not clock.overdue:
             self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
@@ -229,21 +230,11 @@ class InMemory(LinearPresenter):
             if not by_pairs(self.job.multiclass) or self.parts == 1:
                 found = weigh_errors(rows.table.rows, task, block, self.planes)
             else:
-                found = self._weigh_pairs(rows, block)
+                from rosenblatt.learn.decisions import weigh_pairs
+
+                found = weigh_pairs(rows.table, task, block, self.planes, self.job.multiclass)
             wrong, total, seen = wrong + found[0], total + found[1], seen + (block.size or n_rows)
         return float(wrong / total) if seen == n_rows else None
-
-    def _weigh_pairs(self, rows: Validation, block: Array) -> tuple[float, float]:
-        """Return the weight of the rows whose class does not win against the others, and of all rows."""
-        from rosenblatt.learn.decisions import decision, winners
-        from rosenblatt.methods.scores import scores
-
-        task = self.task
-        subset = block if block.size else row_numbers(np.arange(rows.table.shape[0]))
-        label = rows.label[subset]
-        cost = np.append(task.class_cost, 1.0)[label] * (rows.weight[subset] if rows.weight.size else 1.0)
-        elected = winners(decision(scores(rows.table, self.planes, subset), task.sign.shape[0], self.job.multiclass))
-        return float(cost[elected != label].sum()), float(cost.sum())
 
     def fits(self, part: int, clock: Clock) -> bool:
         """Look at every row of a part; return whether each is on its side, as far as the clock leaves time to see."""

@@ -17,15 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.errors import weigh_errors
-from rosenblatt.data.table import Table, part_of, row_numbers, with_dtype
+from rosenblatt.data.table import Table, part_of, with_dtype
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.decisions import decision, winners
+from rosenblatt.learn.decisions import weigh_pairs
 from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.shards import Census, Late, Portion, Shard, rows_between
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
-from rosenblatt.methods.scores import scores
 from rosenblatt.methods.voted import Voted
 from rosenblatt.verbs.learning import Weights
 from rosenblatt.verbs.penalties import ElasticNet, settle
@@ -461,17 +460,8 @@ class Measure:
                 return found._replace(complete=False)
             block = part_of(portion.rows, first, size, portion.size)
             if by_pairs(lesson.multiclass) and self.planes.b.size > 1:
-                found = found.merge(self._weigh_pairs(table, task, block))
+                wrong, total = weigh_pairs(table, task, block, self.planes, lesson.multiclass)
             else:
                 wrong, total = weigh_errors(table.rows, task, block, self.planes)
-                found = found.merge(Errors(float(wrong), float(total)))
+            found = found.merge(Errors(float(wrong), float(total)))
         return found
-
-    def _weigh_pairs(self, table: Table, task: Task, block: Array) -> Errors:
-        subset = block if block.size else row_numbers(np.arange(table.shape[0]))
-        label = task.label[subset]
-        cost = np.append(task.class_cost, 1.0)[label]
-        cost = cost * (task.sample_weight[subset] if task.sample_weight.size else 1.0)
-        found = scores(table, self.planes, subset)
-        elected = winners(decision(found, self.lesson.classes.size, self.lesson.multiclass))
-        return Errors(float(cost[elected != label].sum()), float(cost.sum()))

@@ -275,6 +275,7 @@ class Sharded(LinearPresenter):
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Let every shard learn from its rows once, and mix what they have learned as often as the lesson says."""
         problems = np.arange(self.state.b.size) if self.joint else np.array(active)
+        self.method.begin_epoch(epoch, problems, self.state)
         counts, trials, complete = new_counts(self.parts), 0, True
         for number in range(self.lesson.mixes):
             if complete and not (number and clock.late):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import learn_plain_row, learn_row, run_epoch
-from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
 from rosenblatt.verbs.rows import Hyperplanes
@@ -23,7 +23,9 @@ Array = npt.NDArray[Any]
 
 NO_PENALTY = NoPenalty()
 
-stored("Weights", renamed={"weight": "scale_sum"})(Weights)
+stored("Weights", renamed={"weight": "scale_sum"}, absent={"skipped": lambda fields: np.zeros_like(fields["t"])})(
+    Weights
+)
 
 
 @dataclass
@@ -38,13 +40,16 @@ class FirstOrder(Method):
     rate : HarmonicRate or None
         None: the learning rate of the plan.
     averaged : bool
-        Whether the model is the average of the weights over all trials.
+        Whether the model is the average of the weights over the trials.
+    late : bool
+        Whether the average begins anew in epochs 2, 4, 8, ...
     """
 
     rule: Any
     penalty: Penalty = NO_PENALTY
     rate: HarmonicRate | None = None
     averaged: bool = False
+    late: bool = False
 
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "lag", "lag_b", "paid"})
     state_class: ClassVar[type] = Weights
@@ -58,12 +63,14 @@ class FirstOrder(Method):
         "scale_sum": "d p",
         "lag": "d pd p0",
         "lag_b": "d p",
+        "skipped": "l p",
     }
 
     def check_state(self, state: Weights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
         super().check_state(state)
         expect(np.all(state.scale > 0), "the state has scales that are not positive")
+        expect(np.all((state.skipped >= 0) & (state.skipped <= state.t)), "the state skips trials that were not made")
         averaged, truncated = state.lag.shape == state.W.shape, state.paid.shape == state.W.shape
         wanted = (self.averaged, self.truncated)
         empty = state.W.shape[1] == 0
@@ -141,7 +148,15 @@ class FirstOrder(Method):
             scale_sum=np.zeros(problems),
             lag=np.zeros((problems, features if self.averaged else 0), order=order),
             lag_b=np.zeros(problems),
+            skipped=np.zeros(problems, np.int64),
         )
+
+    def begin_epoch(self, epoch: int, problems: Any, state: Weights) -> None:
+        """Begin a late average anew where the number of the epoch is a power of two."""
+        if self.late and epoch & (epoch - 1) == 0 and epoch > 1:
+            from rosenblatt.methods.averaging import begin_anew
+
+            begin_anew(state, problems)
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop, or its joint form."""
@@ -168,7 +183,7 @@ class FirstOrder(Method):
         rate = ConstantRate(trial.eta) if self.rate is None else self.rate
         learner = Learner(self.rule, self.penalty, rate, self._averaging())
         loop = learn_joint_row if trial.joint else learn_row
-        return bind_row_loop(loop, learner, trial, state, rows)
+        return bind_row_loop(loop, learner, trial, state[:-1], rows)  # no loop reads what an average skips
 
     def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
         """Return a function that runs one trial; a plain rule needs fewer arguments, which takes less time."""
@@ -187,24 +202,9 @@ class FirstOrder(Method):
 
     def merge(self, states: Sequence[Weights], share: Array) -> Weights:
         """Return the mean of the weights, and the average over the trials of all states."""
-        folded = [self._folded(state) for state in states]
-        W = sum(s * state.W.astype(float) for s, state in zip(share, folded, strict=True))
-        b = sum(s * state.b.astype(float) for s, state in zip(share, folded, strict=True))
-        problems, features = folded[0].W.shape
-        merged = self.start(problems, features, folded[0].W.dtype, order_of(folded[0].W))
-        merged.W[:], merged.b[:] = W, b
-        for state in folded:
-            merged.t[:] += state.t
-            merged.scale_sum[:] += state.scale_sum
-        merged.owed[:] = sum(s * state.owed for s, state in zip(share, folded, strict=True))
-        merged.paid[:] = sum(s * state.paid for s, state in zip(share, folded, strict=True))
-        if self.averaged:
-            # scale_sum W - lag must remain the sum of the weights over all trials.
-            total = sum(state.scale_sum[:, None] * state.W - state.lag for state in folded)
-            total_b = sum(state.t * state.b.astype(float) - state.lag_b for state in folded)
-            merged.lag[:] = merged.scale_sum[:, None] * merged.W - total
-            merged.lag_b[:] = merged.t * merged.b.astype(float) - total_b
-        return merged
+        from rosenblatt.methods.averaging import merge
+
+        return merge(self, [self._folded(state) for state in states], share)
 
     def _folded(self, state: Weights) -> Weights:
         """Return the state with the scales multiplied in."""
@@ -226,12 +226,9 @@ class FirstOrder(Method):
             state = self._folded(state)
         if not self.averaged:
             return as_hyperplanes(state.W, state.b)
-        trials = np.maximum(state.t, 1)
-        W = state.scale_sum[:, None] * state.W
-        W -= state.lag  # in place: there may be more weights than fit into memory twice
-        W /= trials[:, None]
-        b = (state.t * state.b.astype(float) - state.lag_b) / trials
-        return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
+        from rosenblatt.methods.averaging import average
+
+        return average(state)
 
     def settle(self, state: Weights) -> None:
         """Count assigned weights as those of one trial, so that the average has something to be one of."""

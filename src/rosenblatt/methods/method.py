@@ -162,6 +162,9 @@ class Method:
         """Return about how many numbers a trial reads, of a row of so many entries."""
         return entries * problems
 
+    def begin_epoch(self, epoch: int, problems: Any, state: Any) -> None:
+        """Do what is due before the first row of an epoch, for the problems that learn."""
+
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 

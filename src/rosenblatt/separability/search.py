@@ -265,6 +265,7 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
         scale_sum=zeros.copy(),
         lag=np.zeros((classes, 0)),
         lag_b=zeros.copy(),
+        skipped=np.zeros(classes, np.int64),
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
     task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)

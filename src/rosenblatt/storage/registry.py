@@ -30,6 +30,7 @@ class Registration(NamedTuple):
     cls: Any
     check: Callable[[Any], None] | None
     renamed: Mapping[str, str | None]
+    absent: Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
 
 BY_NAME: dict[str, Registration] = {}
@@ -37,7 +38,11 @@ BY_CLASS: dict[type, Registration] = {}
 
 
 def stored(
-    name: str, *, check: Callable[[Any], None] | None = None, renamed: Mapping[str, str | None] | None = None
+    name: str,
+    *,
+    check: Callable[[Any], None] | None = None,
+    renamed: Mapping[str, str | None] | None = None,
+    absent: Mapping[str, Callable[[Mapping[str, Any]], Any]] | None = None,
 ) -> Callable[[Class], Class]:
     """Register a class, so that files may hold its instances.
 
@@ -50,6 +55,8 @@ def stored(
         one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
     renamed : mapping, optional
         From the names of fields in files of format version 1 to their names today; None: the field is no more.
+    absent : mapping, optional
+        From the names of fields that older files do not have to functions that return their values, of the others.
 
     Returns
     -------
@@ -70,7 +77,7 @@ def stored(
         known = BY_NAME.get(name)
         if known is not None and known.cls.__qualname__ != cls.__qualname__:
             raise ValueError(f"Files call {known.cls.__qualname__} {name!r} already. Choose another name.")
-        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check, dict(renamed or {}))
+        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check, dict(renamed or {}), dict(absent or {}))
         return cls
 
     return register

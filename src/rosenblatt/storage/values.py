@@ -365,10 +365,12 @@ class Decoder:
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
         if self.version == "1":
             parts = self._rename(parts, entry.renamed)
-        # A file that is older than a field has none: its default holds.
-        names = [name for name, needed in fields_of(entry).items() if needed or name in parts]
-        values = map(self.value, entries(parts, names))
-        return approve(entry, entry.cls(**dict(zip(names, values, strict=True))))
+        # A file that is older than a field has none: what is registered for it holds, or its default.
+        old = {name: make for name, make in entry.absent.items() if name not in parts}
+        names = [name for name, needed in fields_of(entry).items() if name in parts or (needed and name not in old)]
+        values = dict(zip(names, map(self.value, entries(parts, names)), strict=True))
+        values |= {name: make(values) for name, make in old.items()}
+        return approve(entry, entry.cls(**values))
 
     def _rename(self, parts: dict[str, Any], renamed: Mapping[str, str | None]) -> dict[str, Any]:
         """Return the parts of a record under today's names, without those that have none."""

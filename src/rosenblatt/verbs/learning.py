@@ -21,10 +21,11 @@ class Weights(NamedTuple):
     scale: np.ndarray  # (problems,)
     owed: np.ndarray  # (problems,) truncation that every weight should have received
     paid: np.ndarray  # (problems, features) truncation it did receive; (problems, 0) without an L1 penalty
-    # For the average over the trials, which is (scale_sum W - lag) / t, and (t b - lag_b) / t for the bias:
-    scale_sum: np.ndarray  # (problems,) scales summed over the trials
+    # For the average, which is (scale_sum W - lag) / (t - skipped), and (t b - lag_b) / (t - skipped) for the bias:
+    scale_sum: np.ndarray  # (problems,) scales summed over its trials
     lag: np.ndarray  # (problems, features) what updates came too late to add; (problems, 0) without an average
     lag_b: np.ndarray  # (problems,)
+    skipped: np.ndarray  # (problems,) trials before those of the average
 
 
 class RuleInput(NamedTuple):

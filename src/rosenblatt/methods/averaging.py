@@ -1,0 +1,63 @@
+"""The average of a first-order state: (scale_sum W - lag) over the trials that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.methods.method import as_hyperplanes, order_of
+from rosenblatt.verbs.learning import Weights
+from rosenblatt.verbs.rows import Hyperplanes
+
+if TYPE_CHECKING:
+    from rosenblatt.methods.first_order import FirstOrder
+
+Array = npt.NDArray[Any]
+
+
+def average(state: Weights) -> Hyperplanes:
+    """Return the average of the weights and biases."""
+    trials = np.maximum(state.t - state.skipped, 1)
+    W = state.scale_sum[:, None] * state.W
+    W -= state.lag  # in place: there may be more weights than fit into memory twice
+    W /= trials[:, None]
+    b = (state.t * state.b.astype(float) - state.lag_b) / trials
+    return as_hyperplanes(W.astype(state.W.dtype, copy=False), b.astype(state.b.dtype))
+
+
+def begin_anew(state: Weights, problems: Any) -> None:
+    """Let the averages of some problems begin with the weights as they are now, which count as those of one trial.
+
+    An average that begins anew in epochs 2, 4, 8, ... is that of the later half of a run at least. Of rates that fall
+    with 1/t it is closer to the optimum than the average over all trials, whose first weights are far from the last
+    (Rakhlin, Shamir and Sridharan 2012, Making gradient descent optimal for strongly convex stochastic optimization).
+    """
+    state.skipped[problems] = np.maximum(state.t[problems] - 1, 0)
+    state.scale_sum[problems] = state.scale[problems]
+    state.lag[problems] = 0.0
+    state.lag_b[problems] = state.skipped[problems] * state.b[problems].astype(float)
+
+
+def merge(method: FirstOrder, folded: Sequence[Weights], share: Array) -> Weights:
+    """Return the mean of the weights, and the average over the trials of all states, whose scales are one."""
+    W = sum(s * state.W.astype(float) for s, state in zip(share, folded, strict=True))
+    b = sum(s * state.b.astype(float) for s, state in zip(share, folded, strict=True))
+    problems, features = folded[0].W.shape
+    merged = method.start(problems, features, folded[0].W.dtype, order_of(folded[0].W))
+    merged.W[:], merged.b[:] = W, b
+    for state in folded:
+        merged.t[:] += state.t
+        merged.skipped[:] += state.skipped
+        merged.scale_sum[:] += state.scale_sum
+    merged.owed[:] = sum(s * state.owed for s, state in zip(share, folded, strict=True))
+    merged.paid[:] = sum(s * state.paid for s, state in zip(share, folded, strict=True))
+    if method.averaged:
+        # scale_sum W - lag must remain the sum of the weights over the trials of all averages.
+        total = sum(state.scale_sum[:, None] * state.W - state.lag for state in folded)
+        total_b = sum(state.t * state.b.astype(float) - state.lag_b for state in folded)
+        merged.lag[:] = merged.scale_sum[:, None] * merged.W - total
+        merged.lag_b[:] = merged.t * merged.b.astype(float) - total_b
+    return merged
