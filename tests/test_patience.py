@@ -141,7 +141,7 @@ def test_an_interpreted_function_calls_interpreted_functions_only():
     random = np.random.default_rng(0)
     dense, csr = rows_of(random)
     plain = interpreted(pocket.run_pocket_epoch)
-    for name in ("dot", "add", "consider"):
+    for name in ("dot", "shift", "consider"):
         assert plain.__globals__[name] is not getattr(pocket, name)
     names = plain.__globals__["dot"].__globals__
     for kind in (Dense, Csr):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rosenblatt.compiled.pocket import run_pocket_epoch
+from rosenblatt.compiled.pocket import PocketRoom, run_pocket_epoch
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.method import new_counts
@@ -16,8 +16,9 @@ def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     rows, every, found = as_table(X).rows, np.empty(0, np.int32), []
     for most in (1, 7, 10**6):
         state, counts = PocketMethod().start(3, 3, np.float64), new_counts(3)
-        place, errors, calls = np.zeros(3, np.int64), np.zeros(1), 1
-        while not run_pocket_epoch(rows, task, every, every, np.arange(3), state, counts, place, errors, most):
+        state.settled[:] = 1
+        room, calls = PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty(3), np.zeros((2, 3)), np.empty((1, 0))), 1
+        while not run_pocket_epoch(rows, task, every, every, np.arange(3), state, counts, room, most):
             calls += 1
         assert (calls == 1) == (most > 10**3)
         found.append([array.tolist() for array in (*state, *counts)])

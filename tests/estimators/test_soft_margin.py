@@ -84,7 +84,7 @@ def test_the_squared_hinge_loss_bears_long_rows(multiclass):
 
 def test_the_model_is_an_average_unless_zeros_are_wanted():
     X, y = rows_of()
-    options = {"max_iter": 2, "tol": None}
+    options = {"max_iter": 1, "tol": None}
     for penalty in ("l2", None, "l1", "elasticnet"):
         chosen, other = (
             SoftMargin(penalty=penalty, average=average, **options) for average in (None, penalty in ("l2", None))

@@ -1,11 +1,12 @@
 """The pocket: the best weights found so far, with a ratchet."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods import pocket
-from rosenblatt.methods.method import Pass, new_counts
+from rosenblatt.methods.method import Pass, never, new_counts
 from rosenblatt.methods.pocket import PocketMethod
 
 
@@ -24,10 +25,49 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
         order = rng.integers(0, 30, 30).astype(np.int32)
         shown = Pass(as_table(X).rows, task, order, every, np.arange(1), 1.0, new_counts(1), False)
         method.present(shown, state, state)
+        method.end_epoch(shown, state)
         found.append(errors(X, 2 * label - 1, method.hyperplanes(state)))
         assert found[-1] == state.errors[0]
     assert found == sorted(found, reverse=True)
     assert found[-1] < found[0]
+    assert state.settled[0], "the rows cannot be separated"
+
+
+def problems_of(method, rows, label, classes=3):
+    task = make_task(label, code(classes, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    every, active = np.empty(0, np.int32), np.arange(classes)
+    return lambda late=never: Pass(rows, task, every, every, active, 1.0, new_counts(classes), False, late)
+
+
+def test_sparse_rows_side_by_side_fill_the_same_pockets():
+    rng = np.random.default_rng(1)
+    X, label = rng.integers(-3, 4, (60, 5)) * rng.integers(0, 2, (60, 5)) * 1.0, rng.integers(0, 3, 60).astype(np.int32)
+    found = []
+    for rows, order in (
+        (as_table(X).rows, "C"),
+        (as_table(sp.csr_array(X)).rows, "C"),
+        (as_table(sp.csr_array(X)).rows, "F"),
+    ):
+        method = PocketMethod()
+        state, shown = method.start(3, 5, np.float64, order), problems_of(method, rows, label)
+        for _ in range(12):
+            present = shown()
+            method.present(present, state, state)
+            method.end_epoch(present, state)
+        found.append([array.tolist() for array in state])
+    assert found[0] == found[1] == found[2]
+
+
+def test_an_empty_pocket_predicts_with_the_weights_that_there_are():
+    rng = np.random.default_rng(2)
+    X, label = rng.standard_normal((50, 4)), rng.integers(0, 3, 50).astype(np.int32)
+    method = PocketMethod()
+    state, shown = method.start(3, 4, np.float64), problems_of(method, as_table(X).rows, label)()
+    method.present(shown, state, state)
+    assert np.isinf(state.errors).all()
+    assert method.hyperplanes(state).W.tolist() == state.W.tolist()
+    method.end_epoch(shown, state)
+    assert np.isfinite(state.errors).all()
 
 
 def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
@@ -38,6 +78,7 @@ def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
     method, every = PocketMethod(), np.empty(0, np.int32)
     task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, counts = method.start(1, 2, np.float64), new_counts(1)
+    state.settled[:] = 1
     looks = iter([False] * 100)
     late = lambda: next(looks, True)  # noqa: E731
     shown = Pass(as_table(X).rows, task, every, every, np.arange(1), 1.0, counts, False, late)

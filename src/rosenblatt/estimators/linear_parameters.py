@@ -401,9 +401,9 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
     )
     average: bool | None = choice(
         default=None,
-        text="Whether the model is an average of the weights (averaged SGD): over all trials since the last of epochs"
-        " 1, 2, 4, 8, ... began, which are the later half at least. None: unless the penalty has a share of L1, whose"
-        " zeros an average would not keep.",
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since the"
+        " last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a share of"
+        " L1, no average, which would not keep its zeros.",
         choices=(None, True, False),
     )
 
@@ -422,7 +422,7 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
         return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
 
     def _method(self) -> Method:
-        return FirstOrder(self._rule(), penalty_of(self), self._rate(), self._averaged(), late=True)
+        return FirstOrder(self._rule(), penalty_of(self), self._rate(), self._averaged(), late=self.average is None)
 
     def _rule(self) -> HingeRule | SquaredHingeRule | LogisticRule:
         """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""

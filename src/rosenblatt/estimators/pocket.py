@@ -36,7 +36,8 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     Notes
     -----
     With rows drawn at random the pocket holds optimal weights with a probability that tends to one (Gallant 1990). Each
-    look at all rows costs an epoch; they are rare once the pocket is good.
+    look at all rows costs an epoch. While every epoch ends with fewer errors than the one before, only the weights at
+    its end are looked at; afterwards those of every run that is longer than the pocket's.
 
     References
     ----------

@@ -153,7 +153,7 @@ class FirstOrder(Method):
 
     def begin_epoch(self, epoch: int, problems: Any, state: Weights) -> None:
         """Begin a late average anew where the number of the epoch is a power of two."""
-        if self.late and epoch & (epoch - 1) == 0 and epoch > 1:
+        if self.averaged and self.late and epoch & (epoch - 1) == 0 and epoch > 1:
             from rosenblatt.methods.averaging import begin_anew
 
             begin_anew(state, problems)

@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.pocket import Pocket, consider, run_pocket_epoch
-from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
+from rosenblatt.compiled.pocket import Pocket, PocketRoom, consider, run_pocket_epoch
+from rosenblatt.compiled.scores import score
+from rosenblatt.data.table import part_of
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, order_of
 from rosenblatt.storage.registry import stored
-from rosenblatt.verbs.rows import Hyperplanes
+from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
 
-stored("Pocket")(Pocket)
+stored("Pocket", absent={"settled": lambda fields: np.ones_like(fields["t"])})(Pocket)
+
+Array = npt.NDArray[Any]
 
 # Entries of rows that are looked at between two pauses: some milliseconds.
 ENTRIES_PER_LOOK = 1 << 24
+LONGEST_RUN = 1 << 60
 
 
-def _rows_per_look(state: Pocket) -> int:
-    return max(1, ENTRIES_PER_LOOK // max(1, int(state.W.shape[1])))
+def _room(state: Pocket) -> PocketRoom:
+    products, pending = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
+    vector = np.empty((1, state.W.shape[1] if order_of(state.W) == "F" else 0), state.W.dtype)
+    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), products, pending, vector)
+
+
+def _rows_per_look(rows: Dense | Csr) -> int:
+    entries, count = (rows.X.size, rows.X.shape[0]) if isinstance(rows, Dense) else (rows.data.size, rows.indptr.size)
+    return max(1, ENTRIES_PER_LOOK * count // max(1, entries))
 
 
 class PocketMethod(Method):
-    """The pocket algorithm with ratchet."""
+    """The pocket algorithm with ratchet.
 
-    finite = additive = looks_back = True
+    At first nearly every run is longer than the one before, and to look at its weights takes an epoch. So while each
+    epoch ends with fewer errors than the one before, those weights go into the pocket; they are looked at for all
+    problems at once. From the first epoch on that does not, a problem is settled, and every longer run is looked at.
+    """
+
+    finite = additive = looks_back = by_feature = True
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
     layout: ClassVar[Mapping[str, str]] = {
@@ -38,41 +55,83 @@ class PocketMethod(Method):
         "run": "l p",
         "best_run": "l p",
         "errors": "d? p",
+        "settled": "l p",
     }
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Pocket:
         """Return zero weights, and an empty pocket."""
         return Pocket(
-            W=np.zeros((problems, features), dtype),
+            W=np.zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
-            best_w=np.zeros((problems, features), dtype),
+            best_w=np.zeros((problems, features), dtype, order),
             best_b=np.zeros(problems, dtype),
             run=np.zeros(problems, np.int64),
             best_run=np.full(problems, -1),
             errors=np.full(problems, np.inf),
+            settled=np.zeros(problems, np.int64),
         )
 
     def present(self, shown: Pass, state: Pocket, into: Pocket) -> int:
         """Run the pocket loop, with pauses in which an interrupt is heard."""
         rows, task, order, subset, active = shown[:5]
-        place, errors, most = np.zeros(3, np.int64), np.zeros(1), _rows_per_look(state)
-        while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, place, errors, most):
+        room, most = _room(state), _rows_per_look(rows)
+        while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, room, most):
             if shown.late():
                 break
-        return int(place[0])
+        return int(room.resume[0])
 
     def end_epoch(self, shown: Pass, state: Pocket) -> None:
         """Look at the weights that the epoch ended with."""
-        place, errors, most = np.zeros(3, np.int64), np.zeros(1), _rows_per_look(state)
-        for p in shown.active:
+        room, most = _room(state), _rows_per_look(shown.rows)
+        settled = state.settled[shown.active] > 0
+        if not settled.all():
+            self._take_better(shown, state, shown.active[~settled])
+        for p in shown.active[settled]:
             if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
-            consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
-            while place[2] and not shown.late():
-                consider(shown.rows, shown.task, shown.subset, p, state, place, errors, most)
-            place[2] = 0
+            consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+            while room.resume[2] and not shown.late():
+                consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+            room.resume[2] = 0
+
+    def _take_better(self, shown: Pass, state: Pocket, problems: Array) -> None:
+        """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
+        looked = self._errors(shown, as_hyperplanes(state.W, state.b))
+        if looked is None:
+            return
+        wrong, total = looked
+        better = wrong[problems] < state.errors[problems]
+        state.settled[problems[~better]] = 1
+        taken = problems[better]
+        # A run is no sign of better weights unless it is longer than those of the pocket are on average.
+        typical = (total / np.maximum(wrong, 1e-300)).clip(0, LONGEST_RUN).astype(np.int64)
+        state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, typical)[taken]
+        state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
+
+    def _errors(self, shown: Pass, planes: Hyperplanes) -> tuple[Array, Array] | None:
+        """Return what the rows count that each problem has wrong, and all; None where the clock leaves no time."""
+        task, wrong, total = shown.task, *np.zeros((2, planes.b.size))
+        n_rows, size = shown.subset.size or task.label.size, _rows_per_look(shown.rows) // planes.b.size + 1
+        for first in range(0, n_rows, size):
+            if first and shown.late():
+                return None
+            block = part_of(shown.subset, first, size, n_rows)
+            rows = block if block.size else slice(None)
+            sign = task.sign[task.label[rows]]
+            found = np.empty(sign.shape, planes.W.dtype)
+            score(shown.rows, block, planes, found)
+            cost = task.cost[task.label[rows]] * (task.sample_weight[rows, None] if task.sample_weight.size else 1.0)
+            cost = cost * (sign != 0)
+            wrong += (cost * ~(sign * found > 0.0)).sum(axis=0)
+            total += cost.sum(axis=0)
+        return wrong, total
 
     def hyperplanes(self, state: Pocket) -> Hyperplanes:
-        """Return what is in the pocket."""
-        return as_hyperplanes(state.best_w, state.best_b)
+        """Return what is in the pocket; the weights of the perceptron as long as it is empty."""
+        empty = np.isinf(state.errors)
+        if not empty.any():
+            return as_hyperplanes(state.best_w, state.best_b)
+        W, b = state.best_w.copy(order="K"), state.best_b.copy()
+        W[empty], b[empty] = state.W[empty], state.b[empty]
+        return as_hyperplanes(W, b)
