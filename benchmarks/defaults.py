@@ -42,7 +42,7 @@ from rosenblatt.patience import compiling_all
 Array = npt.NDArray[Any]
 
 SEEDS = 3
-SMALL, MANY_SEEDS = 2_000, 12  # of fewer rows there are more splits: one of 38 test rows is 2.6 points
+SMALL, MANY_SEEDS = 5_000, 12  # of fewer rows there are more splits: one of 38 test rows is 2.6 points
 LIMIT = 60.0  # seconds of a fit
 SHORT, REPEATS = 0.1, 5  # fits of fewer seconds are timed so many times more
 KERNEL_ROWS = 3_000  # that a kernel is trained on at most

@@ -401,9 +401,9 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
     )
     average: bool | None = choice(
         default=None,
-        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since the"
-        " last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a share of"
-        " L1, no average, which would not keep its zeros.",
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since"
+        " the last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a"
+        " share of L1, no average, which would not keep its zeros.",
         choices=(None, True, False),
     )
 
