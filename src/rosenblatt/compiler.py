@@ -99,14 +99,19 @@ class Cache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
         start = time.perf_counter()
-        try:
-            found = super().load_overload(signature, target)
-        except Exception:
-            found = None
-        watch.load(time.perf_counter() - start)
+        found = self._find(signature, target)
         if found is None:
             check_may_compile()
+        while found is None and kept.wait is not None and kept.wait(self._py_func):
+            found = self._find(signature, target)
+        watch.load(time.perf_counter() - start)
         return found
+
+    def _find(self, signature: Any, target: Any) -> Any:
+        try:
+            return super().load_overload(signature, target)
+        except Exception:
+            return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep the code for a signature, where that is possible."""
