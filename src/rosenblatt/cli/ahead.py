@@ -143,7 +143,7 @@ def _first_lines(source: Any) -> Any:
 
     sample = source.inputs.sample()
     ends = (source.parser.record_end(np.frombuffer(sample[:size], np.uint8)) for size in (SAMPLE_BYTES, len(sample)))
-    lines = _FirstLines(source.inputs.paths, sample[: next(filter(None, ends), len(sample))])
+    lines: Any = _FirstLines(source.inputs.paths, sample[: next(filter(None, ends), len(sample))])
     return FileSource(lines, source.parser, replace(source.opening, threads=0, cache=None))
 
 
