@@ -173,9 +173,9 @@ def seed(*, default: int | None, text: str) -> Any:
     """Declare the source of random numbers."""
 
     def accepts(value: Any) -> bool:
-        if value is None or value is np.random or isinstance(value, np.random.RandomState):
-            return True
-        return is_whole(value) and 0 <= value <= LARGEST_SEED
+        if value is None or (is_whole(value) and 0 <= value <= LARGEST_SEED):
+            return True  # before `np.random` is named, which would import it
+        return value is np.random or isinstance(value, np.random.RandomState)
 
     def stores(value: Any) -> bool:
         return accepts(value) and value is not np.random
