@@ -134,6 +134,10 @@ class _FirstLines:
         """Return a stream of the lines."""
         return BufferedReader(BytesIO(self.text))
 
+    def status(self) -> list[Any]:
+        """Return nothing that could change."""
+        return []
+
 
 def _first_lines(source: Any) -> Any:
     """Return a source of the first rows of another, parsed in this thread."""
