@@ -171,3 +171,91 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
         kept = compiler.cache_of(double)
     assert kept.cache_path is None
     assert not isinstance(kept, Cache)
+
+
+# --------------------------------------------------------------------------------------------- code for loops only
+
+INNER = """
+import sys, numpy as np
+from rosenblatt.jit import compiled
+
+@compiled()
+def total(values):
+    found = 0.0
+    for k in range(values.size):
+        found += values[k]
+    return found
+
+@compiled()
+def twice(values):
+    return 2.0 * total(values)
+
+calls = {"total": total, "twice": twice}
+found = [calls[name](np.arange(4.0)) for name in sys.argv[1:]]
+print(found, sum(bool(loop.stats.cache_misses) for loop in calls.values()))
+"""
+
+
+@needs_the_compiler
+def test_a_function_can_be_called_by_loops_and_by_python_in_any_order_and_from_the_cache(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(INNER)
+    env = os.environ | {"PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    orders = [("twice", "[12.0] 1"), ("total", "[6.0] 1"), ("total twice", "[6.0, 12.0] 0"), ("twice", "[12.0] 0")]
+    for names, wanted in orders:
+        command = [sys.executable, str(script), *names.split()]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.stdout == wanted + "\n", (names, done.stdout, done.stderr)
+
+
+# ------------------------------------------------------------------------------------------------ several processes
+
+
+@needs_the_compiler
+def test_an_index_that_another_process_has_overwritten_never_names_code_for_other_types(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    files = Cache(double)._cache_file
+    files.save("one type", "its code")
+    index = Path(files._index_path)
+    before = index.read_bytes()
+    index.unlink()  # the other process saw none
+    files.save("another type", "other code")
+    assert files.load("one type") is None
+    index.write_bytes(before)
+    assert files.load("one type") == "its code"
+
+
+@needs_the_compiler
+def test_code_is_listed_when_it_is_there(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    files = Cache(double)._cache_file
+    seen = []
+    monkeypatch.setattr(files, "_save_data", lambda name, data: seen.append(os.path.exists(files._index_path)))
+    files.save("a type", "its code")
+    assert seen == [False]
+
+
+@needs_the_compiler
+def test_what_another_process_compiles_is_waited_for_until_there_is_nothing_to_wait_for(monkeypatch, tmp_path):
+    compile_into(tmp_path, monkeypatch, double, np.ones(3))
+    (stored,) = tmp_path.rglob("*.nbi")
+    index = stored.read_bytes()
+    looks = []
+
+    def wait(function):
+        looks.append(function)
+        if len(looks) == 3:
+            stored.write_bytes(index)
+        return True
+
+    stored.unlink()
+    monkeypatch.setattr("rosenblatt.jit.kept.wait", wait)
+    loop, found = compile_into(tmp_path, monkeypatch, double, np.ones(3))
+    assert found == 6.0
+    assert looks == [double] * 3
+    assert not loop.stats.cache_misses
+    stored.unlink()
+    monkeypatch.setattr("rosenblatt.jit.kept.wait", lambda function: False)
+    loop, found = compile_into(tmp_path, monkeypatch, double, np.ones(3))
+    assert found == 6.0
+    assert loop.stats.cache_misses

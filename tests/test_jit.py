@@ -86,7 +86,7 @@ def test_the_time_to_compile_is_added_up_without_the_functions_inside_twice(monk
     assert compile_into(tmp_path, monkeypatch, double, np.ones(3, np.float32))[1] == 6.0
     spent = jit.compile_seconds() - before
     assert 0.0 < spent < 60.0
-    functions = jit.compiled_functions()
+    functions = jit.watch.functions
     compile_into(tmp_path, monkeypatch, double, np.ones(3, np.float32))
-    assert jit.compiled_functions() == functions, "to load code is not to compile"
+    assert jit.watch.functions == functions, "to load code is not to compile"
     assert jit.compile_seconds() - before > spent, "but it takes time, too"

@@ -262,3 +262,18 @@ def test_commands_look_for_garbage_and_leave_the_setting_as_it_was():
     run("--version")
     assert gc.get_threshold() == before
     assert gc.isenabled()
+
+
+def test_code_of_another_version_of_the_sources_does_not_count_as_kept(kept):
+    assert not native.any_kept()
+    loop = jit.compiled()(double_in_place)
+    loop(np.ones(3))
+    assert native.any_kept()
+    (path,) = kept.glob("*.loop")
+    first, code = path.read_bytes().split(b"\n", 1)
+    head = json.loads(first)
+    sources = [(name, time - 1, size) for name, time, size in json.loads(head["sources"])]
+    path.write_bytes(json.dumps(head | {"sources": json.dumps(sources)}).encode() + b"\n" + code)
+    assert not native.any_kept()
+    path.write_bytes(b"{}")
+    assert not native.any_kept()

@@ -1,13 +1,15 @@
 """Numba, and its disk cache: imported when the first function is to be compiled or loaded.
 
-The cache differs from Numba's own in four things. Where no directory is writable, nothing is kept, with a warning. A
+The cache differs from Numba's own in six things. Where no directory is writable, nothing is kept, with a warning. A
 cache that cannot be read, as one of another version may be, counts as empty. An edit in a file of `rosenblatt.verbs`
-makes the loops that use the verbs compile anew; Numba itself looks at the file of a function only. And a command
-keeps the code for `rosenblatt.native`, too.
+makes the loops that use the verbs compile anew; Numba itself looks at the file of a function only. Code for loops that
+call a function is kept apart from code for Python, which needs more. Several processes may write at once: what one
+reads is whole. And a command keeps the code for `rosenblatt.native`, too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
 from collections.abc import Callable
@@ -25,6 +27,8 @@ from rosenblatt.jit import VERBS, check_may_compile, kept, overloads, watch
 
 VERBS_DIRECTORY = Path(__file__).parent / "verbs"
 
+# Options of code that Python does not call.
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 NO_CACHE = (
     "No directory is writable for compiled code, so every process compiles it anew. Set NUMBA_CACHE_DIR to a directory "
     "of your own."
@@ -38,6 +42,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
     """The files of a function: what cannot be read is not there."""
 
     function: Any
+    inner: bool
 
     def _load_index(self) -> Any:
         # Numba reads the types of the arguments before it looks whether they are those of another version of the
@@ -52,13 +57,17 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             data = super().load(key)
         except Exception:
             return None
-        if data is not None and kept.keep is not None:
+        if data is not None and kept.keep is not None and not self.inner:
             kept.keep(self.function, data)
         return data
 
     def save(self, key: Any, data: Any) -> None:
-        super().save(key, data)
-        if kept.keep is not None:
+        # Another process may read at any moment, or write for other types: each key has a file of its own, which is
+        # there before it is listed. Numba would number the files, and list them first.
+        number = int(hashlib.sha1(repr(key).encode(), usedforsecurity=False).hexdigest()[:15], 16)
+        self._save_data(self._data_name(number), data)
+        self._save_index(self._load_index() | {key: self._data_name(number)})
+        if kept.keep is not None and not self.inner:
             kept.keep(self.function, data)
 
 
@@ -79,24 +88,30 @@ def _speaks(function: Callable[..., Any]) -> bool:
 class Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of a function's code, which never fails: what it cannot load is compiled anew."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], inner: bool = False) -> None:
         super().__init__(function)
-        files = self._cache_file
-        files.__class__, files.function = _Files, function
+        name = self._impl.filename_base + ("-inner" if inner else "")
+        files = self._cache_file = _Files(self._cache_path, name, self._impl.locator.get_source_stamp())
+        files.function, files.inner = function, inner
         if _speaks(function):
             files._source_stamp = (files._source_stamp, stamp_of(VERBS_DIRECTORY))
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
         start = time.perf_counter()
-        try:
-            found = super().load_overload(signature, target)
-        except Exception:
-            found = None
-        watch.load(time.perf_counter() - start)
+        found = self._find(signature, target)
         if found is None:
             check_may_compile()
+        while found is None and kept.wait is not None and kept.wait(self._py_func):
+            found = self._find(signature, target)
+        watch.load(time.perf_counter() - start)
         return found
+
+    def _find(self, signature: Any, target: Any) -> Any:
+        try:
+            return super().load_overload(signature, target)
+        except Exception:
+            return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep the code for a signature, where that is possible."""
@@ -120,10 +135,10 @@ def warn_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def cache_of(function: Callable[..., Any]) -> Cache | NoCache:
+def cache_of(function: Callable[..., Any], inner: bool = False) -> Cache | NoCache:
     """Return the cache of a function."""
     try:
-        return Cache(function)
+        return Cache(function, inner)
     except (RuntimeError, OSError):  # "no locator available": no directory is writable
         warn_once(NO_CACHE)
         return NoCache()
@@ -132,12 +147,12 @@ def cache_of(function: Callable[..., Any]) -> Cache | NoCache:
 # -------------------------------------------------------------------------------------------------- for rosenblatt.jit
 
 
-def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return Numba's dispatcher of a function, which keeps its code on disk."""
+def dispatcher_of(function: Callable[..., Any], options: dict[str, Any], inner: bool = False) -> Any:
+    """Return Numba's dispatcher of a function, for Python or for loops only, which keeps its code on disk."""
     register_overloads()
-    loop = njit(nogil=True, **options)(function)
+    loop = njit(nogil=True, **options, **(INNER if inner else {}))(function)
     if is_jitted(loop):  # else the JIT is off
-        loop._cache = cache_of(function)
+        loop._cache = cache_of(function, inner)
     return loop
 
 
@@ -145,7 +160,7 @@ def register_overloads() -> None:
     """Register with Numba what chooses the code of the verbs."""
     while overloads:
         function, options, choice = overloads.pop(0)
-        numba_overload(function, **options)(choice)
+        numba_overload(function, **options | {"jit_options": options.get("jit_options", {}) | INNER})(choice)
 
 
 class _Listener(event.Listener):  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """How loops are compiled: once, for the machine at hand, and kept on disk.
 
 `compiled` is the decorator of every compiled function. Numba is imported when one is first called, and not at all if
-a command finds the code on disk (`rosenblatt.native`). What Numba does differs in four things from its own ways, see
+a command finds the code on disk (`rosenblatt.native`). What Numba does differs in some things from its own ways, see
 `rosenblatt.compiler`. Whoever waits for more than a moment is told what for.
 """
 
@@ -12,17 +12,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import update_wrapper
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 # Seconds of compiling after which a line says so.
 SILENT_SECONDS = 2.0
 # The package whose functions are called by those of other files.
 VERBS = "rosenblatt.verbs"
-
-
 DISABLE_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
@@ -34,14 +33,9 @@ class NotKept(Exception):
     """There is no code on disk that could be called without Numba."""
 
 
-class _Kept:
-    """What finds code that needs no Numba, and what keeps it: `rosenblatt.native.enable` sets both, for commands."""
-
-    find: Any = None
-    keep: Any = None
-
-
-kept = _Kept()
+# What finds code that needs no Numba, what keeps it (`rosenblatt.native`), and what waits for code that another process
+# compiles (`rosenblatt.cli.ahead`): set by commands.
+kept = SimpleNamespace(find=None, keep=None, wait=None)
 _thread = threading.local()  # .loads_only: whether to raise `NotCompiled` where code would have to be compiled
 
 
@@ -84,6 +78,7 @@ class Loop:
         update_wrapper(self, py_func)
         self.py_func, self.options = py_func, options
         self._dispatcher: Any = None
+        self._inner: Any = None  # for loops that call this one: without what Python would call, a fifth of the work
 
     def __call__(self, *args: Any) -> Any:
         """Call the code for arguments of these types; compile it if there is none."""
@@ -93,21 +88,18 @@ class Loop:
     def _first_call(self, args: Any) -> Any:
         if kept.find is not None:
             start = time.perf_counter()
-            try:
+            with suppress(NotKept):
                 found = kept.find(self.py_func, args)
                 watch.load(time.perf_counter() - start)
                 return found(args)
-            except NotKept:
-                pass
         return self.dispatcher(*args)
 
     @property
     def dispatcher(self) -> Any:
         """Numba's own object for the function."""
-        if self._dispatcher is None:
-            with _making:
-                if self._dispatcher is None:
-                    self._dispatcher = _compiler().dispatcher_of(self.py_func, self.options)
+        with _making:
+            if self._dispatcher is None:
+                self._dispatcher = _compiler().dispatcher_of(self.py_func, self.options)
         return self._dispatcher
 
     @property
@@ -116,11 +108,14 @@ class Loop:
         return {} if self._dispatcher is None else self._dispatcher.overloads
 
     @property
-    def _numba_type_(self) -> Any:  # for loops that call this one
-        return self.dispatcher._numba_type_
+    def _numba_type_(self) -> Any:
+        with _making:
+            if self._inner is None:
+                self._inner = _compiler().dispatcher_of(self.py_func, self.options, inner=True)
+        return self._inner._numba_type_
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_dispatcher":
+        if name.startswith("__") or name in ("_dispatcher", "_inner"):
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
 
@@ -202,8 +197,3 @@ watch = _Watch()
 def compile_seconds() -> float:
     """Return the time that this process has spent to compile or to load code, to be left out of time limits."""
     return watch.seconds
-
-
-def compiled_functions() -> int:
-    """Return how many functions this process has compiled, those that they call not counted."""
-    return watch.functions

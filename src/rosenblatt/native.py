@@ -121,9 +121,19 @@ def directory() -> Path | None:
 
 
 def any_kept() -> bool:
-    """Return whether there is any code that needs no Numba."""
+    """Return whether there is any code that needs no Numba, of the package as it is now."""
     place = directory()
-    return place is not None and any(place.glob(f"*{SUFFIX}"))
+    return place is not None and any(map(_is_current, place.glob(f"*{SUFFIX}")))
+
+
+def _is_current(path: Path) -> bool:
+    """Return whether no edit has changed the sources of kept code."""
+    try:
+        with open(path, "rb") as file:
+            sources = json.loads(json.loads(file.readline())["sources"])
+        return all((os.stat(name).st_mtime_ns, os.stat(name).st_size) == (time, size) for name, time, size in sources)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _path(function: Callable[..., Any], kinds: str) -> Path:

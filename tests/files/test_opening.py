@@ -376,3 +376,38 @@ def test_unknown_options_are_refused_by_name(file):
     with pytest.raises(InvalidInput, match="paths=3"):
         open_source([3])
     assert Opening().threads == 2
+
+
+# ------------------------------------------------------------------------------------------------------ several passes
+
+
+def parsed_blocks(source, monkeypatch):
+    """Return a list that grows by one with each block that a source parses."""
+    blocks, parse = [], source.parser.parse
+    monkeypatch.setattr(source.parser, "parse", lambda *args: (blocks.append(args), parse(*args))[1])
+    return blocks
+
+
+def test_a_file_of_one_chunk_is_parsed_once_unless_it_changes(tmp_path, monkeypatch):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\nnonsense\n-1 2:1\n")
+    source = open_source(path, on_error="skip")
+    blocks = parsed_blocks(source, monkeypatch)
+    first, second = ([(chunk.label.tolist(), source.problems) for chunk in source] for _ in range(2))
+    assert first == second == [([1.0, -1.0], source.problems)]
+    assert source.problems.skipped == 1
+    assert len(blocks) == 1
+    path.write_text("1 1:1\n1 2:1\n-1 3:1\n")
+    assert [chunk.label.tolist() for chunk in source] == [[1.0, 1.0, -1.0]]
+    assert source.problems.skipped == 0
+    assert len(blocks) == 2
+
+
+def test_a_file_of_several_chunks_is_not_kept_in_memory(tmp_path, monkeypatch):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n-1 2:1\n" * 50)
+    source = open_source(path, chunk_bytes=64, threads=0)
+    blocks = parsed_blocks(source, monkeypatch)
+    chunks = len(list(source))
+    assert len(list(source)) == chunks > 1
+    assert len(blocks) == 2 * chunks

@@ -332,7 +332,7 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
     Returns where the line ends, the number of entries, what is wrong, and whether the columns rise. LONG values are
     noted.
     """
-    last, rising = -1, True
+    last, rising = np.int64(-1), True  # not -1, for which Numba would compile what is called once more
     while True:
         i, k, last, rises = _read_plain_pairs(text, i, first, width, k, last, indices, values)
         rising &= rises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def refuse_kind(dtype: Any, what: str) -> None:
 
 def unmasked(values: Any) -> Any:
     """Return an array with NaN where values are masked, which are missing ones; anything else as it is."""
-    masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+    known = "numpy.ma" in sys.modules  # else there is no such array, and to import it takes as long as a small fit
+    masked = known and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
     return values.astype(object).filled(np.nan) if masked else values
 
 

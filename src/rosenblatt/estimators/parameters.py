@@ -173,9 +173,9 @@ def seed(*, default: int | None, text: str) -> Any:
     """Declare the source of random numbers."""
 
     def accepts(value: Any) -> bool:
-        if value is None or value is np.random or isinstance(value, np.random.RandomState):
-            return True
-        return is_whole(value) and 0 <= value <= LARGEST_SEED
+        if value is None or (is_whole(value) and 0 <= value <= LARGEST_SEED):
+            return True  # before `np.random` is named, which would import it
+        return value is np.random or isinstance(value, np.random.RandomState)
 
     def stores(value: Any) -> bool:
         return accepts(value) and value is not np.random
@@ -240,10 +240,11 @@ class Declared:
         cls._own_parameters = own  # type: ignore[attr-defined]
         cls.declared = own | {name: parameter for name, parameter in inherited.items() if name not in own}
         setattr(cls, "__init__", _constructor(cls))  # noqa: B010 (a type checker knows it from dataclass_transform)
-        if cls.__doc__:
+        if cls.__doc__ and "{parameters}" in cls.__doc__:  # to list them takes time when a command starts
             listed = "\n".join(parameter.document(name) for name, parameter in cls.declared.items())
-            text = cls.__doc__.replace("    {parameters}", listed)
-            cls.__doc__ = text.replace("    {attributes}", cls.attributes_text.strip("\n"))
+            cls.__doc__ = cls.__doc__.replace("    {parameters}", listed)
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("    {attributes}", cls.attributes_text.strip("\n"))
 
     @classmethod
     def _check_names(cls, names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.jit import compiled_functions
+from rosenblatt.jit import watch
 from rosenblatt.patience import compiling_all
 
 Array = npt.NDArray[Any]
@@ -95,12 +95,12 @@ def warmup(*names: str) -> str:
     for name in chosen:
         if name not in PARTS:
             raise InvalidInput(f"{name!r} cannot be compiled by name. Choose from {', '.join(PARTS)}, all.")
-    start, before = time.perf_counter(), compiled_functions()
+    start, before = time.perf_counter(), watch.functions
     with warnings.catch_warnings(), compiling_all():
         warnings.simplefilter("ignore")  # the rows are there to be compiled for, not to be learned
         for name in chosen:
             PARTS[name]()
     seconds = time.perf_counter() - start
     listed = ", ".join(chosen)
-    done = f"compiled {listed}" if compiled_functions() > before else f"{listed} had been compiled before"
+    done = f"compiled {listed}" if watch.functions > before else f"{listed} had been compiled before"
     return f"{done} ({seconds:.1f} s); later processes load the code from disk."

@@ -44,6 +44,7 @@ QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
 MOST_HEADER_BYTES = 1 << 16
+_is_number = re.compile(NUMBER).fullmatch
 # Decimal commas, and commas between thousands.
 COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
@@ -95,7 +96,7 @@ def _value(field: str) -> str | float | None:
     encoded = to_bytes(field.strip())
     if encoded in MISSING:
         return None
-    return float(encoded) if re.fullmatch(NUMBER, encoded) else field
+    return float(encoded) if _is_number(encoded) else field
 
 
 def _is_name(field: str) -> bool:
@@ -117,14 +118,14 @@ def _has_header(records: list[list[str]]) -> bool:
     return unique and bool(columns) and not any(map(contains, columns, first))
 
 
-def _check_decimals(names: list[str], columns: list[Any], label: int | None, said: Any) -> None:
+def _check_decimals(names: list[str], values: list[Any], label: int | None, said: Any) -> None:
     """Raise an error if the numbers of a column have commas for points: as categories they would mean nothing."""
     known = {column_number(names, which, "columns") for which in said} | {label}
-    for number, (name, column) in enumerate(zip(names, columns, strict=True)):
-        values = [value.strip() for value in map(_value, column) if isinstance(value, str)]
-        if number not in known and values and all(map(COMMAS.fullmatch, values)):
+    for number, (name, column) in enumerate(zip(names, values, strict=True)):
+        texts = [value.strip() for value in column if isinstance(value, str)]
+        if number not in known and texts and all(map(COMMAS.fullmatch, texts)):
             raise InvalidInput(
-                f"Column {name!r} has numbers with commas, as in {values[0][:40]!r}. Write decimal points, without "
+                f"Column {name!r} has numbers with commas, as in {texts[0][:40]!r}. Write decimal points, without "
                 f"other marks, or call it a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
             )
 
@@ -144,13 +145,13 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
         )
     rows = [record for record in records[int(header) :] if len(record) == len(names)]
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    kinds = [kind_of([_value(field) for field in column]) for column in columns]
+    values = [[_value(field) for field in column] for column in columns]
+    kinds = list(map(kind_of, values))
     label = label_column(names, opening.label, opening.labels)
-    _check_decimals(names, columns, label, opening.columns)
+    _check_decimals(names, values, label, opening.columns)
     kind = "number"
     if label is not None:
-        values = [to_bytes(field) for field in columns[label]]
-        kind = label_type(values, opening.label_type)
+        kind = label_type([to_bytes(field) for field in columns[label]], opening.label_type)
     reading = replace(reading, delimiter=delimiter, header=header, label_type=kind)
     return decide_columns(reading, names, kinds, label, opening.columns)
 
@@ -364,7 +365,7 @@ class DelimitedParser(Parser):
         faulty = []
         for place in some.tolist():
             field = text[start[place] : end[place]].tobytes().strip()
-            if re.fullmatch(NUMBER, field) and np.isfinite(float(field)):
+            if _is_number(field) and np.isfinite(float(field)):
                 number[place] = float(field)
             elif field not in MISSING:
                 faulty.append(place)

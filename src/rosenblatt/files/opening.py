@@ -288,6 +288,8 @@ class FileSource:
         self._rows = 0
         self.problems = Problems()
         self.cache: Cache | None = None
+        # All rows, where one chunk holds them: the files as they were, the chunk, and what was wrong with it.
+        self._whole: tuple[Any, Chunk, Problems] | None = None
 
     # -------------------------------------------------------------------------------------------------- what is known
 
@@ -414,7 +416,20 @@ class FileSource:
     # --------------------------------------------------------------------------------------------------------- parsing
 
     def _parsed(self, start: Position) -> Iterator[Chunk]:
-        """Yield what the files say from a position on, in chunks as they are parsed."""
+        """Yield what the files say from a position on, in chunks as they are parsed; those of one chunk only once."""
+        status = self.inputs.status()
+        if self._whole is not None and start.row == 0 and self._whole[0] == status:
+            _, chunk, self.problems = self._whole
+            yield chunk
+            return
+        only = None
+        for number, chunk in enumerate(self._parse(start)):
+            only = chunk if number == 0 else None
+            yield chunk
+        if only is not None and start == Position() and self.inputs.standard_input is None:
+            self._whole = status, only, self.problems
+
+    def _parse(self, start: Position) -> Iterator[Chunk]:
         self.problems = Problems()
         if self._known is None and self._dictionary is not None:
             self._dictionary = Dictionary(self.reading.features.n_columns)

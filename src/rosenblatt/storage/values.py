@@ -71,6 +71,11 @@ def _is_masked(value: Any) -> bool:
     return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
 
 
+def _is_random(value: Any) -> bool:
+    """Return whether a value is a source of random numbers; only who has one has imported their module."""
+    return "numpy.random" in sys.modules and isinstance(value, np.random.RandomState)
+
+
 class Encoder:
     """Turn values into JSON nodes and tensors, named by the path to the value. Equal arrays are stored once."""
 
@@ -85,6 +90,8 @@ class Encoder:
         encode = _ENCODERS.get(kind)
         if encode is None:
             encode = next((encode for base, encode in _ENCODERS_OF_BASES if isinstance(value, base)), None)
+        if encode is None and _is_random(value):
+            encode = Encoder._random
         if encode is None and kind in BY_CLASS:
             encode = Encoder._registered
         if encode is None and kind.__name__ in _SPARSE and kind is _sparse_class(kind.__name__):
@@ -195,7 +202,6 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, str], Any]] = {
 _ENCODERS_OF_BASES: tuple[tuple[type, Callable[[Encoder, Any, str], Any]], ...] = (
     (np.generic, Encoder._scalar),
     (np.ndarray, Encoder._array),
-    (np.random.RandomState, Encoder._random),
 )
 
 
