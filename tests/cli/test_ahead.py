@@ -119,6 +119,15 @@ def test_it_is_ended_when_it_is_no_longer_needed():
     assert not second.wait(native.find)
 
 
+def test_nobody_waits_for_one_that_is_stuck(monkeypatch):
+    monkeypatch.setattr(ahead, "LONGEST_SECONDS", 0.05)
+    second = ahead._fork(lambda: time.sleep(600))
+    deadline = time.monotonic() + 30
+    while second.wait(native.find):
+        assert time.monotonic() < deadline
+    assert not is_running(second.pid)
+
+
 def test_nobody_waits_for_code_that_it_does_not_compile():
     second = ahead._fork(lambda: time.sleep(600))
     try:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 READERS = tuple(f"rosenblatt.compiled.{name}" for name in ("decimals", "fields", "tokens", "vw"))
 SAMPLE_BYTES = 1 << 13  # about as many as are interpreted in a tenth of a second
 POLL_SECONDS = 0.005
+LONGEST_SECONDS = 60.0  # after which a second process is taken for stuck
 PR_SET_PDEATHSIG = 1
 
 
@@ -68,6 +69,7 @@ class _Second:
 
     def __init__(self, pid: int) -> None:
         self.pid, self.ended = pid, False
+        self.last = time.monotonic() + LONGEST_SECONDS
         self.lock = threading.Lock()
 
     def wait(self, function: Callable[..., Any]) -> bool:
@@ -76,6 +78,8 @@ class _Second:
             if self.ended or function.__module__ in READERS:
                 return False
             self.ended = os.waitpid(self.pid, os.WNOHANG)[0] != 0
+        if time.monotonic() > self.last:
+            self.end()
         if not self.ended:
             time.sleep(POLL_SECONDS)
         return True
