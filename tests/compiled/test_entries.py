@@ -46,3 +46,42 @@ def test_long_rows_are_sorted_whatever_their_columns(shape):
     rooms = np.empty(5000, np.int32), np.empty(5000 + entries.PLACES, np.int64), np.empty(63)
     size = entries.count_columns(indptr, column, value, 18, False, False, False, *rooms)
     assert (column[:size].tolist(), value[:size].tolist()) == (columns.tolist(), counts.tolist())
+
+
+def counted(rows, how, bits):
+    """Return what both ways to count make of rows."""
+    found = []
+    for marked in (False, True):
+        indptr = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+        column = np.array([c for row in rows for c in row], np.int32)
+        value, longest = np.empty(column.size), max(map(len, rows))
+        if marked:
+            marks = np.zeros(entries.GROUPS + entries.MARKS, np.uint64), np.empty(entries.MARKS + 4, np.uint64)
+            rooms = *marks, np.zeros(1 << bits, np.uint16), np.empty(64)
+            size = entries.count_marked(indptr, column, value, *how, *rooms)
+            assert not rooms[0].any()
+            assert not rooms[2].any()
+        else:
+            rooms = np.empty(longest, np.int32), np.empty(longest + entries.PLACES, np.int64), np.empty(63)
+            size = entries.count_columns(indptr, column, value, bits, *how, *rooms)
+        found.append((indptr.tolist(), column[:size].tolist(), value[:size].tobytes()))
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.lists(st.one_of(st.integers(0, 100), st.integers(0, 2**18 - 1)), max_size=300), min_size=1, max_size=5),
+    st.tuples(st.booleans(), st.booleans(), st.booleans()),
+)
+def test_columns_that_are_marked_are_counted_as_those_that_are_sorted_to_the_last_bit(rows, how):
+    sorted_ones, marked = counted(rows, how, 18)
+    assert sorted_ones == marked
+
+
+@pytest.mark.parametrize("bits", [1, 5, 6, 7, 12, 13, 18])
+def test_counts_of_few_columns_and_of_all_columns_are_the_same_when_marked(bits):
+    random = np.random.default_rng(bits)
+    rows = [random.integers(0, 1 << bits, 5000).tolist(), [], np.arange(1 << bits).tolist()[:60000], [0] * 1000]
+    for how in ((True, False, True), (False, False, True), (False, True, False)):
+        sorted_ones, marked = counted(rows, how, bits)
+        assert sorted_ones == marked

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles import features as oracle
 from rosenblatt.compiled import tokens
-from rosenblatt.files.features import Assembler, Dictionary, Words, marking_room, murmur
+from rosenblatt.files.features import Assembler, Dictionary, Words, murmur
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import joined_texts
 
@@ -97,10 +97,10 @@ def test_words_of_every_length_are_hashed_at_every_place_of_the_array(letter):
                 assert piece.column.tolist() == [column for column, count in row.items() for _ in range(int(count))]
 
 
-def test_spans_longer_than_a_tile_and_out_of_order_are_hashed():
+def test_long_spans_and_spans_out_of_order_are_hashed():
     random = np.random.default_rng(0)
     letters = np.frombuffer(b"aB9_ ,-", np.uint8)
-    sizes = [tokens.TILE + 1, 3, 0, 2 * tokens.TILE, 70, 0, 64, 63, 65, 4000]
+    sizes = [(1 << 16) + 1, 3, 0, 1 << 17, 70, 0, 64, 63, 65, 4000]
     texts = [letters[random.integers(0, letters.size, size)].tobytes() for size in sizes]
     texts += [b"a " * tokens.BATCH, b"a" * 5000 + b" b"]
     text, start, end = joined_texts(texts)
@@ -116,10 +116,9 @@ def test_spans_longer_than_a_tile_and_out_of_order_are_hashed():
 @given(st.lists(st.sampled_from([b"", b"a", b"\t", b"ab\t\t", b"b" * 70, b"\r", b"\xff\t"]), min_size=1, max_size=200))
 def test_lines_end_at_newlines_and_have_a_first_tab(parts):
     text = b"\n".join(parts) + b"\n"
-    for room, bytes_at_once in ((0, 64), (1, 1), (len(parts), 128), (len(parts) + 3, len(text))):
+    for room in (0, 1, len(parts), len(parts) + 3):
         end, tab = np.full(room, -1), np.full(room, -1)
-        rooms = marking_room(bytes_at_once)
-        assert tokens.find_lines(np.frombuffer(text, np.uint8), end, tab, *rooms) == len(parts)
+        assert tokens.find_lines(np.frombuffer(text, np.uint8), end, tab) == len(parts)
         place = 0
         for k, part in enumerate(parts[:room]):
             assert end[k] == place + len(part)

@@ -6,15 +6,15 @@ for negative ones at each byte.
 
 import numpy as np
 
-from rosenblatt.jit import compiled, overload
+from rosenblatt.jit import compiled
+from rosenblatt.verbs.bits import AT_ONCE, bit_count, bits_between, eight_bytes, highest_bit, lowest_bit
 
 U = np.uint64
 U8, U32 = np.uint8, np.uint32
 BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
-TILE = 1 << 16  # bytes that are looked at together
-BATCH = 256  # words that are hashed together
-WORD_BITS = 64
+BATCH = 128  # words that are hashed together, at least
+WORK = 2 * BATCH + AT_ONCE + 8  # numbers to work with when words are hashed
 
 # ----------------------------------------------------------------------------------------------------------- hashes
 
@@ -22,7 +22,8 @@ _word = U(0xFFFFFFFF)
 _c1, _c2, _c3, _c4 = U(0xCC9E2D51), U(0x1B873593), U(0x85EBCA6B), U(0xC2B2AE35)
 _five, _add = U(5), U(0xE6546B64)
 _high_bits = U(0x8080808080808080)  # of eight bytes
-_pairs, _fours, _eight, _all = U(0x0003000300030003), U(0x0000000F0000000F), U(0xFF), U(0xFFFFFFFFFFFFFFFF)
+_from_a, _after_z = U(0x0101010101010101 * (128 - 65)), U(0x0101010101010101 * (128 - 91))  # which set the high bits
+_all = U(0xFFFFFFFFFFFFFFFF)
 
 
 @compiled()
@@ -177,79 +178,41 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     return o
 
 
-def _lowest_bit(bits):
-    """Return the place of the lowest bit of a number that is not zero."""
-    return U((int(bits) & -int(bits)).bit_length() - 1)
-
-
-def _by_instruction(bits):
-    """Return the same as Numba is to compile it: as one instruction."""
-    from numba import types
-    from numba.core import cgutils
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def count(context, bits):
-        return types.uint64(types.uint64), lambda context, builder, signature, values: builder.cttz(
-            values[0], cgutils.true_bit
-        )
-
-    return lambda bits: count(bits)
-
-
-overload(_lowest_bit)(_by_instruction)
-
-
 @compiled()
-def _mark(kinds, eights, marks):
-    """Write a bit for each byte of `kinds`, which is 0 or 1; `eights` is the same memory, eight bytes at a time."""
-    for place in range(marks.size):
-        found = U(0)
-        for part in range(8):
-            x = eights[U(8 * place + part)]
-            x = (x | x >> U(7)) & _pairs
-            x = (x | x >> U(14)) & _fours
-            found |= ((x | x >> U(28)) & _eight) << U(8 * part)
-        marks[U(place)] = found
-
-
-@compiled()
-def find_lines(text, end, tab, kinds, eights, marks):
+def find_lines(text, end, tab):
     """Write where lines end, and where each has its first tab, or ends if it has none; return how many lines there are.
 
-    Lines for which there is no room are counted only. `kinds` has room for some bytes, a multiple of 64, `eights` is
-    the same memory, and `marks` has room for as many bits.
+    Lines for which there is no room are counted only.
     """
     count, first = 0, -1
-    for base in range(0, text.size, kinds.size):
-        size = min(kinds.size, text.size - base)
-        for i in range(size):
-            byte = text[U(base + i)]
-            kinds[U(i)] = (byte == U8(9)) | (byte == U8(10))
-        for i in range(size, kinds.size):
-            kinds[U(i)] = 0
-        _mark(kinds, eights, marks)
-        for place in range(marks.size):
-            found = marks[U(place)]
-            while found != 0:
-                i = base + WORD_BITS * place + np.int64(_lowest_bit(found))
-                found &= found - U(1)
-                if text[U(i)] == 9:
-                    first = i if first < 0 else first
-                else:
-                    if count < end.size:
-                        end[U(count)], tab[U(count)] = i, first if first >= 0 else i
-                    count, first = count + 1, -1
+    for base in range(0, text.size, AT_ONCE):
+        if base + AT_ONCE <= text.size:
+            found = bits_between(text, base, 9, 10)
+        else:
+            found = U(0)
+            for i in range(base, text.size):
+                found |= U((text[U(i)] == 9) | (text[U(i)] == 10)) << U(i - base)
+        while found != 0:
+            i = base + np.int64(lowest_bit(found))
+            found &= found - U(1)
+            if text[U(i)] == 9:
+                first = i if first < 0 else first
+            else:
+                if count < end.size:
+                    end[U(count)], tab[U(count)] = i, first if first >= 0 else i
+                count, first = count + 1, -1
     return count
 
 
 @compiled()
 def _load(text, i):
-    """Return the eight bytes at i as one number."""
-    low = U(text[U(i)]) | U(text[U(i + 1)]) << U(8) | U(text[U(i + 2)]) << U(16) | U(text[U(i + 3)]) << U(24)
-    i += 4
-    high = U(text[U(i)]) | U(text[U(i + 1)]) << U(8) | U(text[U(i + 2)]) << U(16) | U(text[U(i + 3)]) << U(24)
-    return low | high << U(32)
+    """Return the eight bytes at i as one number, as far as there are so many."""
+    if i + 8 <= text.size:
+        return eight_bytes(text, i)
+    found = U(0)
+    for place in range(i, text.size):
+        found |= U(text[U(place)]) << U(8 * (place - i))
+    return found
 
 
 @compiled()
@@ -284,18 +247,22 @@ def _careful_word(text, i, stop, narrow, wide, scratch, seed):
     return i, o, murmur(scratch, zero, o, seed)
 
 
+@compiled(forceinline=True)
+def _letter_bits(text, i, narrow):
+    """Return a bit for each of the 64 bytes from i on, as far as there are so many: whether it may belong to a word."""
+    if i + AT_ONCE <= text.size:
+        letters = bits_between(text, i, 65, 90) | bits_between(text, i, 97, 122) | bits_between(text, i, 48, 57)
+        return letters | bits_between(text, i, 95, 95) | bits_between(text, i, 128, 255)
+    found = U(0)
+    for place in range(i, text.size):
+        found |= U(narrow[U(text[U(place)])] != 0) << U(place - i)
+    return found
+
+
 @compiled()
-def _mark_words(text, begin, end, case, lower, kinds, eights, marks):
-    """Copy a part of a text to `lower`, capitals in lower case if `case` is 32, and mark what may belong to words."""
-    for i in range(end - begin):
-        byte = text[U(begin + i)]
-        capital = (byte >= U8(65)) & (byte <= U8(90))
-        lower[U(i)] = byte | (case if capital else U8(0))
-        small, digit = (byte >= U8(97)) & (byte <= U8(122)), (byte >= U8(48)) & (byte <= U8(57))
-        kinds[U(i)] = capital | small | digit | (byte == U8(95)) | (byte > U8(127))
-    for i in range(end - begin, kinds.size):
-        kinds[U(i)] = 0
-    _mark(kinds, eights, marks)
+def _lower(x, case):
+    """Return eight bytes of ASCII in lower case if `case` has all bits, as they are if it has none."""
+    return x | ((x + _from_a) & ~(x + _after_z) & _high_bits & case) >> U(2)
 
 
 # The same steps in numbers of 32 bits, twice as many of which fit into a register. Each function that is called takes
@@ -314,10 +281,16 @@ def _short_turned(h):
 
 
 @compiled()
-def _hash_short(eight, size, count, seed, mask, column, first):
-    """Write the hashes of words of at most eight bytes: without branches, so that it is done for several at once."""
+def _hash_short(eight, edges, count, case, seed, mask, column, first, flags):
+    """Write the hashes of words by their first eight bytes, without branches, so that it is done for several at once.
+
+    `flags` receives which words are longer or not ASCII, and must be hashed otherwise.
+    """
     for k in range(count):
-        x, length = eight[U(k)], U32(size[U(k)])
+        wide = edges[U(2 * k + 1)] - edges[U(2 * k)]
+        x, length = eight[U(k)] & _all >> ((~wide + U(1)) << U(3) & U(63)), U32(wide)
+        flags[U(k)] = (length > U32(8)) | (x & _high_bits != U(0))
+        x = _lower(x, case)
         h = U32(seed ^ _short_scrambled(U32(x & _word)))
         h = _short_turned(h) if length > U32(3) else h
         h = U32(h ^ _short_scrambled(U32(x >> U(32))))
@@ -329,54 +302,87 @@ def _hash_short(eight, size, count, seed, mask, column, first):
 
 
 @compiled()
-def _hash_long(lower, begin, end, seed):
+def _hash_long(text, begin, end, case, seed):
     """Return the hash of a word, and whether it is ASCII."""
     h, i, seen = seed, begin, U(0)
     while i + 8 <= end:
-        x = _load(lower, i)
+        x = eight_bytes(text, i)
         seen |= x
+        x = _lower(x, case)
         h = _turned(h ^ _scrambled(x & _word))
         h = _turned(h ^ _scrambled(x >> U(32)))
         i += 8
     left = U(end - i)
-    x = _load(lower, i) & (U(1) << (left << U(3))) - U(1)
+    x = _load(text, i) & (U(1) << (left << U(3))) - U(1)
+    seen |= x
+    x = _lower(x, case)
     h ^= _scrambled(x & _word)
     h = _turned(h) if left > U(3) else h
     h ^= _scrambled(x >> U(32))
-    return _finished(h, U(end - begin)), (seen | x) & _high_bits == U(0)
+    return _finished(h, U(end - begin)), seen & _high_bits == U(0)
 
 
 # One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
-def _hash_others(lower, begins, ends, count, narrow, wide, seed, mask, column, first, scratch):
-    """Write the hashes of words that are long or not ASCII; return how many columns are written then."""
-    for k in range(count):
-        i, stop = np.int64(begins[U(k)]), np.int64(ends[U(k)])
-        h, plain = _hash_long(lower, i, stop, seed)
-        if plain:
-            column[U(first)] = np.int64(h & mask)
-            first += 1
-            continue
-        while i < stop:
-            i, letters, h = _careful_word(lower, i, stop, narrow, wide, scratch, seed)
-            column[U(first)] = np.int64(h & mask)
-            first += letters > 0
-    return first
+def _hash_others(text, edges, count, flags, narrow, wide, case, seed, mask, column, first, scratch):
+    """Write the hashes of words with a flag, where they are long or not ASCII; return where columns end then.
+
+    What is not ASCII may be no word, or several: one of them has its place. From the last to the first, so that what
+    is at the end can take a place that is free.
+    """
+    last = first + count
+    for base in range((count - 1) // AT_ONCE * AT_ONCE, -1, -AT_ONCE):
+        found = bits_between(flags, base, 1, 255)
+        if count - base < AT_ONCE:
+            found &= (U(1) << U(count - base)) - U(1)
+        while found != 0:
+            k = base + np.int64(highest_bit(found))
+            found ^= U(1) << U(k - base)
+            i, stop = np.int64(edges[U(2 * k)]), np.int64(edges[U(2 * k + 1)])
+            h, plain = _hash_long(text, i, stop, case, seed)
+            column[U(first + k)] = np.int64(h & mask)
+            if plain:
+                continue
+            words = 0
+            while i < stop:
+                i, letters, h = _careful_word(text, i, stop, narrow, wide, scratch, seed)
+                if letters > 0:
+                    column[U(first + k if words == 0 else last)] = np.int64(h & mask)
+                    last += words > 0
+                    words += 1
+            if words == 0:
+                last -= 1
+                column[U(first + k)] = column[U(last)]
+    return last
 
 
 @compiled()
-def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer, scratch, lower, kinds, eights, work):
+def _note_edges(changes, at, edges, count):
+    """Write where the bits of `changes` are; return how many edges are written then.
+
+    Eight at a time, as the number of bits is not foreseen: what is written too much is written over by the next.
+    """
+    after = count + np.int64(bit_count(changes))
+    while changes != 0:
+        for place in range(8):
+            edges[U(count + place)] = at + lowest_bit(changes)
+            changes &= changes - U(1)
+        count += 8
+    return after
+
+
+@compiled()
+def hash_words(text, start, end, narrow, wide, lowercase, seed, mask, column, pointer, scratch, eight, edges, flags):
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
-    The words of a span come in any order. Bytes of several spans are looked at together, and so are words, so that
-    little depends on branches, which would often be predicted wrongly.
+    The words of a span come in any order. The bytes of 64 are looked at together, and so are the words of a batch, so
+    that little depends on branches, which would often be predicted wrongly.
 
     Parameters
     ----------
     text, start, end, narrow, wide : arrays
-        As in `split_words`; the spans come in order.
-    case : uint8
-        32 for lower case, 0 to leave letters as they are.
+        As in `split_words`.
+    lowercase : bool
     seed, mask : int
     column : int32 array
         With room for a word for each two bytes of the spans, one for each span, and one more.
@@ -384,64 +390,39 @@ def hash_words(text, start, end, narrow, wide, case, seed, mask, column, pointer
         Receives the number of the first word of each span.
     scratch : uint8 array
         With room for twice the bytes of the longest span, and eight more.
-    lower : uint8 array
-        With room for TILE bytes or the longest span, and eight more.
-    kinds, eights : uint8 array, uint64 array
-        The same memory, with room for TILE bytes or the longest span, and one more, filled up to a multiple of 64.
-    work : uint64 array of shape (5, m)
-        With room for BATCH and 32 more in each row; and for a bit for each byte of `kinds` in the last.
+    eight, edges, flags : uint64, uint64 and uint8 arrays of shape (WORK,)
 
     Returns
     -------
     int
         How many words there are.
     """
-    eight, size, begins, ends = work[0], work[1], work[2], work[3]
-    marks = work[4, : kinds.size // WORD_BITS]
-    count = base = np.int64(0)
-    known = np.int64(-1)  # bytes in [base, known) are marked
-    seed, mask, case = U(seed), U(mask), U8(case)
+    seed, mask, case = U(seed), U(mask), _all if lowercase else U(0)
+    count = np.int64(0)
     for row in range(start.size):
         pointer[row] = count
-        if end[row] > known or start[row] < base:
-            base = np.int64(start[row])
-            known = max(min(base + TILE, np.int64(end[start.size - 1])), np.int64(end[row]))
-            used = (known - base) // WORD_BITS + 1
-            _mark_words(text, base, known, case, lower, kinds[: WORD_BITS * used], eights, marks[:used])
-        i, stop = U(np.int64(start[row]) - base), U(np.int64(end[row]) - base)
-        place, last = i >> U(6), stop >> U(6)
-        inside, carry, begin = _all << (i & U(63)), U(0), U(0)
-        shorts = others = np.int64(0)
-        while place <= last:
-            if place == last:
-                inside &= (U(1) << (stop & U(63))) - U(1)
-            bits, at = marks[place] & inside, place << U(6)
-            before = bits << U(1) | carry
-            opens, closes = bits & ~before, before & ~bits
-            if carry == 0 and opens != 0:
-                begin = at + _lowest_bit(opens)
-                opens &= opens - U(1)
-            inside, carry = _all, bits >> U(63)
-            while closes != 0:
-                close = at + _lowest_bit(closes)
-                closes &= closes - U(1)
-                length = close - begin
-                x = _load(lower, np.int64(begin)) & _all >> ((~length + U(1)) << U(3) & U(63))
-                # All is written, and one of both is kept.
-                eight[U(shorts)], size[U(shorts)], begins[U(others)], ends[U(others)] = x, length, begin, close
-                other = (length > U(8)) | (x & _high_bits != U(0))
-                others += other
-                shorts += not other
-                if opens != 0:  # else a word may begin in the next 64 bytes
-                    begin = at + _lowest_bit(opens)
-                    opens &= opens - U(1)
-            place += U(1)
-            if shorts + others >= BATCH or place > last:
-                _hash_short(eight, size, shorts, seed, mask, column, count)
-                count = _hash_others(
-                    lower, begins, ends, others, narrow, wide, seed, mask, column, count + shorts, scratch
-                )
-                shorts = others = np.int64(0)
+        at, stop = np.int64(start[row]), np.int64(end[row])
+        carry, known = U(0), np.int64(0)  # whether the byte before belongs to a word; edges of words so far
+        while at <= stop:
+            bits = _letter_bits(text, at, narrow)
+            if stop - at < AT_ONCE:
+                bits &= (U(1) << U(stop - at)) - U(1)
+            known = _note_edges(bits ^ (bits << U(1) | carry), U(at), edges, known)
+            carry = bits >> U(63)
+            at += AT_ONCE
+            if known < 2 * BATCH and at <= stop:
+                continue
+            words = known // 2
+            if stop + 8 <= text.size:
+                for k in range(words):
+                    eight[U(k)] = eight_bytes(text, edges[U(2 * k)])
+            else:
+                for k in range(words):
+                    eight[U(k)] = _load(text, np.int64(edges[U(2 * k)]))
+            _hash_short(eight, edges, words, case, seed, mask, column, count, flags)
+            count = _hash_others(text, edges, words, flags, narrow, wide, case, seed, mask, column, count, scratch)
+            edges[0] = edges[U(max(known - 1, 0))]  # of a word that is not at its end, if their number is odd
+            known &= 1
     pointer[start.size] = count
     return count
 

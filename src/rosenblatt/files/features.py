@@ -18,7 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import tokens
-from rosenblatt.compiled.entries import PLACES, add_columns, append_entries, count_columns, normalise_rows
+from rosenblatt.compiled.entries import (
+    GROUPS,
+    MARKED_BITS,
+    MARKED_ENTRIES,
+    MARKS,
+    PLACES,
+    add_columns,
+    append_entries,
+    count_columns,
+    count_marked,
+    normalise_rows,
+)
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import FeatureOptions
 
@@ -155,13 +166,6 @@ def _wide(lowercase: bool) -> Array:
 NO_TABLE = np.empty(0, np.uint32)
 
 
-def marking_room(size: int) -> tuple[Array, Array, Array]:
-    """Return room for a byte and a bit for each byte of a text: the first as bytes and as numbers of eight bytes."""
-    marks = np.empty(size // tokens.WORD_BITS + 1, np.uint64)
-    eights = np.empty(8 * marks.size, np.uint64)
-    return eights.view(np.uint8), eights, marks
-
-
 class Words:
     """Cut text into words and n-grams.
 
@@ -211,11 +215,9 @@ class Words:
         column = np.empty(int((end - start).sum()) // 2 + start.size + 1, np.int32)
         indptr = np.empty(start.size + 1, np.int32)
         longest = int((end - start).max(initial=0))
-        scratch, lower = np.empty(2 * longest + 8, np.uint8), np.empty(max(longest, tokens.TILE) + 8, np.uint8)
-        kinds, eights, marks = marking_room(lower.size)
-        work = np.empty((5, max(tokens.BATCH + 32, marks.size)), np.uint64)
-        how = 32 if self.options.lowercase else 0, seed, self.options.n_columns - 1
-        rooms = scratch, lower, kinds, eights, work
+        how = self.options.lowercase, seed, self.options.n_columns - 1
+        works = (np.empty(tokens.WORK, dtype) for dtype in (np.uint64, np.uint64, np.uint8))
+        rooms = np.empty(2 * longest + 8, np.uint8), *works
         count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, *rooms)
         none = np.empty(0, np.int32)
         return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
@@ -361,9 +363,14 @@ class Assembler:
         value, counts = np.empty(column.size), self.options.counts
         indptr = indptr.copy()
         longest = int(np.diff(indptr).max(initial=0))
-        rooms = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64), np.empty(63)
-        how = (self.options.bits, counts == "log", counts == "binary", normalise)
-        size = count_columns(indptr, column, value, *how, *rooms)
+        bits, how = self.options.bits, (counts == "log", counts == "binary", normalise)
+        if bits <= MARKED_BITS and longest <= MARKED_ENTRIES:
+            marks, places = np.zeros(GROUPS + MARKS, np.uint64), np.empty(MARKS + 4, np.uint64)
+            rooms = marks, places, np.zeros(1 << bits, np.uint16), np.empty(64)
+            size = count_marked(indptr, column, value, *how, *rooms)
+        else:
+            spare, room = np.empty(longest, column.dtype), np.empty(longest + PLACES, np.int64)
+            size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(63))
         return Entries(indptr, column[:size], value[:size])
 
     def _added(self, entries: Entries) -> Entries:

@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.tokens import find_lines
-from rosenblatt.files.features import marking_room
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
 Array = npt.NDArray[Any]
 
-MARKED_BYTES = 1 << 15  # at once, to find lines in
 USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
@@ -64,10 +62,10 @@ class TextParser(Parser):
 
 def lines_of(text: Array) -> tuple[Array, Array]:
     """Return where the lines of a text end, and where each has its first tab, or ends if it has none."""
-    room, rooms = text.size // USUAL_LINE + 1, marking_room(MARKED_BYTES)
+    room = text.size // USUAL_LINE + 1
     while True:
         end, tab = np.empty(room, np.int64), np.empty(room, np.int64)
-        count = find_lines(text, end, tab, *rooms)
+        count = find_lines(text, end, tab)
         if count <= room:
             return end[:count], tab[:count]
         room = count

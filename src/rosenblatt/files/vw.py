@@ -12,7 +12,16 @@ import numpy.typing as npt
 from rosenblatt.compiled import vw
 from rosenblatt.files.features import Piece
 from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, count_byte, fault_at, noted, numbers_in
+from rosenblatt.files.parsing import (
+    Fault,
+    Faults,
+    Parsed,
+    Parser,
+    count_byte,
+    fault_at,
+    noted,
+    numbers_in,
+)
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 from rosenblatt.files.text import label_fault, read_labels
 
@@ -101,9 +110,10 @@ class VwParser(Parser):
             faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
             bad.append(wrong)
         begin, stop = (np.ascontiguousarray(part) for part in heads[1].T)
-        weight, wrong = numbers_in(text, begin, stop)
-        weight[begin == stop] = 1.0
-        wrong = np.union1d(wrong[begin[wrong] < stop[wrong]], np.flatnonzero(weight < 0))
+        weighted = np.flatnonzero(begin < stop)  # most files have no importance at all
+        weight = np.ones(line.size)
+        weight[weighted], wrong = numbers_in(text, begin[weighted], stop[weighted])
+        wrong = np.union1d(weighted[wrong], np.flatnonzero(weight < 0))
         wrong = np.setdiff1d(wrong, np.concatenate(bad))
         faults.add_rows(wrong, lambda row: fault_at(text, int(line[row]), int(begin[row]), int(stop[row]), NO_WEIGHT))
         out = np.concatenate([*bad, wrong]).astype(np.int64)
