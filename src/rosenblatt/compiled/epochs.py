@@ -63,7 +63,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
-        dots(rows, i, source, active, products)
+        norm = dots(rows, i, source, active, products)
         for a in range(active.size):  # not `for p in active`, which updates a reference count for each row
             p = active[a]
             sign = task.sign[c, p]
@@ -74,7 +74,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
             margin = sign * score if classifies else 1.0 + score - task.target[i]
             eta = rate_at(rate, seen[p] + 1)
             importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
-            step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias))
+            step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias, norm))
             before_step(penalty, eta, W, scale, scale_sum, lag, p)
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias

@@ -34,6 +34,7 @@ class RuleInput(NamedTuple):
     importance: float  # weight of the row times the cost of its class
     vectors: float  # how many weight vectors move
     bias: float  # square of the constant that pads each row
+    norm: float | None = None  # squared norm of the row, if all problems share it
 
 
 class PerceptronRule(NamedTuple):
