@@ -95,7 +95,8 @@ def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
 
     On a small table they take as long as ten epochs.
     """
-    if sp.issparse(X):
+    sparse = sp.issparse(X)
+    if sparse:
         plain = X.format == "csr" and X.ndim == 2 and min(X.shape) > 0
     else:
         plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous

@@ -34,7 +34,7 @@ class Cycle:
         W, b = self.mark
         same = np.asarray(self.b == b)
         first, size = 0, FEW_FEATURES
-        # All problems at once, as they lie in memory, until each differs somewhere: nearly always within a few features.
+        # All problems at once, as they lie in memory, until each differs somewhere: as a rule within a few features.
         while same.any() and first < W.shape[1]:
             block = slice(first, first + size)
             same &= (self.W[:, block] == W[:, block]).all(axis=1)
