@@ -3,7 +3,16 @@
 import numpy as np
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.pointers import add_to_vectors, dot_vectors, pointer, prefetch
+from rosenblatt.verbs.pointers import (  # what is plain stands in for the rest: see `rosenblatt.patience`
+    _plain_add_to_vectors,  # noqa: F401
+    _plain_dot_vectors,  # noqa: F401
+    _plain_pointer,  # noqa: F401
+    _plain_prefetch,  # noqa: F401
+    add_to_vectors,
+    dot_vectors,
+    pointer,
+    prefetch,
+)
 from rosenblatt.verbs.rows import (
     ADD,
     BY_FEATURE,
@@ -88,10 +97,15 @@ def _square_entries(data, start, end):
     return total
 
 
+@compiled(forceinline=True)
+def _square_csr(data, indptr, i):
+    return _square_entries(pointer(data), indptr[i], indptr[i + 1])
+
+
 DOT[Csr] = lambda rows, i, W, p: _dot_csr(rows.data, rows.indices, rows.indptr, i, W, p)
 ADD[Csr] = lambda rows, i, factor, W, p: _add_csr(rows.data, rows.indices, rows.indptr, i, factor, W, p)
 REQUEST[Csr] = _request_csr
-SQUARE[Csr] = lambda rows, i: _square_entries(pointer(rows.data), rows.indptr[i], rows.indptr[i + 1])
+SQUARE[Csr] = lambda rows, i: _square_csr(rows.data, rows.indptr, i)
 ENTRIES[Csr] = lambda rows, i: (rows.indptr[i], rows.indptr[i + 1])
 ENTRY[Csr] = lambda rows, i, k: (rows.indices[k], rows.data[k])
 ROW_COUNT[Csr] = lambda rows: rows.indptr.size - 1
