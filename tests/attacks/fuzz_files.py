@@ -133,7 +133,7 @@ def check(parser, parsed, text):
     assert indptr[0] == 0
     assert (np.diff(indptr) >= 0).all()
     assert indptr[-1] == column.size == value.size
-    _, outside, _, disorder = inspect_csr(value, column, indptr, parser.n_features)
+    _, outside, _, disorder = inspect_csr(value, column, indptr, parser.n_features, -1.0)
     assert (outside, disorder) == (-1, -1)
     assert not np.isnan(value).any()
 

@@ -17,7 +17,7 @@ def test_the_largest_norm_and_no_fault_are_found_in_good_rows(data, dtype):
     matrix = sp.csr_array(X)
     largest = (X * X).sum(1).max()
     assert inspect_dense(X) == (largest, -1)
-    assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, X.shape[1]) == (largest, -1, -1, -1)
+    assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, X.shape[1], -1.0) == (largest, -1, -1, -1)
 
 
 @pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf, 1e200])
@@ -28,4 +28,17 @@ def test_the_first_row_that_is_not_finite_is_named(fault):
     matrix = sp.csr_array(X)
     with np.errstate(over="ignore"):
         assert inspect_dense(X) == (147.0, 2)
-        assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, 3) == (147.0, -1, 2, -1)
+        assert inspect_csr(matrix.data, matrix.indices, matrix.indptr, 3, -1.0) == (147.0, -1, 2, -1)
+
+
+@pytest.mark.parametrize("fault", [np.nan, np.inf, 1e200])
+def test_where_a_bound_of_the_norm_is_enough_faults_are_found_all_the_same(fault):
+    X = np.ones((6, 3))
+    parts = sp.csr_array(X)
+    assert inspect_csr(parts.data, parts.indices, parts.indptr, 3, 18.0) == (18.0, -1, -1, -1)
+    assert inspect_csr(parts.data, parts.indices, parts.indptr, 3, 17.0) == (3.0, -1, -1, -1)
+    assert inspect_csr(parts.data, parts.indices, parts.indptr, 2, 18.0)[1] == 0
+    X[2, 1] = fault
+    parts = sp.csr_array(X)
+    with np.errstate(over="ignore"):
+        assert inspect_csr(parts.data, parts.indices, parts.indptr, 3, 1e280) == (3.0, -1, 2, -1)

@@ -56,25 +56,25 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
         into = weights
     rule, penalty, rate, averaging = learner
     jumps, classifies = order.size > 0, task.target.size == 0
-    trials = order.size if jumps else task.label.size
+    trials, source = order.size if jumps else task.label.size, weights.W
     W, b, seen, scale, scale_sum, lag, lag_b = into.W, into.b, into.t, into.scale, into.scale_sum, into.lag, into.lag_b
     for t in range(trials):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
-        dots(rows, i, weights.W, active, products)
+        norm = dots(rows, i, source, active, products)
         for a in range(active.size):  # not `for p in active`, which updates a reference count for each row
             p = active[a]
             sign = task.sign[c, p]
             if sign == 0:
                 continue
-            score = weights.scale[p] * product(rows, i, weights.W, p, products) + weights.b[p]
+            score = weights.scale[p] * product(rows, i, source, p, products) + weights.b[p]
             # A rule that steps by 1 - margin then steps by target - score.
             margin = sign * score if classifies else 1.0 + score - task.target[i]
             eta = rate_at(rate, seen[p] + 1)
             importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
-            step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias))
+            step, loss = respond(rule, sign, margin, rows, i, RuleInput(eta, importance, 1.0, task.bias, norm))
             before_step(penalty, eta, W, scale, scale_sum, lag, p)
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias

@@ -47,7 +47,7 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
         margin = own - best
         eta = rate_at(rate, seen[0] + 1)
         importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
-        step, loss = respond(rule, 1, margin, rows, i, RuleInput(eta, importance, 2.0, task.bias))
+        step, loss = respond(rule, 1, margin, rows, i, RuleInput(eta, importance, 2.0, task.bias, None))
         for k in range(weights.W.shape[0]):
             before_step(penalty, eta, W, scale, scale_sum, lag, k)
         if step != 0.0:

@@ -9,24 +9,21 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 
 
 @compiled(fastmath=FASTMATH)
-def inspect_csr(data, indices, indptr, n_features):
+def inspect_csr(data, indices, indptr, n_features, enough):
     """Largest squared row norm, first row out of bounds, first not finite, first not ascending; -1 for none.
 
-    `indptr` must be checked before; nothing is read outside the arrays for any `indices`.
+    Instead of the largest norm, the sum of all may be returned if it is at most `enough`. `indptr` must be checked
+    before; nothing is read outside the arrays for any `indices`.
     """
-    largest, infinite = 0.0, np.int64(-1)
-    for i in range(indptr.size - 1):
-        total = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            value = np.float64(data[k])
-            total += value * value
-        if not total < np.inf:
-            if infinite < 0:
-                infinite = i
-        elif total > largest:
-            largest = total
-    # All rows at once, in loops that are vectorised; row by row only if something is wrong.
+    # All rows at once, in loops that are vectorised, of unsigned numbers; row by row only where that must be.
     first, last = np.uint64(indptr[0]), np.uint64(indptr[indptr.size - 1])
+    largest, infinite = 0.0, np.int64(-1)
+    if enough >= 0.0:
+        for k in range(first, last):
+            value = np.float64(data[k])
+            largest += value * value
+    if not largest <= enough:
+        largest, infinite = _largest_norm(data, indptr)
     low = high = indices.dtype.type(0)
     for k in range(first, last):
         low = min(low, indices[k])
@@ -41,6 +38,23 @@ def inspect_csr(data, indices, indptr, n_features):
     if falls == 0 and low >= 0 and high < n_features:
         return largest, -1, infinite, -1
     return largest, *_first_faults(indices, indptr, n_features, infinite)
+
+
+@compiled(fastmath=FASTMATH)
+def _largest_norm(data, indptr):
+    """Return the largest squared row norm, and the first row that is not finite."""
+    largest, infinite = 0.0, np.int64(-1)
+    for i in range(indptr.size - 1):
+        total = 0.0
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            value = np.float64(data[k])
+            total += value * value
+        if not total < np.inf:
+            if infinite < 0:
+                infinite = i
+        elif total > largest:
+            largest = total
+    return largest, infinite
 
 
 @compiled()

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.dense import check_shape, real_values, refuse_infinite
-from rosenblatt.data.table import Table
+from rosenblatt.data.table import SQUARED_LENGTHS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.verbs.rows import Csr
 
@@ -140,8 +140,11 @@ def check_sparse(X: Any) -> Any:
     return X
 
 
-def as_sparse_table(X: Any) -> Table:
-    """Return the rows of a sparse matrix, as `rosenblatt.data.table.as_table` does."""
+def as_sparse_table(X: Any, *, to_score: bool = False) -> Table:
+    """Return the rows of a sparse matrix, as `rosenblatt.data.table.as_table` does.
+
+    To score them, only whether a norm is too large need be known: `largest` is then an upper bound.
+    """
     check_sparse(X)
     try:
         matrix = X.tocsr()
@@ -152,7 +155,8 @@ def as_sparse_table(X: Any) -> Table:
     indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)
     indptr = np.ascontiguousarray(indptr, dtype=np.int64 if indptr[-1] > np.iinfo(np.int32).max else indices.dtype)
     with np.errstate(over="ignore"):
-        largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1])
+        enough = SQUARED_LENGTHS[values.dtype][1] if to_score else -1.0
+        largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1], enough)
     if outside >= 0:
         raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
     if infinite >= 0:
@@ -162,5 +166,5 @@ def as_sparse_table(X: Any) -> Table:
         # Repeated entries add up in scipy's eyes; a sum of their squares would not be the row's norm.
         tidy = sp.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=True)
         tidy.sum_duplicates()
-        return as_sparse_table(tidy)
+        return as_sparse_table(tidy, to_score=to_score)
     return Table(Csr(values, indices, indptr), matrix.shape, values.dtype, largest)

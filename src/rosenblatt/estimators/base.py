@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.sparse import check_sparse
+from rosenblatt.data.sparse import as_sparse_table, check_sparse
 from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.parameters import learning_rate
@@ -95,7 +95,11 @@ def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
 
     On a small table they take as long as ten epochs.
     """
-    plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
+    sparse = sp.issparse(X)
+    if sparse:
+        plain = X.format == "csr" and X.ndim == 2 and min(X.shape) > 0
+    else:
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
     if not plain or X.dtype not in PLAIN_TYPES or hasattr(estimator, "feature_names_in_"):
         return False
     return y is UNCHECKED or (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU")
@@ -275,7 +279,7 @@ class EpochLearner(Storable):
         options = {"accept_sparse": "csr", "order": "C", "accept_large_sparse": True, "ensure_all_finite": False}
         checked = validated(self, X, y, reset=reset, **options)
         if y is UNCHECKED:
-            table = as_table(checked)
+            table = as_sparse_table(checked, to_score=True) if sp.issparse(checked) else as_table(checked)
             return widened(table) if too_long(table.largest, table.dtype) else table, None
         return learnable(as_table(checked[0])), checked[1]
 

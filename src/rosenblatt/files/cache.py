@@ -265,7 +265,7 @@ def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
     if counts.size != rows or counts.min(initial=0) < 0 or not indptr[-1] == column.size == value.size < 1 << 31:
         raise ValueError("rows and entries differ in number")
     indptr = indptr.astype(np.int32)
-    largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features)
+    largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features, -1.0)
     if outside >= 0 or infinite >= 0 or disorder >= 0:
         raise ValueError("an entry is outside of the table")
     return Table(Csr(value, column, indptr), (rows, n_features), dtype, largest)

@@ -467,7 +467,7 @@ class FileSource:
         assert entries is not None
         mark_columns(entries.column, self._used)
         largest, outside, infinite, disorder = inspect_csr(
-            entries.value, entries.column, entries.indptr, self.n_features
+            entries.value, entries.column, entries.indptr, self.n_features, -1.0
         )
         assert (outside, disorder) == (-1, -1), "a parser made rows out of order"
         return largest, infinite

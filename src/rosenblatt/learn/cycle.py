@@ -17,25 +17,29 @@ class Cycle:
     """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
 
     def __init__(self, W: Array, b: Array) -> None:
-        self.W, self.b = W, b
-        self.mark = W.copy(order="K"), b.copy()
+        self.W, self.b = np.atleast_2d(W), np.atleast_1d(b)
+        self.mark = self.W.copy(order="K"), self.b.copy()
         self.power = self.length = 1
-
-    def returned(self, part: slice) -> bool:
-        """Return whether that part of the weights is where it was `length` epochs ago."""
-        W, b = self.mark
-        now, then = self.W[part], W[part]
-        few = ..., slice(None, None, max(1, W.shape[-1] // FEW_FEATURES))  # which nearly always differ, if any do
-        return (
-            np.array_equal(self.b[part], b[part]) and np.array_equal(now[few], then[few]) and np.array_equal(now, then)
-        )
 
     def back(self, parts: list[int], joint: bool) -> dict[int, int]:
         """Return the parts whose weights are back, and after how many epochs; go on to the next epoch."""
+        same = self.returned()
+        found = parts if joint and same.all() else [] if joint else [part for part in parts if same[part]]
         length = self.length
-        found = {part: length for part in parts if self.returned(slice(None) if joint else slice(part, part + 1))}
         self.advance()
-        return found
+        return dict.fromkeys(found, length)
+
+    def returned(self) -> Array:
+        """Return for each problem whether its weights are where they were `length` epochs ago."""
+        W, b = self.mark
+        same = np.asarray(self.b == b)
+        first, size = 0, FEW_FEATURES
+        # All problems at once, as they lie in memory, until each differs somewhere: as a rule within a few features.
+        while same.any() and first < W.shape[1]:
+            block = slice(first, first + size)
+            same &= (self.W[:, block] == W[:, block]).all(axis=1)
+            first, size = first + size, 4 * size
+        return same
 
     def advance(self) -> None:
         """Go on to the next epoch."""

@@ -111,11 +111,11 @@ class LinearModel:
 
     def _sparse_scores(self, X: Any) -> Array:
         # Imported here: dense rows need neither SciPy nor Numba.
-        from rosenblatt.data.table import as_table
+        from rosenblatt.data.sparse import as_sparse_table
         from rosenblatt.methods.method import as_hyperplanes
         from rosenblatt.methods.scores import scores
 
-        table = as_table(X)
+        table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
         dtype = np.result_type(table.dtype, self.W.dtype)
         return scores(table, as_hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))

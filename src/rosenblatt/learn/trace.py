@@ -105,7 +105,7 @@ def trace(
                 w[columns] += rate * sign[i] * x
                 b += rate * sign[i] * fit_intercept
             t, mistakes, total = t + 1, mistakes + mistake, total + loss
-            back = repeats and t % table.shape[0] == 0 and mistakes > before and cycle.returned(slice(None))
+            back = repeats and t % table.shape[0] == 0 and mistakes > before and cycle.returned().all()
             seen = (t, epoch, int(i), int(sign[i]), eta * score, loss, mistake)
             yield Trial(*seen, eta * w, eta * float(b[0]), mistakes, total, mistake, cycle.length if back else None)
             if back:

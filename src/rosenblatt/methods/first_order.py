@@ -222,7 +222,7 @@ class FirstOrder(Method):
             # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
             state = copy_state(state)
             settle(state)
-        elif self.penalised:
+        elif self.penalised and not self.averaged:  # of an average, scale_sum W - lag has the scales in it
             state = self._folded(state)
         if not self.averaged:
             return as_hyperplanes(state.W, state.b)

@@ -1,12 +1,18 @@
 """Sparse rows: the bodies of the verbs for rows stored by their nonzeros."""
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from rosenblatt.jit import DISABLE_JIT, compiled
+from rosenblatt.jit import compiled
+from rosenblatt.verbs.pointers import (  # what is plain stands in for the rest: see `rosenblatt.patience`
+    _plain_add_to_vectors,  # noqa: F401
+    _plain_dot_vectors,  # noqa: F401
+    _plain_pointer,  # noqa: F401
+    _plain_prefetch,  # noqa: F401
+    add_to_vectors,
+    dot_vectors,
+    pointer,
+    prefetch,
+)
 from rosenblatt.verbs.rows import (
     ADD,
     BY_FEATURE,
@@ -30,34 +36,6 @@ CACHED_WEIGHT_BYTES = 1 << 24
 # Weight vectors of a sparse row's features lie side by side where there are several. All of them are multiplied at once
 # unless the active problems are fewer than one in so many.
 SPREAD = 8
-# Fewer vectors than that share a cache line, and are faster multiplied one by one.
-FEW_VECTORS = 8
-
-
-@intrinsic
-def _prefetch(typing_context, array, k):
-    """Prefetch the cache line that holds array[k]; a hint without effect on any value."""
-
-    def emit(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        byte = ir.IntType(8).as_pointer()
-        number = ir.IntType(32)
-        hint = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
-        )
-        address = builder.bitcast(builder.gep(data, [args[1]]), byte)
-        builder.call(hint, [address, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), emit
-
-
-def _plain_prefetch(array, k):
-    """Do nothing: interpreted code has no use for the hint."""
-
-
-if DISABLE_JIT:
-    _prefetch = _plain_prefetch
 
 
 # --------------------------------------------------------------------------------------------------------- one vector
@@ -96,27 +74,37 @@ def _add_csr(data, indices, indptr, i, factor, W, p):
 
 
 @compiled(forceinline=True)
-def _request_csr(data, indices, indptr, near, far):
-    _prefetch(indptr, far)
-    start, end = indptr[near], indptr[near + 1]
-    for k in range(start, end, CACHE_LINE_BYTES // data.itemsize):
-        _prefetch(data, k)
-    for k in range(start, end, CACHE_LINE_BYTES // indices.itemsize):
-        _prefetch(indices, k)
+def _request_entries(data, data_line, indices, indices_line, start, end):
+    for k in range(start, end, data_line):
+        prefetch(data, k)
+    for k in range(start, end, indices_line):
+        prefetch(indices, k)
+
+
+def _request_csr(rows, near, far):
+    start, end = rows.indptr[near], rows.indptr[near + 1]
+    data_line, indices_line = CACHE_LINE_BYTES // rows.data.itemsize, CACHE_LINE_BYTES // rows.indices.itemsize
+    prefetch(pointer(rows.indptr), far)
+    _request_entries(pointer(rows.data), data_line, pointer(rows.indices), indices_line, start, end)
 
 
 @compiled(forceinline=True, fastmath=FASTMATH)
-def _square_csr(data, indptr, i):
+def _square_entries(data, start, end):
     total = 0.0
-    for k in range(indptr[i], indptr[i + 1]):
+    for k in range(start, end):
         value = np.float64(data[k])
         total += value * value
     return total
 
 
+@compiled(forceinline=True)
+def _square_csr(data, indptr, i):
+    return _square_entries(pointer(data), indptr[i], indptr[i + 1])
+
+
 DOT[Csr] = lambda rows, i, W, p: _dot_csr(rows.data, rows.indices, rows.indptr, i, W, p)
 ADD[Csr] = lambda rows, i, factor, W, p: _add_csr(rows.data, rows.indices, rows.indptr, i, factor, W, p)
-REQUEST[Csr] = lambda rows, near, far: _request_csr(rows.data, rows.indices, rows.indptr, near, far)
+REQUEST[Csr] = _request_csr
 SQUARE[Csr] = lambda rows, i: _square_csr(rows.data, rows.indptr, i)
 ENTRIES[Csr] = lambda rows, i: (rows.indptr[i], rows.indptr[i + 1])
 ENTRY[Csr] = lambda rows, i, k: (rows.indices[k], rows.data[k])
@@ -127,101 +115,118 @@ LONGEST[Csr] = lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280
 # --------------------------------------------------------------------- all vectors of a feature, which lie side by side
 
 
-@compiled(forceinline=True)
-def _request_weights(W, j):
-    """Prefetch the weights of feature j, which lie side by side; the hardware finds more than a few lines by itself."""
-    line = CACHE_LINE_BYTES // W.itemsize
-    for p in range(0, min(W.shape[0], LINES_AHEAD * line), line):
-        _prefetch(W, j * W.shape[0] + p)
+# Sixteen vectors at a time, then half as many, and so on. Their sums are in registers, and sixteen are enough to hide
+# that each entry of the row is read again.
 
 
 @compiled(forceinline=True)
-def _dots_by_feature(data, indices, indptr, i, W, active, out):
-    first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
-    if last - first < FEW_VECTORS:
-        for p in range(first, last):
-            out[p] = _dot_csr(data, indices, indptr, i, W, p)
-        return
-    if SPREAD * active.size <= last - first:
-        for a in range(active.size):
-            out[active[a]] = _dot_csr(data, indices, indptr, i, W, np.uint64(active[a]))
-        return
-    for p in range(first, last):
-        out[p] = 0.0
-    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-    if W.size * W.itemsize > CACHED_WEIGHT_BYTES:
+def _dot_all(data, indices, k, end, W, stride, line, p, last, out):
+    """Compute the inner products of a row, entries k to `end`, with the vectors from p to `last`.
+
+    If the weights are too many to be in a cache, they are prefetched: `line` of them are in a cache line; else it is 0.
+    """
+    if line:  # the hardware finds more than a few lines by itself
         for near in range(k, end):
-            _request_weights(W, indices[near])
-    while k + np.uint64(4) <= end:
-        x0, x1, x2, x3 = data[k], data[k + np.uint64(1)], data[k + np.uint64(2)], data[k + np.uint64(3)]
-        j0, j1 = np.uint64(indices[k]), np.uint64(indices[k + np.uint64(1)])
-        j2, j3 = np.uint64(indices[k + np.uint64(2)]), np.uint64(indices[k + np.uint64(3)])
-        for p in range(first, last):
-            out[p] += (x0 * W[p, j0] + x1 * W[p, j1]) + (x2 * W[p, j2] + x3 * W[p, j3])
-        k += np.uint64(4)
-    while k < end:
-        x0, j0 = data[k], np.uint64(indices[k])
-        for p in range(first, last):
-            out[p] += x0 * W[p, j0]
-        k += np.uint64(1)
+            for q in range(p, min(last, p + LINES_AHEAD * line), line):
+                prefetch(W, np.intp(indices[near]) * stride + q)
+    while p + 16 <= last:
+        dot_vectors(data, indices, k, end, W, stride, p, out, 16)
+        p += 16
+    if p + 8 <= last:
+        dot_vectors(data, indices, k, end, W, stride, p, out, 8)
+        p += 8
+    if p + 4 <= last:
+        dot_vectors(data, indices, k, end, W, stride, p, out, 4)
+        p += 4
+    if p + 2 <= last:
+        dot_vectors(data, indices, k, end, W, stride, p, out, 2)
+        p += 2
+    if p < last:
+        dot_vectors(data, indices, k, end, W, stride, p, out, 1)
 
 
 @compiled(forceinline=True)
-def _shift_by_feature(data, indices, indptr, i, W, active, steps, which):
-    first, last = np.uint64(active[0]), np.uint64(active[active.size - 1] + 1)
+def _dot_active(data, indices, k, end, W, stride, line, active, n_active, out):
+    p, last = active[0], active[n_active - 1] + 1
+    if SPREAD * n_active > last - p:
+        _dot_all(data, indices, k, end, W, stride, line, p, last, out)
+    else:
+        for a in range(n_active):
+            dot_vectors(data, indices, k, end, W, stride, active[a], out, 1)
+
+
+@compiled(forceinline=True)
+def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
+    """Add a row to the vectors from the first to the last active one, times the step of each; then no step waits."""
+    p, last = active[0], active[n_active - 1] + 1
     moved = 0
-    for p in range(first, last):
-        moved += steps[which, p] != 0.0
+    for q in range(p, last):
+        moved += steps[q] != 0.0
     if moved == 0:
         return
-    if SPREAD * moved <= last - first:
-        for p in range(first, last):
-            if steps[which, p] != 0.0:
-                _add_csr(data, indices, indptr, i, steps[which, p], W, p)
-                steps[which, p] = 0.0
+    if SPREAD * moved <= last - p:
+        for q in range(p, last):
+            if steps[q] != 0.0:
+                add_to_vectors(data, indices, k, end, W, stride, q, steps, 1)
+                steps[q] = 0.0
         return
-    k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-    while k < end:
-        x, j = data[k], np.uint64(indices[k])
-        for p in range(first, last):
-            W[p, j] += W.dtype.type(steps[which, p]) * x
-        k += np.uint64(1)
-    for p in range(first, last):
-        steps[which, p] = 0.0
+    while p + 16 <= last:
+        add_to_vectors(data, indices, k, end, W, stride, p, steps, 16)
+        p += 16
+    if p + 8 <= last:
+        add_to_vectors(data, indices, k, end, W, stride, p, steps, 8)
+        p += 8
+    if p + 4 <= last:
+        add_to_vectors(data, indices, k, end, W, stride, p, steps, 4)
+        p += 4
+    if p + 2 <= last:
+        add_to_vectors(data, indices, k, end, W, stride, p, steps, 2)
+        p += 2
+    if p < last:
+        add_to_vectors(data, indices, k, end, W, stride, p, steps, 1)
+    for q in range(active[0], last):
+        steps[q] = 0.0
 
 
-@compiled(forceinline=True)
-def _finish_by_feature(data, indices, indptr, i, W, lag, active, steps):
-    _shift_by_feature(data, indices, indptr, i, W, active, steps, 0)
-    if lag.shape[1]:
-        _shift_by_feature(data, indices, indptr, i, lag, active, steps, 1)
+def _dots(rows, i, W, active, out):
+    k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
+    data, indices, stride, n_active = pointer(rows.data), pointer(rows.indices), W.shape[0], active.size
+    line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+    _dot_active(data, indices, k, end, pointer(W), stride, line, pointer(active), n_active, pointer(out))
+    return _square_entries(data, k, end)  # once for all problems; never computed if the rule does not ask for it
+
+
+def _finish_shifts(rows, i, W, lag, active, steps):
+    k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
+    data, indices, problems = pointer(rows.data), pointer(rows.indices), pointer(active)
+    weights, lags, now, later = pointer(W), pointer(lag), pointer(steps[0]), pointer(steps[1])
+    stride, n_active, averages = W.shape[0], active.size, lag.shape[1] > 0
+    _add_active(data, indices, k, end, weights, stride, problems, n_active, now)
+    if averages:
+        _add_active(data, indices, k, end, lags, stride, problems, n_active, later)
 
 
 def _shift_later(rows, i, factor, W, p, steps):
     steps[0, p] = factor
 
 
-@compiled()
-def _score_by_feature(data, indices, indptr, subset, W, b, out):
-    # Arrays, not structures: to take an array out of one for each row costs more than a short row.
-    every, products = np.arange(b.size), np.empty(b.size, b.dtype)
+def _score_by_feature(rows, subset, W, b, out):
+    data, indices, weights = pointer(rows.data), pointer(rows.indices), pointer(W)
+    stride, problems, products = W.shape[0], b.size, np.empty(b.size, b.dtype)
+    line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+    found = pointer(products)  # which outlives the loop, since it is read there
     for t in range(out.shape[0]):
         i = subset[t] if subset.size else t
-        _dots_by_feature(data, indices, indptr, i, W, every, products)
-        for p in range(b.size):
+        k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
+        _dot_all(data, indices, k, end, weights, stride, line, 0, problems, found)
+        for p in range(problems):
             out[t, p] = products[p] + b[p]
 
 
 BY_FEATURE["room_for_dots"] = lambda rows, W, b: np.empty(b.size, b.dtype)
-BY_FEATURE["dots"] = lambda rows, i, W, active, out: _dots_by_feature(
-    rows.data, rows.indices, rows.indptr, i, W, active, out
-)
+BY_FEATURE["dots"] = _dots
 BY_FEATURE["product"] = lambda rows, i, W, p, out: out[p]
 BY_FEATURE["room_for_steps"] = lambda rows, W: np.zeros((2, W.shape[0]))
 BY_FEATURE["shift"] = _shift_later
-BY_FEATURE["finish_shifts"] = lambda rows, i, W, lag, active, steps: _finish_by_feature(
-    rows.data, rows.indices, rows.indptr, i, W, lag, active, steps
-)
-BY_FEATURE["score"] = lambda rows, subset, W, b, out: _score_by_feature(
-    rows.data, rows.indices, rows.indptr, subset, W, b, out
-)
+BY_FEATURE["finish_shifts"] = _finish_shifts
+BY_FEATURE["score"] = _score_by_feature

@@ -35,6 +35,7 @@ class RuleInput(NamedTuple):
     importance: float  # weight of the row times the cost of its class
     vectors: float  # how many weight vectors move
     bias: float  # square of the constant that pads each row
+    norm: float | None = None  # squared norm of the row, if all problems share it
 
 
 class PerceptronRule(NamedTuple):

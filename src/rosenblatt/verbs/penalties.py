@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from rosenblatt.jit import compiled
 from rosenblatt.verbs.learning import AFTER, BEFORE, RATE, NoPenalty, after_none
+from rosenblatt.verbs.pointers import _plain_pointer, pointer  # noqa: F401 (see `rosenblatt.patience`)
 from rosenblatt.verbs.rows import entries, entry
 
 
@@ -34,16 +35,20 @@ class HarmonicRate(NamedTuple):
 
 
 @compiled()
-def fold(W, scale, scale_sum, lag, p):
-    """Multiply the scale of vector p into it; the sum over the trials, scale_sum W - lag, stays what it is."""
+def _fold(W, strides, itemsize, features, scale, scale_sum, lag, lag_features, p):
+    """Multiply the scale of vector p into it; the sum over the trials, scale_sum W - lag, stays what it is.
+
+    By pointers: to pass arrays on in a branch takes longer than a short row, see `rosenblatt.verbs.pointers`.
+    """
+    first, stride = p * strides[0] // itemsize, strides[1] // itemsize
     if scale[p] > 0.0:
         scale_sum[p] /= scale[p]
     else:
-        for j in range(lag.shape[1]):
-            lag[p, j] -= scale_sum[p] * W[p, j]
+        for j in range(lag_features):
+            lag[first + j * stride] -= scale_sum[p] * W[first + j * stride]
         scale_sum[p] = 0.0
-    for j in range(W.shape[1]):
-        W[p, j] *= scale[p]
+    for j in range(features):
+        W[first + j * stride] *= scale[p]
     scale[p] = 1.0
 
 
@@ -67,8 +72,10 @@ def _truncate(weights, p, j):
 def _before_shrink(penalty, eta, W, scale, scale_sum, lag, p):
     # In constant time, through the scale, which is folded in before it gets too small.
     scale[p] *= max(0.0, 1.0 - eta * penalty.l2)
-    if scale[p] < LEAST_SCALE:
-        fold(W, scale, scale_sum, lag, p)
+    weights, lags, scales, sums = pointer(W), pointer(lag), pointer(scale), pointer(scale_sum)
+    strides, itemsize, features, lag_features = W.strides, W.itemsize, W.shape[1], lag.shape[1]
+    if scales[p] < LEAST_SCALE:
+        _fold(weights, strides, itemsize, features, scales, sums, lags, lag_features, p)
 
 
 def _after_elastic_net(penalty, eta, rows, i, weights, p):
@@ -93,4 +100,5 @@ def settle(weights):
     for p in range(weights.W.shape[0]):
         for j in range(weights.paid.shape[1]):
             _truncate(weights, p, j)
-        fold(weights.W, weights.scale, weights.scale_sum, weights.lag, p)
+        parts = pointer(weights.scale), pointer(weights.scale_sum), pointer(weights.lag), weights.lag.shape[1]
+        _fold(pointer(weights.W), weights.W.strides, weights.W.itemsize, weights.W.shape[1], *parts, p)

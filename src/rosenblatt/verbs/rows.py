@@ -214,8 +214,7 @@ overload(row_count)(lambda rows: by_type(ROW_COUNT, rows))
 
 
 def _dots_later(rows, i, W, active, out):
-    # Each product is computed when it is asked for.
-    pass
+    pass  # each product is computed when it is asked for
 
 
 def _shift_now(rows, i, factor, W, p, steps):
@@ -236,7 +235,7 @@ def room_for_dots(rows, W, b):
 
 
 def dots(rows, i, W, active, out):
-    """Compute the inner products of row i with the active vectors, if they are faster to compute all at once."""
+    """Compute products of row i with active vectors, if all at once is faster; return its `square` then, else None."""
     return _choose_dots(rows, W)(rows, i, W, active, out)
 
 

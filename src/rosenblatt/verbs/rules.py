@@ -9,6 +9,19 @@ from rosenblatt.verbs.learning import RULES
 from rosenblatt.verbs.rows import square
 
 
+@compiled(forceinline=True)
+def _norm(rows, i, known):
+    if known is None:
+        return square(rows, i)
+    return known
+
+
+@compiled(forceinline=True)
+def norm(rows, i, trial):
+    """Squared norm of row i, padded by the constant of the bias; computed once where all problems share it."""
+    return _norm(rows, i, trial.norm) + trial.bias
+
+
 class PassiveAggressiveRule(NamedTuple):
     """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite."""
 
@@ -18,7 +31,7 @@ class PassiveAggressiveRule(NamedTuple):
 def _passive_aggressive(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
-    length = trial.vectors * (square(rows, i) + trial.bias)
+    length = trial.vectors * norm(rows, i, trial)
     loss = 1.0 - margin
     return min(rule.C * trial.importance, loss / length) if length > 0.0 else 0.0, loss
 
@@ -32,7 +45,7 @@ class SmoothPassiveAggressiveRule(NamedTuple):
 def _smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
-    length = trial.vectors * (square(rows, i) + trial.bias)
+    length = trial.vectors * norm(rows, i, trial)
     loss = 1.0 - margin
     return loss / (length + 0.5 / (rule.C * trial.importance)), loss * loss
 
@@ -53,7 +66,7 @@ def _hinge(rule, sign, margin, rows, i, trial):
     loss, rate = 1.0 - margin, trial.eta * trial.importance
     if not rule.bounded:
         return rate, loss
-    length = trial.vectors * (square(rows, i) + trial.bias)
+    length = trial.vectors * norm(rows, i, trial)
     return min(rate, loss / length) if length > 0.0 else rate, loss
 
 
@@ -70,7 +83,7 @@ def _squared_hinge(rule, sign, margin, rows, i, trial):
     if margin >= 1.0:
         return 0.0, 0.0
     loss, rate = 1.0 - margin, 2.0 * trial.eta * trial.importance
-    length = trial.vectors * (square(rows, i) + trial.bias)
+    length = trial.vectors * norm(rows, i, trial)
     return loss * rate / max(1.0, rate * length), loss * loss
 
 
@@ -107,7 +120,7 @@ def _logistic(rule, sign, margin, rows, i, trial):
     rate, loss = trial.eta * trial.importance, np.log1p(small) + max(0.0, -margin)
     if not rule.bounded:
         return rate * top / total, loss
-    length = trial.vectors * (square(rows, i) + trial.bias)
+    length = trial.vectors * norm(rows, i, trial)
     path = rate * length * top
     if path <= TINY_STEP * total:
         return rate * top / total, loss
@@ -137,7 +150,7 @@ def _lms(rule, sign, margin, rows, i, trial):
     error = 1.0 - margin
     if trial.importance == 1.0:
         return trial.eta * error, 0.5 * error * error
-    length = square(rows, i) + trial.bias
+    length = norm(rows, i, trial)
     step = _repeat(trial.eta * length, trial.importance) * error / length if length > 0.0 else 0.0
     return step, 0.5 * error * error
 
@@ -153,7 +166,7 @@ class NormalisedLmsRule(NamedTuple):
 
 def _normalised_lms(rule, sign, margin, rows, i, trial):
     error = 1.0 - margin
-    length = square(rows, i) + trial.bias
+    length = norm(rows, i, trial)
     if length == 0.0:
         return 0.0, 0.5 * error * error
     divisor = max(length, rule.floor)
