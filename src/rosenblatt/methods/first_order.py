@@ -243,7 +243,7 @@ class FirstOrder(Method):
         """Return the value of the elastic net."""
         value: Array | float = 0.0
         if not isinstance(self.penalty, NoPenalty):
-            value = value + 0.5 * self.penalty.l2 * (planes.W * planes.W).sum(axis=1)
+            value = value + 0.5 * self.penalty.l2 * np.einsum("pj,pj->p", planes.W, planes.W, dtype=float)
         if self.truncated:
             value = value + getattr(self.penalty, "l1", 0.0) * np.abs(planes.W).sum(axis=1)
         return value
