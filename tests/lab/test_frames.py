@@ -49,7 +49,11 @@ def mean_at_the_end(run):
     at, W, mean = run.arrays["at"], run.arrays["W"], run.arrays["mean"]
     s, trials = at[-1], at.size
     first = int(np.argmax(at == s)) + 1
-    return mean[s] if s == 0 else (first * mean[s] + (trials - first) * W[s]) / trials
+    begin = max([0, *run.about["average_begins"]])
+    if s == 0 or begin >= first:
+        return W[s]
+    before = first - begin + (begin > 0)
+    return (before * mean[s] + (trials - first) * W[s]) / (before + trials - first)
 
 
 @learners

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,6 +193,7 @@ def _ending(scene: Scene, recording: Recording | None, estimator: Any, Z: Array,
         sentence += f" The lab shows no more than {count(cut, 'epoch')} of so many points."
     return {
         "epochs_end": ends,
+        "average_begins": _begins(recording, estimator),
         "reason": run.reason,
         "stop": sentence,
         "ending": run.stop.name.lower(),
@@ -241,7 +243,7 @@ def _weights(recording: Recording | None, estimator: Any, separator: Array | Non
         W = np.concatenate([recording.W, recording.b[..., None]], axis=2)
     found = {"W": W.astype(np.float64), "norm2": (W**2).sum(axis=(1, 2))}
     if recording is not None and W.shape[1] == 1 and _averages(estimator):
-        found["mean"] = averages(W, recording.at)
+        found["mean"] = averages(W, recording.at, _begins(recording, estimator))
     if separator is not None:
         found["dot"] = W[:, 0] @ separator
     return found
@@ -253,10 +255,19 @@ def _averages(estimator: Any) -> bool:
     return bool(getattr(method, "averaged", False)) or type(method).__name__ == "Voted"
 
 
-def averages(W: Array, at: Array) -> Array:
+def _begins(recording: Recording | None, estimator: Any) -> list[int]:
+    """Return the trials whose weights an average begins anew with: the last before epochs 2, 4, 8, ..."""
+    if recording is None or not getattr(estimator._method(), "late", False):
+        return []
+    powers = [2**k for k in range(1, 64) if 2**k <= recording.epoch[-1]]
+    return [int(np.searchsorted(recording.epoch, epoch)) for epoch in powers]
+
+
+def averages(W: Array, at: Array, begins: list[int]) -> Array:
     """Return the mean of the weights over the trials up to the one that led to each state, that one included.
 
-    After n more trials in state s, which began with trial t, the mean is (t mean[s] + n W[s]) / (t + n).
+    It is over the trials from the last of `begins` before that on; over all, if there is none. After n more trials in
+    state s, in the mean of which are m, it is (m mean[s] + n W[s]) / (m + n).
     """
     survived = np.bincount(at, minlength=len(W)).astype(np.float64)
     first = np.full(len(W), 0)
@@ -264,8 +275,13 @@ def averages(W: Array, at: Array) -> Array:
     weighted = survived[:, None, None] * W
     before = np.cumsum(weighted, axis=0) - weighted
     mean = np.array(W, dtype=np.float64)
-    begun = first > 1
-    mean[begun] = ((before + W) / np.maximum(first, 1)[:, None, None])[begun]
+    for begin, end in pairwise([0, *begins, at.size]):
+        states = (first > max(begin, 1)) & (first <= end)
+        left_out, trials = 0.0, first[states]
+        if begin:
+            state = at[begin - 1]
+            left_out, trials = before[state] + (begin - first[state]) * W[state], trials - begin + 1
+        mean[states] = (before[states] + W[states] - left_out) / trials[:, None, None]
     return mean
 
 

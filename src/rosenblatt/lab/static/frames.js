@@ -147,7 +147,10 @@ function meanAt(run, state, t) {
   const since = t - run.reached[state];
   if (!since) return mean;
   const w = weightsOf(run, state);
-  return mean.map((v, j) => (run.reached[state] * v + since * w[j]) / t);
+  const begin = (run.about.average_begins ?? []).findLast((trial) => trial < t) ?? 0;
+  if (begin && begin >= run.reached[state]) return w;
+  const before = run.reached[state] - begin + (begin ? 1 : 0);
+  return mean.map((v, j) => (before * v + since * w[j]) / (before + since));
 }
 
 /**

@@ -112,6 +112,7 @@ export interface About {
   rule: string;
   eta: number | null;
   epochs_end: number[];
+  average_begins?: number[]; // trials whose weights an average begins anew with
   reason: string;
   stop: string;
   cycle: number | null;
