@@ -3,16 +3,7 @@
 import numpy as np
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.pointers import (  # what is plain stands in for the rest: see `rosenblatt.patience`
-    _plain_add_to_vectors,  # noqa: F401
-    _plain_dot_vectors,  # noqa: F401
-    _plain_pointer,  # noqa: F401
-    _plain_prefetch,  # noqa: F401
-    add_to_vectors,
-    dot_vectors,
-    pointer,
-    prefetch,
-)
+from rosenblatt.verbs.pointers import pointer
 from rosenblatt.verbs.rows import (
     ADD,
     BY_FEATURE,
@@ -25,6 +16,14 @@ from rosenblatt.verbs.rows import (
     ROW_COUNT,
     SQUARE,
     Csr,
+)
+from rosenblatt.verbs.vectors import (  # what is plain stands in for the rest: see `rosenblatt.patience`
+    _plain_add_to_vectors,  # noqa: F401
+    _plain_dot_vectors,  # noqa: F401
+    _plain_prefetch,  # noqa: F401
+    add_to_vectors,
+    dot_vectors,
+    prefetch,
 )
 
 CACHE_LINE_BYTES = 64

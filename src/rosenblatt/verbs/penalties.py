@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from rosenblatt.jit import compiled
 from rosenblatt.verbs.learning import AFTER, BEFORE, RATE, NoPenalty, after_none
-from rosenblatt.verbs.pointers import _plain_pointer, pointer  # noqa: F401 (see `rosenblatt.patience`)
+from rosenblatt.verbs.pointers import pointer
 from rosenblatt.verbs.rows import entries, entry
 
 
