@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
@@ -97,23 +95,3 @@ def test_columns_values_labels_and_weights_are_those_of_vowpal_wabbit(tmp_path, 
             assert abs(value - expected[column]) <= 1e-5 * (1 + abs(value)), line
         assert (chunk.label[i], chunk.weight[i]) == (np.float32(label), np.float32(weight)), line
     workspace.finish()
-
-
-NUMBERS = st.tuples(st.text("0123456789", min_size=1, max_size=20), st.sampled_from(["", "-"]))
-DECIMALS = st.tuples(NUMBERS, st.sampled_from(["", ".", ".0", ".5", ".25", ".1234567890123456", "e2", "|"]))
-PAIRS = st.tuples(st.text("0123456789", min_size=1, max_size=21), DECIMALS).map(
-    lambda pair: f"{pair[0]}:{pair[1][0][1]}{pair[1][0][0]}{pair[1][1]}".replace("|", "")
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(PAIRS, min_size=1, max_size=30), st.sampled_from(["", "a", "b:-0.1", "17:3"]))
-def test_numbers_after_spaces_are_read_as_those_after_tabs(tmp_path_factory, pairs, space):
-    """Runs of numbers after single spaces have a loop of their own."""
-    path, found = tmp_path_factory.mktemp("vw") / "rows.vw", []
-    for gap in (" ", "\t"):
-        path.write_text(f"1 |{space}{gap}{gap.join(pairs)}\n-1 | a\n")
-        (chunk,) = open_source(path, format="vw")
-        rows = chunk.table.rows
-        found.append((rows.indptr.tolist(), rows.indices.tolist(), rows.data.tobytes()))
-    assert found[0] == found[1]

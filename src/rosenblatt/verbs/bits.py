@@ -39,10 +39,11 @@ def eight_bytes(text, i):
     return U(int.from_bytes(text[int(i) : int(i) + 8].tobytes(), "little"))
 
 
-# What Numba is to compile. It is imported here, since this is called when it is in use anyway.
+# What Numba is to compile, and what is not covered with the JIT off. It is imported here, since this is called when it
+# is in use anyway.
 
 
-def _lowest_bit(bits):
+def _lowest_bit(bits):  # pragma: no cover
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -56,7 +57,7 @@ def _lowest_bit(bits):
     return lambda bits: count(bits)
 
 
-def _highest_bit(bits):
+def _highest_bit(bits):  # pragma: no cover
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -70,7 +71,7 @@ def _highest_bit(bits):
     return lambda bits: U(63) - count(bits)
 
 
-def _bit_count(bits):
+def _bit_count(bits):  # pragma: no cover
     from numba import types
     from numba.extending import intrinsic
 
@@ -81,13 +82,13 @@ def _bit_count(bits):
     return lambda bits: count(bits)
 
 
-def _address(context, builder, signature, values):
+def _address(context, builder, signature, values):  # pragma: no cover
     """Return where byte i of a text is."""
     data = context.make_array(signature.args[0])(context, builder, values[0]).data
     return builder.gep(data, [values[1]])
 
 
-def _bits_between(text, i, low, high):
+def _bits_between(text, i, low, high):  # pragma: no cover
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
@@ -109,7 +110,7 @@ def _bits_between(text, i, low, high):
     return lambda text, i, low, high: compare(text, U(i), np.uint8(low), np.uint8(high))
 
 
-def _eight_bytes(text, i):
+def _eight_bytes(text, i):  # pragma: no cover
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic

@@ -13,7 +13,7 @@ def pointer(array):
     return array.ravel("K")
 
 
-def _pointer(array):
+def _pointer(array):  # pragma: no cover
     # Numba is imported here, since this is called when it is in use anyway: commands do without it.
     from numba import types
     from numba.extending import intrinsic

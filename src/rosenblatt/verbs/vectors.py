@@ -26,7 +26,7 @@ def prefetch(typing_context, array, k):
     return types.void(array, types.intp), emit
 
 
-class _Vectors:
+class _Vectors:  # pragma: no cover
     """Writes code for `width` weights of a feature that lie side by side: one LLVM value, so in registers."""
 
     def __init__(self, builder, context, signature, args):
@@ -101,7 +101,7 @@ class _Vectors:
             self.store(self.cast(moved, self.wide, self.weight), self.W, place, self.weight)
 
 
-def _on_vectors(write):
+def _on_vectors(write):  # pragma: no cover
     """Return an intrinsic for a row, which is entries `start` to `end`, by what writes its code."""
 
     def emit(context, builder, signature, args):
