@@ -99,7 +99,7 @@ def _take(presenter: InChunks, identity: str) -> Content:
         "sum": presenter.sum,
         "counts": list(presenter.counts),
         "best": trainer.best,
-        "mark": None if cycle is None else list(cycle.mark),
+        "mark": None if cycle is None or cycle.mark is None else list(cycle.mark),
     }
     return {"class": "Checkpoint", "identity": identity, "parameters": progress, "attributes": arrays}
 
@@ -128,8 +128,10 @@ def _put(trainer: Trainer, content: Content) -> None:
         _copy(presenter.method, arrays["best"], trainer.best)
     if presenter.cycle is not None:
         presenter.cycle.power, presenter.cycle.length = progress["cycle"]
-        for new, old in zip(presenter.cycle.mark, arrays["mark"], strict=True):
-            new[:] = old
+        if arrays["mark"] is not None:
+            presenter.cycle.set_mark()
+            for new, old in zip(presenter.cycle.mark, arrays["mark"], strict=True):
+                new[:] = old
     presenter.go_on(progress["position"])
 
 
