@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -104,9 +105,12 @@ class PocketMethod(Method):
         better = wrong[problems] < state.errors[problems]
         state.settled[problems[~better]] = 1
         taken = problems[better]
-        # A run is no sign of better weights unless it is longer than those of the pocket are on average.
-        typical = (total / np.maximum(wrong, 1e-300)).clip(0, LONGEST_RUN).astype(np.int64)
-        state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, typical)[taken]
+        # Of n trials with a share q of errors, the longest run to be expected has log(n q) / q (Erdos and Renyi 1970).
+        # One of the pocket's own weights is not worth a look; half of that was measured to find the better ones.
+        share = np.maximum(wrong / np.maximum(total, 1e-300), 1e-300)
+        expected = 0.5 * np.log(np.maximum(share * shown.size, math.e)) / share
+        expected = np.minimum(expected, LONGEST_RUN).astype(np.int64)
+        state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, expected)[taken]
         state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
 
     def _errors(self, shown: Pass, planes: Hyperplanes) -> tuple[Array, Array] | None:
