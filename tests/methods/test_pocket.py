@@ -58,6 +58,22 @@ def test_sparse_rows_side_by_side_fill_the_same_pockets():
     assert found[0] == found[1] == found[2]
 
 
+def test_rows_are_counted_alike_in_blocks_of_any_size(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, label = rng.integers(-3, 4, (40, 3)).astype(float), rng.integers(0, 3, 40).astype(np.int32)
+    found = []
+    for scores in (1, 7, 1 << 20):
+        monkeypatch.setattr(pocket, "SCORES_AT_ONCE", scores)
+        method = PocketMethod()
+        state, shown = method.start(3, 3, np.float64), problems_of(method, as_table(X).rows, label)()
+        method.present(shown, state, state)
+        method.end_epoch(shown, state)
+        found.append([array.tolist() for array in state])
+    assert found[0] == found[1] == found[2]
+    sign = 2 * np.eye(3)[label] - 1
+    assert found[0][7] == (sign * (X @ state.W.T + state.b) <= 0).sum(axis=0).tolist()
+
+
 def test_an_empty_pocket_predicts_with_the_weights_that_there_are():
     rng = np.random.default_rng(2)
     X, label = rng.standard_normal((50, 4)), rng.integers(0, 3, 50).astype(np.int32)

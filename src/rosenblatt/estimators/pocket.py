@@ -37,7 +37,7 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     -----
     With rows drawn at random the pocket holds optimal weights with a probability that tends to one (Gallant 1990). Each
     look at all rows costs an epoch. While every epoch ends with fewer errors than the one before, only the weights at
-    its end are looked at; afterwards those of every run that is longer than the pocket's.
+    its end are looked at; afterwards those of every run that is longer than half of what the pocket's would reach.
 
     References
     ----------

@@ -22,7 +22,9 @@ Array = npt.NDArray[Any]
 
 # Entries of rows that are looked at between two pauses: some milliseconds.
 ENTRIES_PER_LOOK = 1 << 24
-LONGEST_RUN = 1 << 60
+# Scores that are computed at once: some megabytes, however short the rows are.
+SCORES_AT_ONCE = 1 << 20
+LONGEST_RUN = 1 << 60  # that a count of trials holds
 
 
 def _room(state: Pocket) -> PocketRoom:
@@ -116,7 +118,8 @@ class PocketMethod(Method):
     def _errors(self, shown: Pass, planes: Hyperplanes) -> tuple[Array, Array] | None:
         """Return what the rows count that each problem has wrong, and all; None where the clock leaves no time."""
         task, wrong, total = shown.task, *np.zeros((2, planes.b.size))
-        n_rows, size = shown.subset.size or task.label.size, _rows_per_look(shown.rows) // planes.b.size + 1
+        n_rows = shown.subset.size or task.label.size
+        size = max(1, min(_rows_per_look(shown.rows), SCORES_AT_ONCE) // planes.b.size)
         for first in range(0, n_rows, size):
             if first and shown.late():
                 return None
