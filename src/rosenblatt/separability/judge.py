@@ -37,8 +37,11 @@ NORM_ROUNDING = 1e-15
 FREE_SEARCH_ENTRIES, MIN_ITERATIONS = 1e6, 10
 # Work of a proof in entries of rows: a constant, for each cubed row of the support, and for each entry of the data.
 PROOF_ENTRIES, PROOF_ENTRIES_PER_CUBE, PROOF_PASSES = 2e6, 66.0, 10.0
-# Work that a proof may always do.
-FREE_PROOF_ENTRIES = 4e6
+# The same for each cubed column, where a support is too small to span all of them: whether the rows are quasi-separable
+# or overlap is then a question of its own, of exact arithmetic on long integers.
+REDUCTION_ENTRIES_PER_CUBE = 1e3
+# Work that a proof may always do: two milliseconds.
+FREE_PROOF_ENTRIES = 2.4e6
 # Iterations of a search between two looks at the clock.
 ITERATIONS_PER_LOOK = 1000
 NO_LIMIT = Clock(None)
@@ -113,12 +116,18 @@ def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = ma
     iterations = MIN_ITERATIONS + int((FREE_SEARCH_ENTRIES + work) / (Z.size + 4 * width**2))
     found = search_hull(Z, iterations, clock)
     ceiling = radius * max(found.norm, NORM_ROUNDING)
-    entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
-    cost = PROOF_ENTRIES + PROOF_ENTRIES_PER_CUBE * found.support.size**3 + PROOF_PASSES * entries
-    if not (found.is_origin and names and cost <= max(FREE_PROOF_ENTRIES, work / 2)):
+    if not (found.is_origin and names and _proof_cost(table, found.support.size) <= max(FREE_PROOF_ENTRIES, work / 2)):
         return Judgement(ceiling, None)
     signed = SignedRows(table, sign > 0, 2)
     return Judgement(ceiling, certify_support(signed, names, index[found.support].tolist(), clock))
+
+
+def _proof_cost(table: Table, support: int) -> float:
+    """Estimate the work of a certificate from a support of so many rows, in entries of rows."""
+    width = table.shape[1] + 1
+    entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
+    cost = PROOF_ENTRIES + PROOF_ENTRIES_PER_CUBE * support**3 + PROOF_PASSES * entries
+    return cost if support > width else cost + REDUCTION_ENTRIES_PER_CUBE * width**3
 
 
 def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tuple[Array, Array]:
