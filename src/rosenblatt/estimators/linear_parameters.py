@@ -165,6 +165,9 @@ class ForAveragedPerceptron(WithRate, FullTraining, LinearMember):
 
     margin: float | tuple[float, float] = margins(default=0.0, text="Update as long as y f(x) <= margin.")
 
+    # The last average is of most weights; the one with the fewest training errors is no better on other rows.
+    keeps = "last"
+
     def _method(self) -> Method:
         return FirstOrder(margin_rule(self), averaged=True)
 

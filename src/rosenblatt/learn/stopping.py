@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Names = tuple[Any, ...]
 
-# Work of an epoch beside its rows, in entries of rows: a few microseconds.
-ENTRIES_PER_EPOCH = 1e4
+# Work of an epoch beside its rows, in entries of rows: some forty microseconds.
+ENTRIES_PER_EPOCH = 4e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
 FREE_WAIT_ENTRIES = 1e6
 # The same while its updates become fewer: in the later half of its epochs less than that share of those in the quarter
 # before.
-LONG_WAIT_ENTRIES = 1e7
+LONG_WAIT_ENTRIES = 4e6
 STEADY_FALL = 0.8
 # Epochs whose sums of steps are kept to see that: of longer runs every second one, every fourth, ...
 MAX_KEPT_EPOCHS = 128
+TINY = 1e-300  # to divide by instead of zero, where nothing is asked for
 # Weights of which the squares are summed at once.
 WEIGHTS_PER_BLOCK = 1 << 14
 # A mean loss so many times that of zero weights, for as long as patience lasts, is one that diverges.
@@ -183,17 +184,23 @@ class Ceiling:
 
     def observe(self) -> float:
         """Look at where the weights are now; return the lowest bound of all parts."""
-        b = self.b.astype(float) if self.origin is None else self.b - self.origin[1]
-        squares = b * b / (self.task.bias or 1.0)
-        size = max(1, WEIGHTS_PER_BLOCK // self.b.size)
-        for start in range(0, self.W.shape[1], size):  # block by block, without a second copy of the weights
-            block = slice(start, start + size)
-            W = self.W[:, block].astype(float) if self.origin is None else self.W[:, block] - self.origin[0][:, block]
-            squares += np.einsum("pj,pj->p", W, W)
-        lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
-        moved = self.steps > 0
-        self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
+        lengths = np.sqrt(self._squares())
+        np.minimum(self.lowest, lengths / np.maximum(self.steps, TINY), out=self.lowest, where=self.steps > 0)
         return float(self.lowest.min())
+
+    def _squares(self) -> Array:
+        """Compute for each part the square of how far its weights have moved."""
+        if self.origin is None:
+            W, b = self.W, self.b
+            squares = np.einsum("pj,pj->p", W, W, dtype=float) + np.square(b, dtype=float) / (self.task.bias or 1.0)
+        else:
+            b = self.b - self.origin[1]
+            squares = b * b / (self.task.bias or 1.0)
+            size = max(1, WEIGHTS_PER_BLOCK // self.b.size)
+            for start in range(0, self.W.shape[1], size):  # block by block, without a second copy of the weights
+                W = self.W[:, start : start + size] - self.origin[0][:, start : start + size]
+                squares += np.einsum("pj,pj->p", W, W)
+        return squares.sum(keepdims=True) if self.joint else squares
 
     def _search(self, part: int, epoch: int, seconds: float) -> None:
         """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""

@@ -6,6 +6,7 @@ and grown, whatever the method keeps of them. The first three are always W, b an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -78,7 +79,7 @@ def all_finite(planes: Any) -> bool:
     if planes.W.size <= FEW_WEIGHTS:
         # A sum of squares is finite only if each is, and takes less time than to ask each.
         W = planes.W.ravel("K")
-        if np.isfinite(np.vdot(W, W)) and np.isfinite(np.vdot(planes.b, planes.b)):  # `@` would warn of an overflow
+        if math.isfinite(np.vdot(W, W)) and math.isfinite(np.vdot(planes.b, planes.b)):  # `@` would warn of an overflow
             return True
         return bool(np.isfinite(W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
