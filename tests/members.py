@@ -55,7 +55,7 @@ STREAMS = [
     VotedPerceptron(),
     PassiveAggressive(),
     PassiveAggressive(loss="squared_hinge", average=True),
-    AROW(),
+    AROW(covariance="diagonal"),  # a stream does not know how wide it will be
     AROW(covariance="full"),
     Winnow(factor=1.25),
     ALMA(),

@@ -57,3 +57,34 @@ def test_a_weight_is_a_share_of_the_noise():
 def test_classes_at_once_share_no_covariance_matrix():
     with pytest.raises(InvalidInput, match="does not exist for AROW: choose one of 'ovr', 'ovo', 'ovo-vote'"):
         AROW(covariance="full", multiclass="joint").fit(np.eye(3), [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("features", "multiclass", "kind"), [(40, "ovr", "full"), (41, "ovr", "diagonal"), (3, "joint", "diagonal")]
+)
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_a_fit_of_few_features_takes_the_whole_matrix(features, multiclass, kind, store):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, features)), rng.integers(0, 3, 60)
+    chosen, given = (AROW(covariance=c, multiclass=multiclass, **THREE).fit(store(X), y) for c in ("auto", kind))
+    assert chosen.covariance_ == given.covariance_ == kind
+    assert chosen.coef_.tolist() == given.coef_.tolist()
+    assert (chosen._stream.state.V.ndim == 3) == (kind == "full")
+
+
+def test_a_stream_has_variances_and_goes_on_with_what_a_fit_chose():
+    X, y = np.random.default_rng(0).standard_normal((30, 4)), np.arange(30) % 2
+    assert AROW().partial_fit(X, y)._stream.state.V.ndim == 2
+    fitted = AROW(**THREE).fit(X, y)
+    again = AROW(covariance="full", **THREE).fit(X, y)
+    for model in (fitted, again):
+        model.partial_fit(X[::-1], y[::-1])
+    assert fitted.coef_.tolist() == again.coef_.tolist()
+
+
+def test_columns_that_nearly_agree_are_learned_with_the_defaults():
+    # The classes differ in the small difference of two columns, whose variances shrink by what they have in common.
+    common, difference = np.random.default_rng(0).standard_normal((2, 400, 1))
+    X, y = np.hstack([common + 0.05 * difference, common - 0.05 * difference]), difference[:, 0] > 0
+    assert AROW().fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.95
+    assert AROW(covariance="diagonal").fit(X[::2], y[::2]).score(X[1::2], y[1::2]) < 0.8

@@ -111,7 +111,7 @@ def test_parameters_are_taken_by_name_only(cls):
         (Perceptron(l1_ratio=1.5), "l1_ratio=1.5 is not possible: it must be a number from 0 to 1."),
         (PassiveAggressive(C=0), "C=0 is not possible: it must be a positive number, infinity included."),
         (AROW(r=None), "r=None is not possible: it must be a positive number."),
-        (AROW(covariance=["full"]), "covariance=['full'] is not known: choose one of 'diagonal', 'full'."),
+        (AROW(covariance=["full"]), "covariance=['full'] is not known: choose one of 'auto', 'diagonal', 'full'."),
         (Winnow(factor=1), "factor=1 is not possible: it must be a number above 1."),
         (SoftMargin(alpha="0"), "alpha='0' is not possible: it must be a number from 0."),
         (KernelPerceptron(gamma="wide"), 'it must be a positive number, "scale", "auto" or None.'),

@@ -50,7 +50,7 @@ ORACLES = {
         {"C": 0.5, "variant": "PA-II"},
     ),
     "AROW full": (AROW(r=2.0, covariance="full", **THREE), family.arow, {"r": 2.0}),
-    "AROW diagonal": (AROW(r=0.5, **THREE), family.arow_diagonal, {"r": 0.5}),
+    "AROW diagonal": (AROW(r=0.5, covariance="diagonal", **THREE), family.arow_diagonal, {"r": 0.5}),
     "LMS": (Adaline(eta0=0.01, normalised=False, average=False, **THREE), family.lms, {"eta": 0.01}),
     "NLMS": (Adaline(eta0=0.5, normalised=True, average=False, **THREE), family.lms, {"eta": 0.5, "normalised": True}),
     "Pegasos": (

@@ -133,7 +133,7 @@ IMPOSSIBLE = [
     ),
     (SoftMargin, {"schedule": "pegasus"}, "possible: it must be one of 'optimal', 'pegasos', 'constant'"),
     (PassiveAggressive, {"C": 0}, "possible: it must be a positive number, infinity included."),
-    (AROW, {"covariance": "ful"}, "known: choose one of 'diagonal', 'full'. Did you mean 'full'?"),
+    (AROW, {"covariance": "ful"}, "known: choose one of 'auto', 'diagonal', 'full'. Did you mean 'full'?"),
     (Perceptron, {"max_seconds": "1"}, "possible: it must be a positive number or None."),
     (Perceptron, {"max_seconds": np.nan}, "possible: it must be a positive number or None."),
     (MaximumMargin, {"max_seconds": -1}, "possible: it must be a positive number or None."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForArow
+from rosenblatt.storage.registry import expect
 
 
 class AROW(ForArow, LinearClassifier):
@@ -19,6 +20,8 @@ class AROW(ForArow, LinearClassifier):
     Attributes
     ----------
     {attributes}
+    covariance_ : str
+        "diagonal" or "full", as the last fit chose; streams have none.
 
     Notes
     -----
@@ -36,3 +39,9 @@ class AROW(ForArow, LinearClassifier):
     """
 
     minds_scale = False
+    at_times = (*LinearClassifier.at_times, "covariance_")
+
+    def _check_learned(self) -> None:
+        kind = self.__dict__.get("covariance_", "diagonal")
+        expect(kind in ("diagonal", "full"), f"covariance_={kind!r:.60} is neither 'diagonal' nor 'full'")
+        super()._check_learned()

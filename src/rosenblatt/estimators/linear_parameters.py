@@ -192,25 +192,42 @@ class ForPassiveAggressive(FullTraining, LinearMember):
         return FirstOrder(kind(float(self.C)), averaged=bool(self.average))
 
 
+# Features up to which the square of their number costs little.
+FEW_FEATURES = 40
+
+
 class ForArow(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
     """Parameters of adaptive regularisation of weights."""
 
     without_shards = f"Covariances of several shards {NO_MEAN}"
 
     r: float = real(default=1.0, text="The larger, the smaller the steps.", above=0, wanted="a positive number")
-    covariance: Literal["diagonal", "full"] = choice(
-        default="diagonal",
-        text="A variance for each weight, or the whole matrix, for up to some thousand features.",
-        choices=("diagonal", "full"),
+    covariance: Literal["auto", "diagonal", "full"] = choice(
+        default="auto",
+        text="A variance for each weight, or the whole matrix, for up to some thousand features. With 'auto' a fit of"
+        f" up to {FEW_FEATURES} features takes the matrix; streams, and all classes at once, have variances.",
+        choices=("auto", "diagonal", "full"),
     )
+
+    covariance_: str
 
     @property
     def modes(self) -> tuple[str, ...]:
         """Modes there are: all classes at once share no covariance matrix."""
-        return MULTICLASS if self.covariance == "diagonal" else MULTICLASS[:-1]
+        return MULTICLASS[:-1] if self.covariance == "full" else MULTICLASS
+
+    def _covariance(self) -> str:
+        """Return the kind of covariance: the given one, or the one that a fit has chosen."""
+        return self.covariance if self.covariance != "auto" else str(self.__dict__.get("covariance_", "diagonal"))
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        super()._adapt(sizes, n_classes, warm=warm)
+        few = self.n_features_in_ <= FEW_FEATURES and self.multiclass != "joint"
+        chooses = self.covariance == "auto" and not warm
+        self.covariance_ = ("full" if few else "diagonal") if chooses else self._covariance()
 
     def _method(self) -> Method:
-        return Arow(float(self.r), self.covariance == "full")
+        return Arow(float(self.r), self._covariance() == "full")
 
 
 class ForWinnow(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithKeep, LinearMember):
