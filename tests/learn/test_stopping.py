@@ -45,14 +45,14 @@ def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_no
     assert ceiling.end(0, 0.0, 60) is Stop.TRAINING
 
 
-@pytest.mark.parametrize(("decay", "last"), [(0.97, 78), (1.0, 40)])
+@pytest.mark.parametrize(("decay", "last"), [(0.97, 49), (1.0, 40)])
 def test_a_part_whose_updates_become_fewer_waits_longer_but_not_for_ever(decay, last):
     ceiling = ceiling_of_wide_rows()
     for epoch in range(1, 500):
         ceiling.add(np.array([100.0 * decay**epoch]))
         if epoch >= 20 and ceiling.end(0, -1.0, epoch):  # no bound is so low
             break
-    assert epoch == last  # 20 and 4,000,000 entries, 70,000 an epoch; or as long again as before
+    assert epoch == last  # 20 and 2,000,000 entries, 70,000 an epoch; or as long again as before
 
 
 def test_what_a_long_run_keeps_of_its_steps_is_bounded():

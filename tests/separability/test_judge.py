@@ -107,7 +107,7 @@ def test_a_proof_from_two_rows_of_many_columns_waits_as_it_must_look_at_all_colu
     X = rng.standard_normal((60, 30))
     sign = np.where(X[:, 0] > 0, 1, -1)
     X, sign = np.vstack([X, X[:1]]), np.append(sign, -sign[0])  # one row of both classes
-    early, late = (ask(X, sign, work=work, names=(-1, 1)) for work in (0.0, 1e8))
+    early, late = (ask(X, sign, work=work, names=(-1, 1)) for work in (0.0, 1e9))
     assert early.ceiling < 1e-9
     assert early.certificate is None
     assert late.certificate.verdict == "quasi-separable"

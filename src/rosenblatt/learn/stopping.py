@@ -22,10 +22,10 @@ Names = tuple[Any, ...]
 # Work of an epoch beside its rows, in entries of rows: some forty microseconds.
 ENTRIES_PER_EPOCH = 4e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
-FREE_WAIT_ENTRIES = 1e6
+FREE_WAIT_ENTRIES = 5e5
 # The same while its updates become fewer: in the later half of its epochs less than that share of those in the quarter
 # before.
-LONG_WAIT_ENTRIES = 4e6
+LONG_WAIT_ENTRIES = 2e6
 STEADY_FALL = 0.8
 # Epochs whose sums of steps are kept to see that: of longer runs every second one, every fourth, ...
 MAX_KEPT_EPOCHS = 128

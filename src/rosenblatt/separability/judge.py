@@ -39,7 +39,7 @@ FREE_SEARCH_ENTRIES, MIN_ITERATIONS = 1e6, 10
 PROOF_ENTRIES, PROOF_ENTRIES_PER_CUBE, PROOF_PASSES = 2e6, 66.0, 10.0
 # The same for each cubed column, where a support is too small to span all of them: whether the rows are quasi-separable
 # or overlap is then a question of its own, of exact arithmetic on long integers.
-REDUCTION_ENTRIES_PER_CUBE = 1e3
+REDUCTION_ENTRIES_PER_CUBE = 1e4
 # Work that a proof may always do: two milliseconds.
 FREE_PROOF_ENTRIES = 2.4e6
 # Iterations of a search between two looks at the clock.
