@@ -200,7 +200,7 @@ class Ceiling:
             for start in range(0, self.W.shape[1], size):  # block by block, without a second copy of the weights
                 W = self.W[:, start : start + size] - self.origin[0][:, start : start + size]
                 squares += np.einsum("pj,pj->p", W, W)
-        return squares.sum(keepdims=True) if self.joint else squares
+        return np.asarray(squares.sum(keepdims=True) if self.joint else squares)
 
     def _search(self, part: int, epoch: int, seconds: float) -> None:
         """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""
