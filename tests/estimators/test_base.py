@@ -39,7 +39,6 @@ EXTREME_COSTS = {
         "with costs of 1000 against 0.0001 one update per epoch swings from side to side, and has not settled when "
         "its errors stop falling"
     ),
-    "AveragedPerceptron()": "the average counts the trials in which the costs had not yet turned the scale",
     "PassiveAggressive()": "a step goes to a margin of one and no further, however large the cost of a row",
     "ALMA()": "a step of 1000 leaves nothing of the other rows in the unit ball, where the weights must lie",
     **dict.fromkeys(

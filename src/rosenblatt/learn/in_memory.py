@@ -19,7 +19,7 @@ from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import Ceiling, Stop
+from rosenblatt.learn.stopping import ENTRIES_PER_EPOCH, Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import Method, Pass, never, new_counts, order_of
 from rosenblatt.verbs.rows import Task
@@ -34,6 +34,9 @@ Array = npt.NDArray[Any]
 PIECE_SECONDS, FIRST_PIECE_ENTRIES = 0.05, 1 << 20
 # A piece is at most so many times as long as the one before.
 PIECE_GROWTH = 4
+# A waiting run on a small table looks at how far its weights have moved in every so many epochs: the look takes as long
+# as the rows of one.
+OBSERVED_EPOCHS = 4
 # Entries of rows that are measured between two looks at the clock.
 MEASURED_ENTRIES = 1 << 25
 
@@ -255,7 +258,8 @@ class InMemory(LinearPresenter):
         if self.ceiling is None or not self.method.finite:
             return super().hopeless(parts, level, epoch, clock)
         ends = {}
-        self.ceiling.observe()
+        if epoch % OBSERVED_EPOCHS == 0 or self.job.table.entries > ENTRIES_PER_EPOCH:
+            self.ceiling.observe()
         for part in parts:
             stop = self.ceiling.end(part, level * self.ceiling.radius, epoch, clock.left)
             if stop is not None:

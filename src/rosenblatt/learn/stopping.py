@@ -23,10 +23,12 @@ Names = tuple[Any, ...]
 ENTRIES_PER_EPOCH = 4e4
 # Work that a stalled part may do in the hope that it is separable, in entries of rows; or as much as it had done.
 FREE_WAIT_ENTRIES = 5e5
-# The same while its updates become fewer: in the later half of its epochs less than that share of those in the quarter
-# before.
-LONG_WAIT_ENTRIES = 2e6
-STEADY_FALL = 0.8
+# The same of a part that is on its way: in the later half of its epochs it has few updates for a row, or less than a
+# share of those in the quarter before.
+LONG_WAIT_ENTRIES = 3e6
+FEW_UPDATES, STEADY_FALL = 0.1, 0.8
+# And where there are no more rows than twice the weights: most of their labellings are separable (Cover 1965).
+LIKELY_WAIT_ENTRIES = 1e7
 # Epochs whose sums of steps are kept to see that: of longer runs every second one, every fourth, ...
 MAX_KEPT_EPOCHS = 128
 TINY = 1e-300  # to divide by instead of zero, where nothing is asked for
@@ -153,7 +155,7 @@ class Ceiling:
             self.history, self.stride = self.history[::2], 2 * self.stride
 
     def end(self, part: int, level: float, epoch: int, seconds: float = math.inf) -> Stop | None:
-        """Return whether a stalled part should end. Call `observe` before.
+        """Return whether a stalled part should end, as far as `observe` knows.
 
         One that nothing separates, or nothing with a margin above `level`; and one that has waited long enough for
         a separation that may never come: as long as it had learned before it stalled. `seconds` are left for it.
@@ -163,20 +165,24 @@ class Ceiling:
         return Stop.TRAINING if stop is None and epoch - since >= max(since, self._free_epochs(part)) else stop
 
     def _free_epochs(self, part: int) -> float:
-        """Return how long a part may wait whatever it had done before: longer while its updates become fewer."""
+        """Return how long a part may wait whatever it had done before: longer where its updates are or become few."""
         now = len(self.history) - 1
         quarter, half, end = (self.history[epoch][part] for epoch in (now // 4, now // 2, now))
         earlier, later = (half - quarter) / max(1, now // 2 - now // 4), (end - half) / max(1, now - now // 2)
-        entries = LONG_WAIT_ENTRIES if later < STEADY_FALL * earlier else FREE_WAIT_ENTRIES
+        rows = self.subset.size or self.table.shape[0]
+        few = later <= FEW_UPDATES * self.stride * rows or later < STEADY_FALL * earlier
+        entries = LONG_WAIT_ENTRIES if few else FREE_WAIT_ENTRIES
+        if rows <= 2 * (self.table.shape[1] + 1):
+            entries = LIKELY_WAIT_ENTRIES
         return entries / (self.table.entries + ENTRIES_PER_EPOCH)
 
     def judge(self, level: float, part: int, epoch: int, seconds: float = math.inf) -> Stop | None:
         """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`.
 
-        Call `observe` before.
+        As far as `observe` knows.
         """
         if not self.joint and epoch >= self.next_search[part] and (self.names or self.lowest[part] > level):
-            self.next_search[part] = 2 * epoch
+            self.next_search[part] = 3 * epoch
             self._search(part, epoch, seconds)
         if self.certificate is not None:
             return Stop.INSEPARABLE

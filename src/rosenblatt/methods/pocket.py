@@ -86,17 +86,21 @@ class PocketMethod(Method):
 
     def end_epoch(self, shown: Pass, state: Pocket) -> None:
         """Look at the weights that the epoch ended with."""
-        room, most = _room(state), _rows_per_look(shown.rows)
         settled = state.settled[shown.active] > 0
         if not settled.all():
             self._take_better(shown, state, shown.active[~settled])
-        for p in shown.active[settled]:
+        for p in shown.active[settled].tolist():
             if not shown.counts.updates[p]:
                 state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
+            if state.run[p] > state.best_run[p]:
+                self._consider(shown, state, p)
+
+    def _consider(self, shown: Pass, state: Pocket, p: int) -> None:
+        """Put the weights of a problem into the pocket if they belong there, with pauses."""
+        room, most = _room(state), _rows_per_look(shown.rows)
+        consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+        while room.resume[2] and not shown.late():
             consider(shown.rows, shown.task, shown.subset, p, state, room, most)
-            while room.resume[2] and not shown.late():
-                consider(shown.rows, shown.task, shown.subset, p, state, room, most)
-            room.resume[2] = 0
 
     def _take_better(self, shown: Pass, state: Pocket, problems: Array) -> None:
         """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
