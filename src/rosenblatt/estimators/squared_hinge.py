@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 PENALTY, PENALTY_PER_ROW = 1e-6, 1e-10
 # Steps at most: five are usual. The gain that a step must promise, as a share of the loss.
 MAX_STEPS, LEAST_GAIN = 50, 1e-5
-# The slope that the loss may have at the end of a step, as a share of that at its start; and the lengths that are tried.
+# The slope that the loss may have at the end of a step, as a share of that at its start; lengths to try.
 STEEP, MAX_TRIALS = 0.1, 20
 
 
