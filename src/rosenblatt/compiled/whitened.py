@@ -16,7 +16,7 @@ class Whitening(NamedTuple):
     matrix: np.ndarray  # (features, features)
     centre: np.ndarray  # (features,)
     shift: np.ndarray  # (features,) minus matrix times centre
-    constant: float  # 1; 0 without a bias
+    padding: float  # 1; 0 without a bias
 
 
 class Steering(NamedTuple):
@@ -24,7 +24,7 @@ class Steering(NamedTuple):
 
     eta: float
     averaged: bool
-    kept: bool  # whether there is a direction for each row already; else there is room for one
+    stored: bool  # whether there is a direction for each row already; else there is room for one
 
 
 @compiled(forceinline=True, fastmath=FASTMATH)
@@ -52,7 +52,7 @@ def _direct(rows, i, whitening, out, place):
     for m in range(start, end):
         j, value = entry(rows, i, m)
         _add_row(value, matrix, j, out, place)
-    bias = whitening.constant - _beside_centre(centre, out, place)
+    bias = whitening.padding - _beside_centre(centre, out, place)
     length = bias
     for m in range(start, end):
         j, value = entry(rows, i, m)
@@ -85,11 +85,11 @@ def _move_both(factor, late, directions, place, W, lag, p):
 
 @compiled()
 def run_whitened_epoch(rule, how, rows, task, order, active, whitening, directions, weights, counts):
-    """Present the rows in `order` (empty: all as they are stored) to the `active` problems: `run_epoch`, with the
-    directions in place of the rows.
+    """Present the rows in `order` (empty: all as they are stored) to the `active` problems, as `run_epoch` does.
 
-    The least squares of whitened rows are reached at one speed in all directions, whatever the units of the columns,
-    their means and what they have in common (LMS/Newton: Widrow and Stearns 1985, Adaptive Signal Processing).
+    The weights move along the directions of the rows. Least squares of whitened rows are reached at one speed in all
+    directions, whatever the units of the columns, their means and what they have in common (LMS/Newton: Widrow and
+    Stearns 1985, Adaptive Signal Processing).
     """
     jumps = order.size > 0
     trials = order.size if jumps else task.label.size
@@ -100,7 +100,7 @@ def run_whitened_epoch(rule, how, rows, task, order, active, whitening, directio
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c, place = task.label[i], i
-        if not how.kept:
+        if not how.stored:
             place = 0
             _direct(rows, i, whitening, directions, 0)
         bias, length = directions[place, features], directions[place, features + 1]
@@ -127,6 +127,9 @@ def run_whitened_epoch(rule, how, rows, task, order, active, whitening, directio
             seen[p] += 1
             if how.averaged:
                 scale_sum[p] += 1.0
+
+
+# With all arrays as arguments: see `rosenblatt.verbs.single` for what Numba takes to unpack a structure.
 
 
 @compiled()

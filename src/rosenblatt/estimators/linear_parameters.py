@@ -325,9 +325,9 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
         default="auto",
         text='Learning rate; stable below 2 if normalised, else below 2/|x|^2. "auto": 0.1; but where a fit with'
         ' normalised="mean" finds more rows than columns, up to 128 of these have a matrix of rates, the inverse of'
-        " their covariance (LMS/Newton), and then neither units matter nor means nor what columns have in common; up to 511,"
-        " if their sizes differ, 0.5 and a rate of each column's own, one over the mean square of its values. A stream,"
-        " which cannot look ahead, takes 0.1, or goes on with what a fit has chosen.",
+        " their covariance (LMS/Newton): neither units matter then, nor means, nor what columns have in common. Up to"
+        " 511, if their sizes differ, take 0.5 and a rate of each column's own, one over the mean square of its values."
+        " A stream, which cannot look ahead, takes 0.1, or goes on with what a fit has chosen.",
         above=0,
         wanted='a positive number, or "auto"',
         words=("auto",),

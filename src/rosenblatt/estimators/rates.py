@@ -25,8 +25,8 @@ BORDER = 0.55
 # Powers of two that a rate may be: float32 holds their products with values of any usual size.
 LEAST, MOST = -60, 60
 # Added to the variances of standardised columns. Directions in which the rows hardly differ are then learned slowly, as
-# with a penalty. Measured on 43 data sets, raw and scaled: none is a point of accuracy below ridge regression; with 0.03
-# one is (segment), with 0.003 another (sonar), without a matrix 15 are, by up to 15 points (satimage).
+# with a penalty. Measured on 43 data sets, raw and scaled: none is a point of accuracy below ridge regression. With
+# 0.03 one is (segment), with 0.003 another (sonar), without a matrix 15 are, by up to 15 points (satimage).
 NOISE = 0.01
 # A variance that is a smaller share than that of the mean square is mostly rounding.
 ROUNDING = 1e-10
