@@ -20,8 +20,9 @@ SURVEYED_ROWS = 512
 FEW_ENTRIES = 1 << 14
 # Rows that are looked at where the size of each column matters: a rare value may be most of it.
 ROWS_FOR_COLUMNS = 1 << 16
-# Columns up to which their products are summed, too; and rows that are summed at a time.
-COLUMNS_WITH_PRODUCTS, ROWS_PER_BLOCK = 128, 4096
+# Columns up to which their products are summed, too. So many products at a time, for which BLAS starts no threads: on a
+# busy machine they would wait for one another many times as long.
+COLUMNS_WITH_PRODUCTS, PRODUCTS_PER_BLOCK = 128, 1 << 18
 # Columns, for each entry of these rows, up to which a sum is kept for every column of sparse rows.
 SURVEYED_COLUMNS_PER_ENTRY = 4
 
@@ -128,9 +129,9 @@ def column_sizes(table: Table, subset: Array = ALL_ROWS, most: int = ROWS_FOR_CO
 def _moments(table: Table, rows: Array) -> Array:
     """Sum the products of the columns, a column of ones among them; of sparse rows as of dense ones."""
     matrix, width = table.matrix(), table.shape[1] + 1
-    total = np.zeros((width, width))
-    for first in range(0, rows.size, ROWS_PER_BLOCK):
-        part = matrix[rows[first : first + ROWS_PER_BLOCK]]
+    total, size = np.zeros((width, width)), PRODUCTS_PER_BLOCK // width**2
+    for first in range(0, rows.size, size):
+        part = matrix[rows[first : first + size]]
         padded = np.ones((part.shape[0], width))
         padded[:, :-1] = part if isinstance(table.rows, Dense) else part.toarray()
         with np.errstate(all="ignore"):  # what overflows is not used
