@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.svm import SVC, LinearSVC
 
 from rosenblatt import MaximumMargin, SoftMargin, certify, load, save
 from rosenblatt.errors import InvalidInput
@@ -179,6 +180,19 @@ def test_where_there_is_no_largest_margin_the_weights_are_those_of_a_soft_one(da
         model = MaximumMargin().fit(X, y)
     soft = SoftMargin(random_state=0).fit(X, y)
     assert model.score(X, y) > soft.score(X, y) - 0.02
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo-vote"])
+def test_where_nothing_separates_a_support_vector_machine_with_hardly_any_penalty_predicts_the_same(multiclass):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((600, 5))
+    y = np.argmax(X @ random.standard_normal((5, 4)) + random.standard_normal((600, 4)), axis=1)
+    with pytest.warns(ConvergenceWarning, match="those of a soft one"):
+        model = MaximumMargin(multiclass=multiclass).fit(X[:400], y[:400])
+    machine = LinearSVC(C=1e6, dual=False)
+    if multiclass == "ovo-vote":
+        machine = OneVsOneClassifier(machine)
+    assert np.mean(model.predict(X) == machine.fit(X[:400], y[:400]).predict(X)) > 0.99
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])

@@ -106,7 +106,7 @@ def test_rates_of_columns_are_those_of_the_rows_in_memory(sparse):
     X = X * 10.0 ** np.arange(-3, 4)
     X = sp.csr_matrix(X) if sparse else X
     wanted = in_memory("adaline", {}, X, y)
-    assert wanted.column_rates_
+    assert wanted.whitening_.size
     for size in (1, 50, 1000):
         same(learn_chunks(job_of("adaline", {}, MemorySource(X, y, None, size))), wanted)
 

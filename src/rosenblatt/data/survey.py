@@ -20,6 +20,9 @@ SURVEYED_ROWS = 512
 FEW_ENTRIES = 1 << 14
 # Rows that are looked at where the size of each column matters: a rare value may be most of it.
 ROWS_FOR_COLUMNS = 1 << 16
+# Columns up to which their products are summed, too. So many products at a time, for which BLAS starts no threads: on a
+# busy machine they would wait for one another many times as long.
+COLUMNS_WITH_PRODUCTS, PRODUCTS_PER_BLOCK = 128, 1 << 18
 # Columns, for each entry of these rows, up to which a sum is kept for every column of sparse rows.
 SURVEYED_COLUMNS_PER_ENTRY = 4
 
@@ -30,10 +33,13 @@ class ColumnSizes(NamedTuple):
     rows: int  # looked at
     squares: Array  # of the values, summed
     counts: Array  # of the values that are not zero
+    moments: Array | None = None  # products of the columns, with a column of ones as the last; if there are few
 
     def merge(self, other: ColumnSizes) -> ColumnSizes:
         """Return what the rows of both tell."""
-        return ColumnSizes(self.rows + other.rows, self.squares + other.squares, self.counts + other.counts)
+        known = self.moments is not None and other.moments is not None
+        moments = self.moments + other.moments if known else None  # type: ignore[operator]
+        return ColumnSizes(self.rows + other.rows, self.squares + other.squares, self.counts + other.counts, moments)
 
 
 class Survey(NamedTuple):
@@ -117,7 +123,20 @@ def column_sizes(table: Table, subset: Array = ALL_ROWS, most: int = ROWS_FOR_CO
     sizes = ColumnSizes(rows.size, *np.zeros((2, table.shape[1])))
     squares, counts, columns = _sums(table, rows)
     sizes.squares[columns], sizes.counts[columns] = squares, counts
-    return sizes
+    return sizes._replace(moments=_moments(table, rows)) if table.shape[1] <= COLUMNS_WITH_PRODUCTS else sizes
+
+
+def _moments(table: Table, rows: Array) -> Array:
+    """Sum the products of the columns, a column of ones among them; of sparse rows as of dense ones."""
+    matrix, width = table.matrix(), table.shape[1] + 1
+    total, size = np.zeros((width, width)), PRODUCTS_PER_BLOCK // width**2
+    for first in range(0, rows.size, size):
+        part = matrix[rows[first : first + size]]
+        padded = np.ones((part.shape[0], width))
+        padded[:, :-1] = part if isinstance(table.rows, Dense) else part.toarray()
+        with np.errstate(all="ignore"):  # what overflows is not used
+            total += padded.T @ padded
+    return total
 
 
 def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:

@@ -20,7 +20,7 @@ from rosenblatt.estimators.base import all_or_nothing, same_width
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
-from rosenblatt.estimators.rates import check_rates
+from rosenblatt.estimators.rates import check_rates, check_whitening
 from rosenblatt.estimators.streamed import FromStream, chunk_record
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.reasons import REGRESSION
@@ -54,12 +54,16 @@ class Adaline(ForAdaline, LinearClassifier):
     row_length_ : float
         Root mean square of the lengths of the rows of the last fit, the constant of the bias included; with the rates
         of the columns, where they have some.
+    whitening_ : array of shape (n_features + 1, n_features)
+        A matrix of learning rates R that the last fit chose, and the means m of the columns below it: a row moves the
+        weights along R (x - m). Of shape (0, 0): there is none.
     column_rates_ : list of float
-        Learning rate of each column, which the last fit chose: powers of two. Empty: one rate for all.
+        Learning rate of each column, which the last fit chose: powers of two. Empty: one rate for all, or a matrix.
 
     References
     ----------
-    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. A matrix of rates: Widrow and
+    Stearns (1985), Adaptive Signal Processing.
 
     See Also
     --------
@@ -72,15 +76,16 @@ class Adaline(ForAdaline, LinearClassifier):
     [0, 1]
     """
 
-    at_times = (*LinearClassifier.at_times, "row_length_", "column_rates_")
+    at_times = (*LinearClassifier.at_times, "row_length_", "column_rates_", "whitening_")
 
     @property
     def minds_scale(self) -> bool:  # type: ignore[override]
         """Whether a column of large values outweighs the others: not if it has a rate of its own."""
-        return not self.__dict__.get("column_rates_")
+        return not self.__dict__.get("column_rates_") and not np.size(self.__dict__.get("whitening_", ()))
 
     def _check_learned(self) -> None:
         check_rates(self.__dict__.get("column_rates_", []))
+        check_whitening(self.__dict__.get("whitening_", np.zeros((0, 0))))
         length = self.__dict__.get("row_length_", 0.0)
         expect(is_real(length) and 0 <= length < np.inf, f"row_length_={length!r:.60} is not a length")
         super()._check_learned()

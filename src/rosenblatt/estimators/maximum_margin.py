@@ -8,6 +8,7 @@ import time
 import warnings
 from contextlib import suppress
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -15,12 +16,13 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_weights, used_rows
-from rosenblatt.data.table import Table, as_table, row_numbers
+from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.estimators.soft_margin import SoftMargin
+from rosenblatt.estimators.squared_hinge import least_squared_hinge
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
@@ -93,15 +95,17 @@ class MaximumMargin(Declared, _Fitted):
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are those of a soft margin, `SoftMargin()`, of standardised columns if they are few. A
-    warning says, too, if time ran out, and if a margin is so small next to the values that floats do not hold weights
-    that separate.
+    problem, and its weights are those of the least squared hinge loss of standardised columns, with hardly any penalty;
+    or of `SoftMargin()` if there are as many columns as rows, or more than 511. A warning says, too, if time ran out,
+    and if a margin is so small next to the values that floats do not hold weights that separate.
 
     References
     ----------
     Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
     polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
-    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
+    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499. Where nothing separates:
+    Keerthi and DeCoste (2005), A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6,
+    341-361.
 
     See Also
     --------
@@ -200,7 +204,8 @@ class MaximumMargin(Declared, _Fitted):
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
             clock = Clock(self.max_seconds)
-            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
+            soft = _Soft(table, label, clock)
+            found = [_furthest(soft, sign[:, p : p + 1], self.tol) for p in range(sign.shape[1])]
         self.classes_ = classes
         self.coef_ = np.array([plane.w for plane in found])
         self.intercept_ = np.array([plane.b for plane in found])
@@ -301,8 +306,58 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
+class _Soft:
+    """What takes the place of a largest margin where there is none, for the problems of a table."""
+
+    def __init__(self, table: Table, label: Array, clock: Clock) -> None:
+        self.table, self.label, self.clock = table, label, clock
+
+    @cached_property
+    def _of_one_size(self) -> tuple[Array, Array, Array] | None:
+        """Standardised columns and a constant, if they are few, with their centre and what they were multiplied by.
+
+        Whether classes can be separated does not depend on the units of the columns, and so the soft margin where they
+        cannot does not, either.
+        """
+        rows, columns = self.table.shape
+        if columns >= min(rows, MOST_COLUMNS) or rows * columns > COPIED_ENTRIES:
+            return None
+        matrix = self.table.matrix()
+        X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, float)
+        with np.errstate(all="ignore"):  # huge values may overflow: then they are left as they are
+            centre, inverse = X.mean(axis=0), reciprocal(X.std(axis=0))
+            Z = np.ones((rows, columns + 1))
+            Z[:, :-1] = (X - centre) * inverse
+        return (Z, centre, inverse) if np.isfinite(Z).all() else None
+
+    def weights(self, subset: Array, sign: Array) -> tuple[Array, float]:
+        """Return weights and bias: of the least squared hinge loss, or by stochastic steps where columns are many."""
+        if self._of_one_size is None:
+            soft = SoftMargin(max_seconds=_seconds(self.clock), random_state=0)
+            return self.trained(soft._method(), soft._plan(), subset, sign)
+        Z, centre, inverse = self._of_one_size
+        part = Z if subset.size == len(Z) else Z[subset]
+        v = least_squared_hinge(part, sign[self.label[subset], 0].astype(float), self.clock)
+        w = v[:-1] * inverse
+        return w, float(v[-1] - w @ centre)
+
+    def trained(self, method: Method, plan: Plan, subset: Array, sign: Array) -> tuple[Array, float]:
+        """Return weights and bias that a method learns in epochs."""
+        state = method.start(1, self.table.shape[1], self.table.dtype)
+        task = make_task(self.label, sign, "ovr", weight=np.empty(0), bias=1.0)
+        run(Job(method, self.table, task, plan, subset=subset), state)
+        planes = method.hyperplanes(state)
+        return planes.W[0].astype(float), float(planes.b[0])
+
+
+def _seconds(clock: Clock) -> float | None:
+    """Return what is left of the time, a part of an epoch at least; None without a limit."""
+    return None if clock.left == math.inf else max(clock.left, 1e-3)
+
+
+def _furthest(soft: _Soft, sign: Array, tol: float) -> Hyperplane:
     """Return the hyperplane of one problem; a soft margin where there is none, the perceptron's if time ran out."""
+    table, label, clock = soft.table, soft.label, soft.clock
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
     signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
@@ -311,39 +366,12 @@ def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float)
         if found is not None:
             return found._replace(support=subset[found.support])
         ceiling = 0.0
-    seconds = None if clock.left == math.inf else max(clock.left, 1e-3)  # a part of an epoch at least
-    method: Method = FirstOrder(PerceptronRule(0.0, 0.0))
-    plan, centre, inverse = Plan(epochs=100, keep="best", seconds=seconds), np.zeros(1), np.ones(1)
     if ceiling == 0.0:
-        soft = SoftMargin(max_seconds=seconds, random_state=0)
-        method, plan = soft._method(), soft._plan()
-        table, centre, inverse = _of_one_size(table)
-    state = method.start(1, table.shape[1], table.dtype)
-    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
-    run(Job(method, table, task, plan, subset=subset), state)
-    planes = method.hyperplanes(state)
-    w = planes.W[0].astype(float) * inverse
-    b = float(planes.b[0] - (w * centre).sum())
+        w, b = soft.weights(subset, sign)
+    else:
+        plan = Plan(epochs=100, keep="best", seconds=_seconds(clock))
+        w, b = soft.trained(FirstOrder(PerceptronRule(0.0, 0.0)), plan, subset, sign)
     reached = plane_margin(signed, np.append(w, b))
     if ceiling == 0.0:
         reached = min(reached, -np.finfo(float).tiny)
     return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])
-
-
-def _of_one_size(table: Table) -> tuple[Table, Array, Array]:
-    """Standardise the columns, if they are few; return also their centre, and what they were multiplied by.
-
-    Whether classes can be separated does not depend on the units of the columns, and so the soft margin where they
-    cannot does not, either. Measured: spambase 93.1 % (81.9 as it is), ionosphere 87.5 (86.4), iris 97.4 (96.5).
-    """
-    rows, columns = table.shape
-    if columns < min(rows, MOST_COLUMNS) and rows * columns <= COPIED_ENTRIES:
-        matrix = table.matrix()
-        X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-        with np.errstate(all="ignore"):  # huge values may overflow: then they are left as they are
-            centre = X.mean(axis=0, dtype=float)
-            inverse = reciprocal(X.std(axis=0, dtype=float))
-            scaled = ((X - centre) * inverse).astype(X.dtype)
-        if np.isfinite(scaled).all():
-            return as_table(scaled), centre, inverse
-    return table, np.zeros(1), np.ones(1)

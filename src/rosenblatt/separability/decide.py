@@ -108,12 +108,16 @@ def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Ar
 def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, clock: Clock) -> Witness | None:
     """Search all rows in several views, then on integers."""
     first = lowest_rows(margins / view.lengths, view.width)
-    for make, to_optimum, zero in ATTEMPTS:
+    attempts = list(ATTEMPTS)
+    while attempts:
+        make, to_optimum, zero = attempts.pop(0)
         tried = view if make is None else make(signed)
         end, working = find_nearest_point(tried, first, clock, to_optimum=to_optimum, zero=zero)
         witness = _proved(signed, tried, end, working, clock)
         if witness is not None:
             return witness
+        if end == ORIGIN:  # but for rounding, as of a grid that was standardised: what counts as zero must be less
+            attempts.sort(key=lambda attempt: attempt[2])
     support = [int(i) for i in working.support] or [0]
     exact = StandardisedSearch(signed, view).find_witness(support, np.arange(signed.n), clock)
     return vanishing_sum(signed, exact.support, clock) if exact and exact.support else exact

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.exact.rational import MAX_UNKNOWNS, as_integers
-from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.exact.signed_rows import EPS, SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
 from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.compact import CompactRows
@@ -59,6 +59,8 @@ WIDE_MARGIN_GAP = 1e-7
 INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
 # Share of the margin that a bracket may leave open.
 BRACKET_WIDTH = 1e-7
+# Share of a negative margin that floats may lose; and lengths whose squares floats hold.
+NOTHING_LOST, LEAST_LENGTH = 1e-12, 1e-100
 # Wide rows from which on a margin that is close to the largest will do: the space of fewer takes a moment. Epochs of
 # descent towards it; rows that cannot be separated waste them.
 MIN_ROWS_FOR_CLOSE, CLOSE_DESCENT_EPOCHS = 512, 300
@@ -196,9 +198,17 @@ def _rounded(signed: SignedRows, bracket: Bracket) -> Hyperplane:
 
 def plane_margin(signed: SignedRows, w: Array) -> float:
     """Compute the distance of the closest row from a hyperplane, negative on its wrong side, rounded down."""
+    with np.errstate(all="ignore"):
+        margins, sizes = signed.margins(w)
+        relative, absolute = signed.slack(w)
+        lost = relative * sizes + absolute
+        lowest, length = float((margins - lost).min()), math.sqrt(float(w[:-1] @ w[:-1]))
+        # On the wrong side nothing is to be proved, and floats will do where they lose nearly nothing.
+        if lost.max() < -NOTHING_LOST * lowest and LEAST_LENGTH < length < 1.0 / LEAST_LENGTH:
+            return lowest / length * (1.0 + (signed.width + 8) * EPS)
     integers, scale = as_integers(w)
-    lowest = signed.lowest_margin(integers, np.arange(signed.n)) * scale
-    return quotient(lowest, w[:-1]) if w[:-1].any() else -math.inf
+    exact = signed.lowest_margin(integers, np.arange(signed.n)) * scale
+    return quotient(exact, w[:-1]) if w[:-1].any() else -math.inf
 
 
 def _nearest_rows(signed: SignedRows, w: list[int]) -> tuple[Fraction, Fraction]:
