@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
+from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.learn.plan import Plan
@@ -14,6 +15,7 @@ from rosenblatt.methods import whitened
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.whitened import LONG, Whitened
+from rosenblatt.storage.registry import Fault
 from rosenblatt.verbs.rules import NormalisedLmsRule
 
 RANDOM = np.random.default_rng(0)
@@ -89,6 +91,16 @@ def test_features_that_appear_later_have_the_median_as_their_own_rate():
     found = Whitened(NormalisedLmsRule(), whitening=np.array([[4.0, 1.0], [1.0, 2.0], [7.0, 8.0]]))._whitening(3, 1.0)
     assert found.matrix.tolist() == [[4.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 4.0]]
     assert found.centre.tolist() == [7.0, 8.0, 0.0]
+
+
+def test_a_matrix_for_other_rows_is_cut_or_refused_and_never_read_beyond():
+    whitening = np.array([[4.0, 1.0], [1.0, 2.0], [7.0, 8.0]])
+    method = Whitened(NormalisedLmsRule(), whitening=whitening)
+    assert method._whitening(1, 1.0).matrix.tolist() == [[4.0]]
+    with pytest.raises(Fault, match="for 2 features, of 1"):
+        method.check_state(method.start(1, 1, np.float64))
+    with pytest.raises(InvalidInput, match="shape"):
+        Whitened(NormalisedLmsRule(), whitening=whitening[:2])
 
 
 def test_a_copy_leaves_the_directions_behind():

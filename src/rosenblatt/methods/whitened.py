@@ -16,9 +16,11 @@ from rosenblatt.compiled.whitened import (
     learn_whitened_row,
     run_whitened_epoch,
 )
+from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
+from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.learning import Weights
 
 Array = npt.NDArray[Any]
@@ -49,12 +51,22 @@ class Whitened(FirstOrder):
 
     def __post_init__(self) -> None:
         """Keep no directions yet; and none at all of a stream, whose rows do not return."""
+        self.whitening = np.ascontiguousarray(self.whitening, np.float64)
+        shape = self.whitening.shape
+        if len(shape) != 2 or shape[0] != shape[1] + 1:
+            raise InvalidInput(f"whitening_ has shape {shape}: assign a square matrix with the centre below, or refit.")
         self._kept: tuple[Any, Array] | None = None
         self._returns = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the directions."""
         return self.__dict__ | {"_kept": None}
+
+    def check_state(self, state: Weights) -> None:
+        """Raise a `Fault` unless a state from a file is sound, with weights for all features of the matrix."""
+        super().check_state(state)
+        known, features = self.whitening.shape[1], state.W.shape[1]
+        expect(known <= features, f"the matrix of rates is for {known} features, of {features}. Fit again")
 
     def trial_cost(self, entries: int, features: int, problems: int) -> int:
         """Return about how many numbers a trial reads: the matrix of rates among them."""
@@ -66,8 +78,8 @@ class Whitened(FirstOrder):
         self._returns = True
 
     def _whitening(self, features: int, bias: float) -> Whitening:
-        known = self.whitening.shape[1]
-        matrix, centre = self.whitening[:-1], self.whitening[-1]
+        known = min(self.whitening.shape[1], features)
+        matrix, centre = self.whitening[:-1][:known, :known], self.whitening[-1][:known]
         if features > known:
             rates = np.full(features, np.sort(matrix.diagonal())[known // 2] if known else 1.0)
             wider, centre = np.diag(rates), np.append(centre, np.zeros(features - known))
