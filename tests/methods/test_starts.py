@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.starts import check_start, check_stored, grown, widened
+from rosenblatt.methods.starts import LINE_BYTES, check_start, check_stored, grown, widened, zeros
 from rosenblatt.storage.registry import Fault
 from rosenblatt.verbs.learning import PerceptronRule
 
@@ -50,3 +50,14 @@ def test_a_state_from_a_file_has_the_shapes_that_loops_read():
     for wrong in (state._replace(b=np.zeros(3, np.float32)), state._replace(t=state.t - 9), state._replace(W=state.b)):
         with pytest.raises(Fault, match="the state"):
             check_stored(method, wrong)
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (1, 1), (100, 1000)])
+@pytest.mark.parametrize(("dtype", "order"), [(np.float32, "F"), (float, "C"), ("f8", "F")])
+def test_zeros_begin_with_a_line_of_the_cache(shape, dtype, order):
+    found, wanted = zeros(shape, dtype, order), np.zeros(shape, dtype, order)
+    assert found.ctypes.data % LINE_BYTES == 0
+    assert (found.shape, found.dtype, found.strides) == (wanted.shape, wanted.dtype, wanted.strides)
+    assert found.flags.writeable
+    assert not found.any()
+    assert zeros((shape[0], 0), dtype, order).shape == (shape[0], 0)

@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop
-from rosenblatt.methods.method import Method, copy_state
+from rosenblatt.methods.method import Method, all_finite, copy_state
 
 if TYPE_CHECKING:
     from rosenblatt.learn.cycle import Cycle
@@ -208,9 +208,11 @@ class LinearPresenter(Presenter):
         """Look at the weights that predict after an epoch, which are derived when they are asked for."""
         if self.derived is not None and self.derived.W is not self.state.W:  # else it is the state, and up to date
             self.derived = None
-        finite, self.penalty = self.method.examine(self.state, lambda: self.planes)
-        if not finite:
-            raise InvalidInput(f"The weights overflowed {self.state.W.dtype} in epoch {epoch}: {self.remedy}.")
+        self.penalty = self.method.penalty_of(self.state)
+        if self.penalty is None:
+            self.penalty = self.method.penalty_value(self.planes)
+            if not all_finite(self.planes):
+                raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
 
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part, with its penalty."""

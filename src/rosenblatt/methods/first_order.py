@@ -137,15 +137,18 @@ class FirstOrder(Method):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
+        zeros: Callable[..., Array] = np.zeros
+        if order == "F" and problems * features * np.dtype(dtype).itemsize > CACHED_BYTES:
+            from rosenblatt.methods.starts import zeros
         return Weights(
-            W=np.zeros((problems, features), dtype, order),
+            W=zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
             scale=np.ones(problems),
             owed=np.zeros(problems),
             paid=np.zeros((problems, features if self.truncated else 0), order=order),
             scale_sum=np.zeros(problems),
-            lag=np.zeros((problems, features if self.averaged else 0), order=order),
+            lag=zeros((problems, features if self.averaged else 0), float, order),
             lag_b=np.zeros(problems),
             skipped=np.zeros(problems, np.int64),
         )
@@ -244,14 +247,14 @@ class FirstOrder(Method):
         """Return the rate where it only scales the weights."""
         return eta if self.finite else 1.0
 
-    def examine(self, state: Weights, planes: Callable[[], Hyperplanes]) -> tuple[bool, Array | float]:
-        """Return whether the weights are finite, and their penalty: of many weights without deriving them."""
-        if self.derived and self.by_feature and state.W.nbytes > CACHED_BYTES:
-            from rosenblatt.methods.averaging import squared_lengths
+    def penalty_of(self, state: Weights) -> Array | None:
+        """Return the penalty of many weights, which take long to derive."""
+        if not self.derived or self.truncated or state.W.nbytes <= CACHED_BYTES:
+            return None
+        from rosenblatt.methods.averaging import squared_lengths
 
-            if (squares := squared_lengths(state)) is not None:
-                return True, 0.5 * self.penalty[-1] * squares  # l2
-        return super().examine(state, planes)
+        squares = squared_lengths(state)
+        return None if squares is None else 0.5 * self.penalty[-1] * squares  # l2
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the value of the elastic net."""

@@ -163,21 +163,11 @@ class Method:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 
     def row_learner(self, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that presents a single row of a class to all problems.
+        """Return a function of rows, of which there is one, and the number of its class, that lets a state learn it.
 
-        Parameters
-        ----------
-        trial : RowTask
-        state : NamedTuple of arrays
-            What learns.
-        rows : Dense or Csr
-            An example of what the function will be called with: the types of its arrays must never change.
-
-        Returns
-        -------
-        callable
-            Of the rows, of which there is one, and the number of its class. It returns the mistakes of the known
-            problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights overflowed.
+        `rows` are an example of what it will be called with: the types of its arrays must never change. It returns the
+        mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights
+        overflowed.
         """
         from rosenblatt.methods.single_row import interpreted_learner
 
@@ -199,9 +189,9 @@ class Method:
         """Return the rate that the weights are in units of, so that a constant rate need not disturb exact sums."""
         return 1.0
 
-    def examine(self, state: Any, planes: Callable[[], Hyperplanes]) -> tuple[bool, Array | float]:
-        """Return whether the weights that the state stands for, which are `planes`, are finite; and their penalty."""
-        return all_finite(planes()), self.penalty_value(planes())
+    def penalty_of(self, state: Any) -> Array | None:
+        """Return the penalty if it can be told before the weights are derived, and they are finite; else None."""
+        return None
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the penalty of each problem's weights."""

@@ -1,4 +1,4 @@
-"""States that do not begin at zero: given by users, read from files, of problems or features that came later."""
+"""Where states begin: in memory, as users give them, as files have them, with problems or features that came later."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.methods.method import Method, copy_state, order_of
+from rosenblatt.methods.method import Method, Order, copy_state, order_of
 from rosenblatt.storage.checks import check_layout, check_record
 from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
+
+
+# Of a cache. Vectors of weights that lie across two lines take longer to read.
+LINE_BYTES = 64
+
+
+def zeros(shape: tuple[int, int], dtype: npt.DTypeLike, order: Order) -> Array:
+    """Return a matrix of zeros that begins with a line of the cache."""
+    kind = np.dtype(dtype)
+    room = np.zeros(shape[0] * shape[1] * kind.itemsize + LINE_BYTES, np.uint8)
+    first = -room.ctypes.data % LINE_BYTES
+    return room[first : room.size - LINE_BYTES + first].view(kind).reshape(shape, order=order)
 
 
 def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Array]:
