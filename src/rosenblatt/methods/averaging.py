@@ -59,9 +59,9 @@ def squared_lengths(state: Weights) -> Array | None:
     if order_of(state.W) != "F" or (averaged and order_of(state.lag) != "F"):
         return None
     squares, limit = np.zeros(state.b.size), np.finfo(state.W.dtype).max
-    sum_squares(state.W.T, state.scale_sum if averaged else state.scale, state.lag.T, squares)
     trials = np.maximum(state.t - state.skipped, 1.0) if averaged else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
+        sum_squares(state.W.T, state.scale_sum if averaged else state.scale, state.lag.T, squares)
         squares = squares / trials / trials
         largest = np.sqrt(squares) + state.t * np.abs(state.b.astype(float)) + np.abs(state.lag_b)
         return squares if (largest < limit).all() else None
