@@ -120,11 +120,18 @@ LONGEST[Csr] = lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280
 
 
 @compiled(forceinline=True)
-def _request_weights(indices, k, end, W, stride, line, p, last):
-    """Prefetch weights from p to `last` of a row's features, entries k to `end`; a cache line has `line` of them."""
-    for near in range(k, end):
-        for q in range(p, min(last, p + LINES_AHEAD * line), line):
-            prefetch(W, np.intp(indices[near]) * stride + q)
+def _line(W):
+    """Return how many weights a cache line has, or 0 where all of them are in a cache."""
+    return (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+
+
+@compiled(forceinline=True)
+def _request_weights(indices, indptr, i, W, stride, line, p, last):
+    """Prefetch weights from p to `last` of row i's features, of which a cache line has `line`; not if that is 0."""
+    if line:
+        for k in range(indptr[i], indptr[i + 1]):
+            for q in range(p, min(last, p + LINES_AHEAD * line), line):
+                prefetch(W, np.intp(indices[k]) * stride + q)
 
 
 @compiled(forceinline=True)
@@ -192,10 +199,11 @@ def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
 def _dots(rows, i, soon, W, active, out):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, stride, n_active = pointer(rows.data), pointer(rows.indices), W.shape[0], active.size
-    if W.size * W.itemsize > CACHED_WEIGHT_BYTES:
-        near, last, line = np.intp(rows.indptr[soon]), np.intp(rows.indptr[soon + 1]), CACHE_LINE_BYTES // W.itemsize
-        _request_weights(indices, near, last, pointer(W), stride, line, active[0], active[n_active - 1] + 1)
-    _dot_active(data, indices, k, end, pointer(W), stride, pointer(active), n_active, pointer(out))
+    line, weights, problems = _line(W), pointer(W), pointer(active)
+    _request_weights(
+        indices, pointer(rows.indptr), soon, weights, stride, line, problems[0], problems[n_active - 1] + 1
+    )
+    _dot_active(data, indices, k, end, weights, stride, problems, n_active, pointer(out))
     return _square_entries(data, k, end)  # once for all problems; never computed if the rule does not ask for it
 
 
@@ -203,7 +211,7 @@ def _finish_shifts(rows, i, W, lag, active, steps):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, problems = pointer(rows.data), pointer(rows.indices), pointer(active)
     weights, lags, now, later = pointer(W), pointer(lag), pointer(steps[0]), pointer(steps[1])
-    stride, n_active, averages = W.shape[0], active.size, lag.shape[1] > 0 and steps.shape[0] == 2
+    stride, n_active, averages = W.shape[0], active.size, (lag.shape[1] > 0) & (steps.shape[0] == 2)
     _add_active(data, indices, k, end, weights, stride, problems, n_active, now)
     if averages:
         _add_active(data, indices, k, end, lags, stride, problems, n_active, later)
@@ -216,15 +224,12 @@ def _shift_later(rows, i, factor, W, p, steps):
 def _score_by_feature(rows, subset, W, b, out):
     data, indices, weights = pointer(rows.data), pointer(rows.indices), pointer(W)
     stride, problems, products = W.shape[0], b.size, np.empty(b.size, b.dtype)
-    many, line, n_rows = W.size * W.itemsize > CACHED_WEIGHT_BYTES, CACHE_LINE_BYTES // W.itemsize, out.shape[0]
+    line, n_rows, indptr = _line(W), out.shape[0], pointer(rows.indptr)
     found = pointer(products)  # which outlives the loop, since it is read there
     for t in range(n_rows):
         i = subset[t] if subset.size else t
-        if many:
-            soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
-            soon = subset[soon] if subset.size else soon
-            near, last = np.intp(rows.indptr[soon]), np.intp(rows.indptr[soon + 1])
-            _request_weights(indices, near, last, weights, stride, line, 0, problems)
+        soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
+        _request_weights(indices, indptr, subset[soon] if subset.size else soon, weights, stride, line, 0, problems)
         k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
         _dot_all(data, indices, k, end, weights, stride, 0, problems, found)
         for p in range(problems):
