@@ -64,7 +64,8 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c, soon = task.label[i], min(t + WEIGHTS_AHEAD, trials - 1)
-        norm = dots(rows, i, order[soon] if jumps else soon, source, active, products)
+        soon = order[soon] if jumps else soon  # not in the call, for which Numba would count references in two branches
+        norm = dots(rows, i, soon, source, active, products)
         for a in range(active.size):  # not `for p in active`, which updates a reference count for each row
             p = active[a]
             sign = task.sign[c, p]

@@ -96,7 +96,8 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
         own, best, wrong, soon = 0.0, -np.inf, 0, min(t + WEIGHTS_AHEAD, trials - 1)
-        dots(rows, i, order[soon] if jumps else soon, state.W, every, products)
+        soon = order[soon] if jumps else soon
+        dots(rows, i, soon, state.W, every, products)
         for k in range(state.W.shape[0]):
             score = product(rows, i, state.W, k, products) + state.b[k]
             state.t[k] += 1

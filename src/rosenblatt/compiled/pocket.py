@@ -49,7 +49,8 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
     while place[0] < trials:
         i = order[place[0]] if order.size else place[0]
         c, soon = task.label[i], min(place[0] + WEIGHTS_AHEAD, trials - 1)
-        dots(rows, i, order[soon] if order.size else soon, state.W, active, products)
+        soon = order[soon] if order.size else soon
+        dots(rows, i, soon, state.W, active, products)
         while place[1] < active.size:
             p = active[place[1]]
             sign = task.sign[c, p]

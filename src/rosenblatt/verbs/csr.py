@@ -229,7 +229,8 @@ def _score_by_feature(rows, subset, W, b, out):
     for t in range(n_rows):
         i = subset[t] if subset.size else t
         soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
-        _request_weights(indices, indptr, subset[soon] if subset.size else soon, weights, stride, line, 0, problems)
+        soon = subset[soon] if subset.size else soon
+        _request_weights(indices, indptr, soon, weights, stride, line, 0, problems)
         k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
         _dot_all(data, indices, k, end, weights, stride, 0, problems, found)
         for p in range(problems):
