@@ -120,12 +120,6 @@ LONGEST[Csr] = lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280
 
 
 @compiled(forceinline=True)
-def _line(W):
-    """Return how many weights a cache line has, or 0 where all of them are in a cache."""
-    return (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
-
-
-@compiled(forceinline=True)
 def _request_weights(indices, indptr, i, W, stride, line, p, last):
     """Prefetch weights from p to `last` of row i's features, of which a cache line has `line`; not if that is 0."""
     if line:
@@ -199,10 +193,9 @@ def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
 def _dots(rows, i, soon, W, active, out):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, stride, n_active = pointer(rows.data), pointer(rows.indices), W.shape[0], active.size
-    line, weights, problems = _line(W), pointer(W), pointer(active)
-    _request_weights(
-        indices, pointer(rows.indptr), soon, weights, stride, line, problems[0], problems[n_active - 1] + 1
-    )
+    indptr, weights, problems = pointer(rows.indptr), pointer(W), pointer(active)
+    line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+    _request_weights(indices, indptr, soon, weights, stride, line, problems[0], problems[n_active - 1] + 1)
     _dot_active(data, indices, k, end, weights, stride, problems, n_active, pointer(out))
     return _square_entries(data, k, end)  # once for all problems; never computed if the rule does not ask for it
 
@@ -224,7 +217,8 @@ def _shift_later(rows, i, factor, W, p, steps):
 def _score_by_feature(rows, subset, W, b, out):
     data, indices, weights = pointer(rows.data), pointer(rows.indices), pointer(W)
     stride, problems, products = W.shape[0], b.size, np.empty(b.size, b.dtype)
-    line, n_rows, indptr = _line(W), out.shape[0], pointer(rows.indptr)
+    line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+    n_rows, indptr = out.shape[0], pointer(rows.indptr)
     found = pointer(products)  # which outlives the loop, since it is read there
     for t in range(n_rows):
         i = subset[t] if subset.size else t
