@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.compiled.sparse import inspect_csr
+from rosenblatt.compiled.sparse import ENTRIES_PER_COUNT, inspect_csr
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,19 @@ def test_a_repeated_column_is_out_of_order():
 
 def test_empty_rows_are_fine():
     assert inspect_csr(np.ones(0), np.ones(0, np.int32), np.zeros(4, np.int32), 3, -1.0) == (0.0, -1, -1, -1)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("place", [1, ENTRIES_PER_COUNT - 1, ENTRIES_PER_COUNT, ENTRIES_PER_COUNT + 1, -1])
+def test_a_fault_is_found_wherever_it_is(index, place):
+    size = 2 * ENTRIES_PER_COUNT + 3
+    data, indptr = np.ones(size), np.array([0, 0, ENTRIES_PER_COUNT + 2, size, size], index)
+    indices = np.concatenate([np.arange(n) for n in np.diff(indptr)]).astype(index)
+    assert inspect_csr(data, indices, indptr, size, -1.0)[1:] == (-1, -1, -1)
+    row = int(np.searchsorted(indptr, place % size, "right")) - 1
+    for wrong, found in ((-1, (row, -1, row)), (indices[place - 1], (-1, -1, row)), (size, (row, -1, -1))):
+        damaged = indices.copy()
+        damaged[place] = wrong
+        outside, infinite, disorder = inspect_csr(data, damaged, indptr, size, -1.0)[1:]
+        assert (outside, infinite) == found[:2]
+        assert disorder in (found[2], row)

@@ -5,11 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, SoftMargin
+from rosenblatt.data.table import as_table
+from rosenblatt.learn.multiclass import code, make_task
+from rosenblatt.methods import averaging, first_order
 from rosenblatt.methods.averaging import average, begin_anew
 from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.method import FEW_WEIGHTS, Pass, new_counts, order_of
 from rosenblatt.storage.registry import Fault
-from rosenblatt.verbs.penalties import Ridge
-from rosenblatt.verbs.rules import HingeRule
+from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.verbs.penalties import HarmonicRate, Ridge
+from rosenblatt.verbs.rules import HingeRule, LogisticRule
 
 
 def rows(classes, seed=0):
@@ -86,3 +91,86 @@ def test_a_state_that_skips_trials_that_were_not_made_is_refused(skipped):
     state.t[:], state.skipped[:] = 5, skipped
     with pytest.raises(Fault, match="skips trials"):
         method.check_state(state)
+
+
+LEARNERS = {
+    "hinge": FirstOrder(HingeRule(), Ridge(1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
+    "hinge from the first trial": FirstOrder(HingeRule(), Ridge(0.1), HarmonicRate(0.1, 0.0), averaged=True),
+    "hinge that vanishes": FirstOrder(HingeRule(), Ridge(0.6), HarmonicRate(0.01, 2.0), averaged=True),
+    "logistic": FirstOrder(LogisticRule(), averaged=True),
+    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
+}
+
+
+def sparse_pass(problems, order, dtype):
+    """Return a pass over 50 sparse rows with values that sums depend on the order of, some of them empty."""
+    rng = np.random.default_rng(problems)
+    X = rng.normal(size=(50, 30)) * (rng.random((50, 30)) < 0.3)
+    X[::9] = 0.0
+    label = rng.integers(0, problems, 50).astype(np.int32)
+    task = make_task(label, code(problems, "ovr"), "ovr", weight=rng.random(50), bias=1.0)
+    orders = {"stored": np.empty(0, np.int32), "mixed": rng.permutation(50)[:41], "drawn": rng.integers(0, 50, 70)}
+    rows, every = as_table(sp.csr_array(X.astype(dtype))).rows, np.empty(0, np.int32)
+    active = np.delete(np.arange(problems), [0, 2] if problems > 3 else [])
+    return Pass(rows, task, orders[order].astype(np.int32), every, active, 1.0, new_counts(problems), joint=False)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("problems", [3, 21])
+@pytest.mark.parametrize(("order", "dtype"), [("stored", "f4"), ("mixed", "f8"), ("drawn", "f8")])
+def test_a_lag_that_waits_changes_no_bit(name, problems, order, dtype, monkeypatch):
+    method, states = LEARNERS[name], []
+    for cached, many, waiting in ((1 << 22, 24, 1 << 19), (0, 2, 1 << 19), (0, 2, 16 * problems)):
+        monkeypatch.setattr(first_order, "CACHED_BYTES", cached)
+        monkeypatch.setattr(averaging, "MANY_PROBLEMS", many)
+        monkeypatch.setattr(averaging, "WAITING_STEPS", waiting)
+        states.append(method.start(problems, 30, dtype, "F"))
+        for _ in range(2):
+            method.present(sparse_pass(problems, order, dtype), states[-1], states[-1])
+    for one, other in (states[:2], states[1:]):
+        for field in one._fields:
+            assert getattr(one, field).tobytes("K") == getattr(other, field).tobytes("K"), field
+    assert states[0].lag.any()
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_penalty_of_many_weights_is_told_before_they_are_derived_or_not_at_all(averaged, dtype, monkeypatch):
+    monkeypatch.setattr(first_order, "CACHED_BYTES", 0)
+    method = FirstOrder(HingeRule(), Ridge(0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
+    state = method.start(3, 30, dtype, "F")
+    method.present(sparse_pass(3, "mixed", dtype), state, state)
+    assert method.penalty_of(state) == pytest.approx(method.penalty_value(method.hyperplanes(state)), rel=1e-5)
+    largest = np.finfo(dtype).max
+    for unsure in (
+        state._replace(W=np.full((3, 30), np.inf, dtype, order="F")),
+        state._replace(b=np.full(3, np.nan, dtype)),
+        state._replace(W=np.full((3, 30), largest, dtype, order="F"), scale=np.full(3, 9.0)),
+        state._replace(W=state.W.copy("C"), lag=state.lag.copy("C")),
+    ):
+        with np.errstate(over="raise"):  # which says that nothing warns
+            assert method.penalty_of(unsure) is None
+
+
+def test_a_loop_averages_as_numpy_does():
+    method, problems = LEARNERS["hinge"], 30
+    state = method.start(problems, 200, np.float64, "F")
+    rng = np.random.default_rng(0)
+    state.W[:], state.lag[:], state.t[:] = rng.normal(size=(30, 200)), rng.normal(size=(30, 200)), np.arange(30)
+    state.scale_sum[:] = rng.random(30)
+    assert state.W.size > FEW_WEIGHTS
+    wanted = average(state._replace(W=state.W.copy("C"), lag=state.lag.copy("C")))
+    found = average(state)
+    assert order_of(found.W) == "F"
+    assert found.W.tobytes("C") == wanted.W.tobytes("C")
+
+
+def test_all_averages_begin_anew_as_each_does():
+    method, states = FirstOrder(HingeRule(), averaged=True), []
+    for problems in ([0, 1, 2], slice(None), [2, 0, 1]):
+        states.append(method.start(3, 4, np.float64, "F"))
+        states[-1].W[:], states[-1].b[:], states[-1].t[:], states[-1].lag[:] = 2.0, [3.0, 4.0, 5.0], [1, 5, 0], 7.0
+        begin_anew(states[-1], problems)
+    assert not states[0].lag.any()
+    assert states[0].skipped.tolist() == [0, 4, 0]
+    assert [[part.tolist() for part in state] for state in states[1:]] == [[part.tolist() for part in states[0]]] * 2

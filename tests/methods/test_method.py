@@ -14,7 +14,6 @@ from rosenblatt.methods.method import (
     Pass,
     all_finite,
     best_order,
-    check_start,
     copy_state,
     new_counts,
     order_of,
@@ -101,16 +100,10 @@ def test_a_copied_state_is_its_own(method):
     assert (copied.W[1:] == 99.0).all()
 
 
-def test_a_start_is_checked_and_spread_over_the_problems():
-    W, b = check_start(([1.0, 2.0], 3.0), 3, 2)
-    assert W.tolist() == [[1, 2]] * 3
-    assert b.tolist() == [3, 3, 3]
+def test_a_state_starts_with_given_weights_in_units_of_the_rate():
     state = start_state(METHODS["perceptron"], 2, as_table(np.eye(2)), ([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]), 0.5)
     assert state.W.tolist() == [[2, 4], [6, 8]]
     assert state.b.tolist() == [10, 12]
-    for wrong in (np.ones(2), ([1.0], 0.0), ("ab", 0.0), ([1.0, np.nan], 0.0), None, 3):
-        with pytest.raises(InvalidInput, match="init"):
-            check_start(wrong, 3, 2)
 
 
 BY_FEATURE = {name: method for name, method in METHODS.items() if method.by_feature}

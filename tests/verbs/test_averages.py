@@ -14,7 +14,7 @@ def test_the_average_is_that_of_the_weights_after_each_trial():
     for _ in range(20):
         i, factor = int(random.integers(3)), float(random.integers(-2, 3))
         note_step(Average(), i, factor, factor, lag_b, t, 0)
-        shift_lag(Average(), rows, i, scale_sum[0] * factor, lag, 0, W)
+        shift_lag(Average(), rows, i, 0, scale_sum[0] * factor, lag, 0, W)
         W[0] += factor * rows.X[i]
         b += factor
         t[0] += 1

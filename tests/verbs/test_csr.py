@@ -8,6 +8,7 @@ from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import as_table
 from rosenblatt.methods.method import as_hyperplanes
 from rosenblatt.patience import interpreted
+from rosenblatt.verbs.csr import CACHED_WEIGHT_BYTES
 from rosenblatt.verbs.rows import Dense, add, dot, entries, entry, row_count, square
 from strategies import integer_sets
 
@@ -45,3 +46,16 @@ def test_weights_side_by_side_are_used_alike_by_interpreted_code():
     for place, loop in enumerate((score, interpreted(score))):
         loop(rows, np.empty(0, np.int32), as_hyperplanes(W, np.zeros(21)), out[place])
     assert out[0].tobytes() == out[1].tobytes()
+
+
+def test_weights_that_are_prefetched_are_used_alike():
+    random = np.random.default_rng(2)
+    X, W = sp.random(40, 30_000, 0.001, "csr", random_state=random), random.normal(size=(20, 30_000))
+    X = sp.csr_array(sp.diags_array(np.arange(40.0) % 5) @ X)  # some rows are empty
+    X.eliminate_zeros()
+    assert W.nbytes > CACHED_WEIGHT_BYTES
+    for subset in (np.empty(0, np.int32), random.permutation(40)[:25].astype(np.int32)):
+        out = np.empty((2, subset.size or 40, 20))
+        for place, order in enumerate("CF"):
+            score(as_table(X).rows, subset, as_hyperplanes(np.asarray(W, order=order), np.zeros(20)), out[place])
+        assert out[0].tobytes() == out[1].tobytes()

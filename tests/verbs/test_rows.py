@@ -29,5 +29,5 @@ def test_a_row_may_be_longer_in_float64():
 @pytest.mark.parametrize(("c", "wanted"), [(0, (1.0, 5.0, 2)), (2, (5.0, 3.0, 1)), (1, (3.0, 5.0, 2))])
 def test_the_best_wrong_class_is_the_best_of_the_others(c, wanted):
     W, b = np.array([[1.0], [2.0], [5.0]]), np.array([0.0, 1.0, 0.0])
-    found = best_wrong(Dense(np.ones((1, 1))), 0, c, W, b, np.ones(3), np.arange(3), b)
+    found = best_wrong(Dense(np.ones((1, 1))), 0, 0, c, W, b, np.ones(3), np.arange(3), b)
     assert found == wanted

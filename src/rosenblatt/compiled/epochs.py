@@ -27,6 +27,7 @@ from rosenblatt.verbs.learning import (
 )
 from rosenblatt.verbs.rows import (
     ROWS_AHEAD,
+    WEIGHTS_AHEAD,
     Dense,
     dots,
     finish_shifts,
@@ -49,8 +50,8 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
 
     Scores are read from `weights` and corrections written `into`: a zeroed sum for the batch perceptron, None for the
     weights themselves. To pass the same arrays twice takes a small table a tenth of its time. There is room to work
-    in: `products` for a number for each problem, and two rows of `steps`, all zero, likewise. A loop that allocates
-    none is one that commands run without Numba.
+    in: `products` for a number for each problem, and two rows of `steps`, all zero, likewise. With a row more than
+    trials, what they add to the lag is left there. A loop that allocates none is one that commands run without Numba.
     """
     if into is None:
         into = weights
@@ -62,8 +63,9 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
-        c = task.label[i]
-        norm = dots(rows, i, source, active, products)
+        c, soon = task.label[i], min(t + WEIGHTS_AHEAD, trials - 1)
+        soon = order[soon] if jumps else soon  # not in the call, for which Numba would count references in two branches
+        norm = dots(rows, i, soon, source, active, products)
         for a in range(active.size):  # not `for p in active`, which updates a reference count for each row
             p = active[a]
             sign = task.sign[c, p]
@@ -79,7 +81,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
             if step != 0.0:
                 factor, bias = sign * step / scale[p], sign * step * task.bias
                 note_step(averaging, i, factor, bias, lag_b, seen, p)
-                shift_lag(averaging, rows, i, scale_sum[p] * factor, lag, p, steps)
+                shift_lag(averaging, rows, i, t, scale_sum[p] * factor, lag, p, steps)
                 shift(rows, i, factor, W, p, steps)
                 b[p] += bias
                 counts.mistakes[p] += classifies and not margin > 0.0

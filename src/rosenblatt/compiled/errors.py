@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import best_wrong, dot, room_for_dots
+from rosenblatt.verbs.rows import WEIGHTS_AHEAD, best_wrong, dot, room_for_dots
 
 
 @compiled()
@@ -54,8 +54,10 @@ def _weigh_signs(rows, task, subset, planes):
 def _weigh_winners(rows, task, subset, planes):
     wrong, total = 0.0, 0.0
     every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
-    for t in range(subset.size if subset.size else task.label.size):
-        i = subset[t] if subset.size else t
+    n_rows = subset.size if subset.size else task.label.size
+    for t in range(n_rows):
+        soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
+        i, soon = (subset[t], subset[soon]) if subset.size else (t, soon)
         c = task.label[i]
         cost = task.class_cost[c] if c >= 0 else 1.0
         if task.sample_weight.size:
@@ -64,7 +66,7 @@ def _weigh_winners(rows, task, subset, planes):
         if c < 0:
             wrong += cost
         else:
-            own, best, _ = best_wrong(rows, i, c, planes.W, planes.b, planes.scale, every, products)
+            own, best, _ = best_wrong(rows, i, soon, c, planes.W, planes.b, planes.scale, every, products)
             if not own > best:
                 wrong += cost
     return wrong, total

@@ -10,6 +10,7 @@ from rosenblatt.verbs.rows import (
     FASTMATH,
     INLINED,
     ROWS_AHEAD,
+    WEIGHTS_AHEAD,
     Csr,
     Dense,
     by_layout,
@@ -94,8 +95,9 @@ def run_joint_gaussian_epoch(noise, rows, task, order, state, counts):
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
         c = task.label[i]
-        own, best, wrong = 0.0, -np.inf, 0
-        dots(rows, i, state.W, every, products)
+        own, best, wrong, soon = 0.0, -np.inf, 0, min(t + WEIGHTS_AHEAD, trials - 1)
+        soon = order[soon] if jumps else soon
+        dots(rows, i, soon, state.W, every, products)
         for k in range(state.W.shape[0]):
             score = product(rows, i, state.W, k, products) + state.b[k]
             state.t[k] += 1

@@ -16,6 +16,7 @@ from rosenblatt.verbs.learning import (
 )
 from rosenblatt.verbs.rows import (
     ROWS_AHEAD,
+    WEIGHTS_AHEAD,
     best_wrong,
     finish_shifts,
     request,
@@ -42,8 +43,9 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
         i = order[t] if jumps else t
         if jumps:
             request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
-        c = task.label[i]
-        own, best, wrong = best_wrong(rows, i, c, weights.W, weights.b, weights.scale, every, products)
+        c, soon = task.label[i], min(t + WEIGHTS_AHEAD, trials - 1)
+        soon = order[soon] if jumps else soon
+        own, best, wrong = best_wrong(rows, i, soon, c, weights.W, weights.b, weights.scale, every, products)
         margin = own - best
         eta = rate_at(rate, seen[0] + 1)
         importance = task.class_cost[c] * task.sample_weight[i] if task.sample_weight.size else task.class_cost[c]
@@ -55,7 +57,7 @@ def run_joint_epoch(learner, rows, task, order, weights, into, counts):
                 k = c if sign > 0 else wrong
                 factor, bias = sign * step / scale[k], sign * step * task.bias
                 note_step(averaging, i, factor, bias, lag_b, seen, k)
-                shift_lag(averaging, rows, i, scale_sum[k] * factor, lag, k, steps)
+                shift_lag(averaging, rows, i, t, scale_sum[k] * factor, lag, k, steps)
                 shift(rows, i, factor, W, k, steps)
                 b[k] += bias
             finish_shifts(rows, i, W, lag, every, steps)

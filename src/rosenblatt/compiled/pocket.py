@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import dot, dots, finish_shifts, product, shift
+from rosenblatt.verbs.rows import WEIGHTS_AHEAD, dot, dots, finish_shifts, product, shift
 
 
 class Pocket(NamedTuple):
@@ -48,8 +48,9 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
     left = most
     while place[0] < trials:
         i = order[place[0]] if order.size else place[0]
-        c = task.label[i]
-        dots(rows, i, state.W, active, products)
+        c, soon = task.label[i], min(place[0] + WEIGHTS_AHEAD, trials - 1)
+        soon = order[soon] if order.size else soon
+        dots(rows, i, soon, state.W, active, products)
         while place[1] < active.size:
             p = active[place[1]]
             sign = task.sign[c, p]

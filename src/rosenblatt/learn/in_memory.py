@@ -116,7 +116,6 @@ class InMemory(LinearPresenter):
     def __init__(self, job: Job, state: Any, pool: ThreadPoolExecutor | None = None) -> None:
         self.job, self.state, self.pool = job, state, pool
         self.method, self.plan, self.task = job.method, job.plan, job.task
-        self.planes = job.method.hyperplanes(state)
         self.n_rows = job.subset.size or job.table.shape[0]
         self.joint = job.multiclass == "joint" and state.b.size > 1
         self.parts = self.counted = 1 if self.joint else state.b.size

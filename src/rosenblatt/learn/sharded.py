@@ -39,7 +39,8 @@ from rosenblatt.learn.reasons import LOSS, PERCEPTRON
 from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, cut
 from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
-from rosenblatt.methods.method import check_start, copy_state, never, new_counts
+from rosenblatt.methods.method import copy_state, never, new_counts
+from rosenblatt.methods.starts import check_start
 from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
@@ -256,7 +257,6 @@ class Sharded(LinearPresenter):
         self.job, self.state, self.plan, self.lesson = job, state, job.plan, job.lesson
         self.method = method = job.lesson.method
         copy_state(folded(method, state), state)
-        self.planes = method.hyperplanes(state)
         self.n_rows, self.shards = job.census.n_rows, len(job.census.numbers)
         self.joint = job.lesson.joint
         self.parts = self.counted = 1 if self.joint else state.b.size

@@ -20,7 +20,7 @@ from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.record import Trial, record
-from rosenblatt.methods.method import check_start
+from rosenblatt.methods.starts import check_start
 from rosenblatt.verbs.rows import Csr, Dense
 from rosenblatt.words import count, shown
 

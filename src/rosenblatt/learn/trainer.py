@@ -185,7 +185,8 @@ class LinearPresenter(Presenter):
     joint: bool
     rate_scale: float
     state: Any
-    planes: Any = None
+    derived: Any = None
+    penalty: Any = 0.0
     copied: Any = None
     cycle: Cycle | None = None
 
@@ -196,22 +197,30 @@ class LinearPresenter(Presenter):
 
             self.cycle = Cycle(self.state.W, self.state.b)
 
+    @property
+    def planes(self) -> Any:
+        """The weights that predict."""
+        if self.derived is None:
+            self.derived = self.method.hyperplanes(self.state)
+        return self.derived
+
     def _derive(self, epoch: int) -> None:
-        """Derive the weights that predict after an epoch."""
-        if self.planes is None or self.planes.W is not self.state.W:  # else it is the state itself, and up to date
-            self.planes = None  # before the next ones take as much memory
-            self.planes = self.method.hyperplanes(self.state)
-        if not all_finite(self.planes):
-            raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+        """Look at the weights that predict after an epoch, which are derived when they are asked for."""
+        if self.derived is not None and self.derived.W is not self.state.W:  # else it is the state, and up to date
+            self.derived = None
+        self.penalty = self.method.penalty_of(self.state)
+        if self.penalty is None:
+            self.penalty = self.method.penalty_value(self.planes)
+            if not all_finite(self.planes):
+                raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
 
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part, with its penalty."""
         # At zero weights the loss of a batch is zero, which no later epoch can improve on; its errors can fall.
         figures = shown.mistakes if self.plan.batch else shown.loss
-        penalty = self.method.penalty_value(self.planes)
-        if isinstance(penalty, float):
+        if isinstance(self.penalty, float):
             return [figure / self.n_rows for figure in figures]
-        values = [float(np.sum(penalty))] if self.joint else np.asarray(penalty).tolist()
+        values = [float(np.sum(self.penalty))] if self.joint else np.asarray(self.penalty).tolist()
         return [figure / self.n_rows + value for figure, value in zip(figures, values, strict=True)]
 
     def returned(self, active: list[int]) -> dict[int, int]:
@@ -226,8 +235,7 @@ class LinearPresenter(Presenter):
     def restore(self, snapshot: Any) -> None:
         """Put a copy of the state back."""
         copy_state(snapshot, self.state)
-        self.planes = None
-        self.planes = self.method.hyperplanes(self.state)
+        self.derived = None
 
     def weights(self) -> tuple[Array, Array]:
         """Return the weights at the learning rate that was asked for."""

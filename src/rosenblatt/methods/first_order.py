@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.epochs import learn_plain_row, learn_row, run_epoch
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state
-from rosenblatt.storage.registry import expect, stored
+from rosenblatt.storage.registry import stored
 from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
 from rosenblatt.verbs.rows import Hyperplanes
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 NO_PENALTY = NoPenalty()
+# Weights, or lag, that the caches of most machines hold.
+CACHED_BYTES = 1 << 22
 
 stored("Weights", renamed={"weight": "scale_sum"}, absent={"skipped": lambda fields: np.zeros_like(fields["t"])})(
     Weights
@@ -68,13 +70,10 @@ class FirstOrder(Method):
 
     def check_state(self, state: Weights) -> None:
         """Raise a `Fault` unless a state from a file is sound."""
+        from rosenblatt.methods.averaging import check_parts
+
         super().check_state(state)
-        expect(np.all(state.scale > 0), "the state has scales that are not positive")
-        expect(np.all((state.skipped >= 0) & (state.skipped <= state.t)), "the state skips trials that were not made")
-        averaged, truncated = state.lag.shape == state.W.shape, state.paid.shape == state.W.shape
-        wanted = (self.averaged, self.truncated)
-        empty = state.W.shape[1] == 0
-        expect(empty or (averaged, truncated) == wanted, "the state is one of other parameters. Fit again")
+        check_parts(self, state)
 
     @property
     def by_feature(self) -> bool:  # type: ignore[override]
@@ -138,15 +137,18 @@ class FirstOrder(Method):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
+        zeros: Callable[..., Array] = np.zeros
+        if order == "F" and problems * features * np.dtype(dtype).itemsize > CACHED_BYTES:
+            from rosenblatt.methods.starts import zeros
         return Weights(
-            W=np.zeros((problems, features), dtype, order),
+            W=zeros((problems, features), dtype, order),
             b=np.zeros(problems, dtype),
             t=np.zeros(problems, np.int64),
             scale=np.ones(problems),
             owed=np.zeros(problems),
             paid=np.zeros((problems, features if self.truncated else 0), order=order),
             scale_sum=np.zeros(problems),
-            lag=np.zeros((problems, features if self.averaged else 0), order=order),
+            lag=zeros((problems, features if self.averaged else 0), float, order),
             lag_b=np.zeros(problems),
             skipped=np.zeros(problems, np.int64),
         )
@@ -167,9 +169,15 @@ class FirstOrder(Method):
         rate = ConstantRate(shown.eta) if self.rate is None else self.rate
         learner = Learner(self.rule, self.penalty, rate, averaging)
         if not shown.joint:
-            target = None if into is state else into
-            rooms = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
-            run_epoch(learner, shown.rows, shown.task, shown.order, shown.active, state, target, shown.counts, *rooms)
+            target, products = None if into is state else into, np.empty(state.b.size, state.b.dtype)
+            parts: Iterable[tuple[Array, Array]] = [(shown.order, np.zeros((2, state.b.size)))]
+            if into.lag.nbytes > CACHED_BYTES:
+                from rosenblatt.methods.averaging import in_parts
+
+                parts = in_parts(learner, shown, into)
+            for order, steps in parts:
+                how = shown.active, state, target, shown.counts, products, steps
+                run_epoch(learner, shown.rows, shown.task, order, *how)
             return
         from rosenblatt.compiled.joint import run_joint_epoch
 
@@ -238,6 +246,15 @@ class FirstOrder(Method):
     def rate_scale(self, eta: float) -> float:
         """Return the rate where it only scales the weights."""
         return eta if self.finite else 1.0
+
+    def penalty_of(self, state: Weights) -> Array | None:
+        """Return the penalty of many weights, which take long to derive."""
+        if not self.derived or self.truncated or state.W.nbytes <= CACHED_BYTES:
+            return None
+        from rosenblatt.methods.averaging import squared_lengths
+
+        squares = squared_lengths(state)
+        return None if squares is None else 0.5 * self.penalty[-1] * squares  # l2
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the value of the elastic net."""

@@ -17,7 +17,6 @@ from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
 
 if TYPE_CHECKING:
@@ -146,14 +145,9 @@ class Method:
 
     def check_state(self, state: Any) -> None:
         """Raise a `Fault` unless the arrays of a state from a file are those that the loops may read."""
-        from rosenblatt.storage.checks import check_layout, check_record
+        from rosenblatt.methods.starts import check_stored
 
-        check_record("the state", state, self.state_class)
-        shaped = state.W.ndim == 2 and state.b.ndim == 1
-        expect(shaped, f"the state has weights of shape {state.W.shape} and biases of shape {state.b.shape}. Fit again")
-        problems, features = state.W.shape
-        check_layout(state, self.layout, {"p": problems, "d": features, "e": features + 1})
-        expect(np.all(state.t >= 0), "the state has seen fewer than no trials")
+        check_stored(self, state)
 
     def present(self, shown: Pass, state: Any, into: Any) -> int:
         """Present rows; read from `state`, write `into` (the same unless updates are batched); return how many."""
@@ -170,21 +164,11 @@ class Method:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 
     def row_learner(self, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that presents a single row of a class to all problems.
+        """Return a function of rows, of which there is one, and the number of its class, that lets a state learn it.
 
-        Parameters
-        ----------
-        trial : RowTask
-        state : NamedTuple of arrays
-            What learns.
-        rows : Dense or Csr
-            An example of what the function will be called with: the types of its arrays must never change.
-
-        Returns
-        -------
-        callable
-            Of the rows, of which there is one, and the number of its class. It returns the mistakes of the known
-            problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights overflowed.
+        `rows` are an example of what it will be called with: the types of its arrays must never change. It returns the
+        mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights
+        overflowed.
         """
         from rosenblatt.methods.single_row import interpreted_learner
 
@@ -206,21 +190,19 @@ class Method:
         """Return the rate that the weights are in units of, so that a constant rate need not disturb exact sums."""
         return 1.0
 
+    def penalty_of(self, state: Any) -> Array | None:
+        """Return the penalty if it can be told before the weights are derived, and they are finite; else None."""
+        return None
+
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the penalty of each problem's weights."""
         return 0.0
 
     def grow(self, state: Any, change: Array) -> Any:
         """Return the state of more problems, each an old one, an old one with its sign changed, or a new one."""
-        source = np.abs(change).argmax(axis=1)
-        fresh = ~change.any(axis=1)
-        sign = change[np.arange(change.shape[0]), source]
-        grown = copy_state(self.start(change.shape[0], state.W.shape[1], state.W.dtype, order_of(state.W)))
-        for name, old, new in zip(state._fields, state, grown, strict=True):
-            factor = sign if name in self.signed else np.ones_like(sign)
-            taken = old[source] * factor.reshape(-1, *[1] * (old.ndim - 1)).astype(old.dtype)
-            new[~fresh] = taken[~fresh]
-        return grown
+        from rosenblatt.methods.starts import grown
+
+        return grown(self, state, change)
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -235,10 +217,9 @@ class Method:
 
     def widen(self, state: Any, features: int) -> Any:
         """Return the state of more features, the new ones as they are before the first trial."""
-        wider = copy_state(self.start(state.b.size, features, state.W.dtype, order_of(state.W)))
-        for old, new in zip(state, wider, strict=True):
-            new[tuple(slice(size) for size in old.shape)] = old
-        return wider
+        from rosenblatt.methods.starts import widened
+
+        return widened(self, state, features)
 
     def rescale(self, state: Any, factor: float) -> None:
         """Multiply the weights by a factor, in place, as where they come to be in units of another rate."""
@@ -262,23 +243,8 @@ def start_state(
     )
     state = method.start(problems, features, table.dtype, order)
     if init is not None:
+        from rosenblatt.methods.starts import check_start
+
         W0, b0 = check_start(init, problems, features)
         state.W[:], state.b[:] = W0 / rate_scale, b0 / rate_scale
     return state
-
-
-def check_start(init: Any, n_problems: int, n_features: int) -> tuple[Array, Array]:
-    """Return an initial (w0, b0) as arrays for every problem, or raise an error that names its fault."""
-    wanted = (n_problems, n_features)
-    try:
-        w0, b0 = (np.asarray(part, dtype=np.float64) for part in init)
-        if w0.shape not in (wanted, wanted[1:]):
-            raise ValueError(f"w0 has shape {w0.shape}")
-        W0, b0 = np.broadcast_to(w0, wanted), np.broadcast_to(b0, wanted[:1])
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(
-            f"init is not a pair (w0, b0) with w0 of shape {wanted} and b0 of shape {wanted[:1]}: {error}."
-        ) from None
-    if not (np.isfinite(W0).all() and np.isfinite(b0).all()):
-        raise InvalidInput("init has values that are not finite. Start from finite weights.")
-    return W0, b0

@@ -15,7 +15,7 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.train import train
-from rosenblatt.methods.method import check_start
+from rosenblatt.methods.starts import check_start
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.reprs import brief

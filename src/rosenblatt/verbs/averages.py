@@ -42,11 +42,11 @@ def _pass_mean(averaging, scale_sum, scale, p):
     scale_sum[p] += scale[p]
 
 
-def _lag_later(averaging, rows, i, factor, lag, p, steps):
-    steps[1, p] = factor
+def _lag_later(averaging, rows, i, t, factor, lag, p, steps):
+    steps[min(t + 1, steps.shape[0] - 1), p] = factor
 
 
-def _lag_now(averaging, rows, i, factor, lag, p, steps):
+def _lag_now(averaging, rows, i, t, factor, lag, p, steps):
     add(rows, i, factor, lag, p)
 
 

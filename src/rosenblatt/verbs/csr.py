@@ -15,6 +15,7 @@ from rosenblatt.verbs.rows import (
     REQUEST,
     ROW_COUNT,
     SQUARE,
+    WEIGHTS_AHEAD,
     Csr,
 )
 from rosenblatt.verbs.vectors import (  # what is plain stands in for the rest: see `rosenblatt.patience`
@@ -27,10 +28,10 @@ from rosenblatt.verbs.vectors import (  # what is plain stands in for the rest: 
 )
 
 CACHE_LINE_BYTES = 64
-# Lines of weights that are prefetched for each entry of a sparse row, before the row is multiplied. Weights of fewer
-# bytes are in the caches of most machines, where asking for them takes a quarter of an epoch.
-LINES_AHEAD = 4
-CACHED_WEIGHT_BYTES = 1 << 24
+# Lines of weights that are prefetched for each entry of a sparse row, while earlier rows are multiplied. Weights of
+# fewer bytes are in the caches of most machines, where asking for them takes a quarter of an epoch.
+LINES_AHEAD = 16
+CACHED_WEIGHT_BYTES = 1 << 22
 
 # Weight vectors of a sparse row's features lie side by side where there are several. All of them are multiplied at once
 # unless the active problems are fewer than one in so many.
@@ -119,15 +120,17 @@ LONGEST[Csr] = lambda rows: 1e30 if rows.data.itemsize == 4 else 1e280
 
 
 @compiled(forceinline=True)
-def _dot_all(data, indices, k, end, W, stride, line, p, last, out):
-    """Compute the inner products of a row, entries k to `end`, with the vectors from p to `last`.
-
-    If the weights are too many to be in a cache, they are prefetched: `line` of them are in a cache line; else it is 0.
-    """
-    if line:  # the hardware finds more than a few lines by itself
-        for near in range(k, end):
+def _request_weights(indices, indptr, i, W, stride, line, p, last):
+    """Prefetch weights from p to `last` of row i's features, of which a cache line has `line`; not if that is 0."""
+    if line:
+        for k in range(indptr[i], indptr[i + 1]):
             for q in range(p, min(last, p + LINES_AHEAD * line), line):
-                prefetch(W, np.intp(indices[near]) * stride + q)
+                prefetch(W, np.intp(indices[k]) * stride + q)
+
+
+@compiled(forceinline=True)
+def _dot_all(data, indices, k, end, W, stride, p, last, out):
+    """Compute the inner products of a row, entries k to `end`, with the vectors from p to `last`."""
     while p + 16 <= last:
         dot_vectors(data, indices, k, end, W, stride, p, out, 16)
         p += 16
@@ -145,10 +148,10 @@ def _dot_all(data, indices, k, end, W, stride, line, p, last, out):
 
 
 @compiled(forceinline=True)
-def _dot_active(data, indices, k, end, W, stride, line, active, n_active, out):
+def _dot_active(data, indices, k, end, W, stride, active, n_active, out):
     p, last = active[0], active[n_active - 1] + 1
     if SPREAD * n_active > last - p:
-        _dot_all(data, indices, k, end, W, stride, line, p, last, out)
+        _dot_all(data, indices, k, end, W, stride, p, last, out)
     else:
         for a in range(n_active):
             dot_vectors(data, indices, k, end, W, stride, active[a], out, 1)
@@ -187,11 +190,13 @@ def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
         steps[q] = 0.0
 
 
-def _dots(rows, i, W, active, out):
+def _dots(rows, i, soon, W, active, out):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, stride, n_active = pointer(rows.data), pointer(rows.indices), W.shape[0], active.size
+    indptr, weights, problems = pointer(rows.indptr), pointer(W), pointer(active)
     line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
-    _dot_active(data, indices, k, end, pointer(W), stride, line, pointer(active), n_active, pointer(out))
+    _request_weights(indices, indptr, soon, weights, stride, line, problems[0], problems[n_active - 1] + 1)
+    _dot_active(data, indices, k, end, weights, stride, problems, n_active, pointer(out))
     return _square_entries(data, k, end)  # once for all problems; never computed if the rule does not ask for it
 
 
@@ -199,7 +204,7 @@ def _finish_shifts(rows, i, W, lag, active, steps):
     k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
     data, indices, problems = pointer(rows.data), pointer(rows.indices), pointer(active)
     weights, lags, now, later = pointer(W), pointer(lag), pointer(steps[0]), pointer(steps[1])
-    stride, n_active, averages = W.shape[0], active.size, lag.shape[1] > 0
+    stride, n_active, averages = W.shape[0], active.size, (lag.shape[1] > 0) & (steps.shape[0] == 2)
     _add_active(data, indices, k, end, weights, stride, problems, n_active, now)
     if averages:
         _add_active(data, indices, k, end, lags, stride, problems, n_active, later)
@@ -213,11 +218,15 @@ def _score_by_feature(rows, subset, W, b, out):
     data, indices, weights = pointer(rows.data), pointer(rows.indices), pointer(W)
     stride, problems, products = W.shape[0], b.size, np.empty(b.size, b.dtype)
     line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
+    n_rows, indptr = out.shape[0], pointer(rows.indptr)
     found = pointer(products)  # which outlives the loop, since it is read there
-    for t in range(out.shape[0]):
+    for t in range(n_rows):
         i = subset[t] if subset.size else t
+        soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
+        soon = subset[soon] if subset.size else soon
+        _request_weights(indices, indptr, soon, weights, stride, line, 0, problems)
         k, end = np.intp(rows.indptr[i]), np.intp(rows.indptr[i + 1])
-        _dot_all(data, indices, k, end, weights, stride, line, 0, problems, found)
+        _dot_all(data, indices, k, end, weights, stride, 0, problems, found)
         for p in range(problems):
             out[t, p] = products[p] + b[p]
 

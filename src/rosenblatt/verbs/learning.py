@@ -151,7 +151,7 @@ def pass_none(averaging, scale_sum, scale, p):
     """Remember nothing."""
 
 
-def lag_never(averaging, rows, i, factor, lag, p, steps):
+def lag_never(averaging, rows, i, t, factor, lag, p, steps):
     """Make up for nothing."""
 
 
@@ -170,9 +170,9 @@ def pass_trial(averaging, scale_sum, scale, p):
     return by_type(PASS, averaging)(averaging, scale_sum, scale, p)
 
 
-def shift_lag(averaging, rows, i, factor, lag, p, steps):
-    """Add `factor` times row i to what an average must make up for, at once or with the other updates of the row."""
-    return by_type(LAG, averaging)(rows, lag)(averaging, rows, i, factor, lag, p, steps)
+def shift_lag(averaging, rows, i, t, factor, lag, p, steps):
+    """Add `factor` times row i, in trial t, to what an average must make up for, at once or with other updates."""
+    return by_type(LAG, averaging)(rows, lag)(averaging, rows, i, t, factor, lag, p, steps)
 
 
 overload(note_step, jit_options=INLINED)(lambda averaging, i, factor, bias, lag_b, t, p: by_type(NOTE, averaging))
@@ -180,5 +180,5 @@ overload(pass_trial, jit_options=INLINED)(lambda averaging, scale_sum, scale, p:
 
 
 overload(shift_lag, jit_options=INLINED)(
-    lambda averaging, rows, i, factor, lag, p, steps: by_type(LAG, averaging)(rows, lag)
+    lambda averaging, rows, i, t, factor, lag, p, steps: by_type(LAG, averaging)(rows, lag)
 )

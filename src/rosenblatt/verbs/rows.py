@@ -25,6 +25,8 @@ INLINED = {"forceinline": True}
 
 # Rows ahead of the one in use that are prefetched when the order jumps.
 ROWS_AHEAD = 4
+# The same for the weights that it is multiplied with, in any order.
+WEIGHTS_AHEAD = 2
 
 
 class Dense(NamedTuple):
@@ -210,10 +212,10 @@ overload(row_count)(lambda rows: by_type(ROW_COUNT, rows))
 
 
 # Where all products of a row are computed at once, all its updates are made at once, too: they wait in `steps`, a row
-# for the weights and a row for the lag of their average.
+# for the weights and a row for the lag of their average, or one for each trial of it.
 
 
-def _dots_later(rows, i, W, active, out):
+def _dots_later(rows, i, soon, W, active, out):
     pass  # each product is computed when it is asked for
 
 
@@ -234,9 +236,9 @@ def room_for_dots(rows, W, b):
     return _choose_room(rows, W)(rows, W, b)
 
 
-def dots(rows, i, W, active, out):
-    """Compute products of row i with active vectors, if all at once is faster; return its `square` then, else None."""
-    return _choose_dots(rows, W)(rows, i, W, active, out)
+def dots(rows, i, soon, W, active, out):
+    """Compute products of row i, if all at once is faster; prefetch for row `soon`; return its `square`, or None."""
+    return _choose_dots(rows, W)(rows, i, soon, W, active, out)
 
 
 def product(rows, i, W, p, out):
@@ -260,7 +262,7 @@ def finish_shifts(rows, i, W, lag, active, steps):
 
 
 overload(room_for_dots)(lambda rows, W, b: _choose_room(rows, W))
-overload(dots, jit_options=INLINED)(lambda rows, i, W, active, out: _choose_dots(rows, W))
+overload(dots, jit_options=INLINED)(lambda rows, i, soon, W, active, out: _choose_dots(rows, W))
 overload(product, jit_options=INLINED)(lambda rows, i, W, p, out: _choose_product(rows, W))
 overload(room_for_steps)(lambda rows, W: _choose_steps(rows, W))
 overload(shift, jit_options=INLINED)(lambda rows, i, factor, W, p, steps: _choose_shift(rows, W))
@@ -268,10 +270,10 @@ overload(finish_shifts, jit_options=INLINED)(lambda rows, i, W, lag, active, ste
 
 
 @compiled(forceinline=True)
-def best_wrong(rows, i, c, W, b, scale, every, products):
+def best_wrong(rows, i, soon, c, W, b, scale, every, products):
     """Score of class c on row i, and the highest score of another class with that class."""
     own, best, wrong = 0.0, -np.inf, 0
-    dots(rows, i, W, every, products)
+    dots(rows, i, soon, W, every, products)
     for k in range(W.shape[0]):
         score = scale[k] * product(rows, i, W, k, products) + b[k]
         if k == c:

@@ -20,7 +20,7 @@ def prefetch(typing_context, array, k):
             builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
         )
         address = builder.bitcast(builder.gep(args[0], [args[1]]), byte)
-        builder.call(hint, [address, number(0), number(3), number(1)])
+        builder.call(hint, [address, number(0), number(2), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), emit
