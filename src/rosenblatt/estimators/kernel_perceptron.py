@@ -568,6 +568,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         expect(chosen in AGGREGATES, f"aggregate_={chosen!r} is not one of {AGGREGATES}. Fit again")
         learned, classes = self._expansion, self.classes_.size
         check_record("the expansion", learned, Expansion)
+        expect(
+            (self.budget is None) == ("_memory" not in vars(self)),
+            f"budget={self.budget} is not what it was trained with. Set that, or fit again",
+        )
         known, count = count_problems(classes, self.multiclass_), learned.rows.size
         # The code is not asked, whose table of a forged number of classes could be vast.
         reserve = 0 if self.multiclass_ == "joint" or classes == 1 else classes if by_pairs(self.multiclass_) else 1
@@ -575,10 +579,6 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
         learned.check()
         self._check_support(learned.vectors, count)
-        expect(
-            (self.budget is None) == ("_memory" not in vars(self)),
-            f"budget={self.budget} is not what it was trained with. Set that, or fit again",
-        )
         if self.budget is not None:
             self._memory.check(int(self.budget), self.budget_rule, learned)
         self._expose()
