@@ -1,11 +1,8 @@
 """Parameters of the perceptron in the dual: what None stands for."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_classification, make_gaussian_quantiles, make_moons
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -39,16 +36,6 @@ def test_without_a_budget_the_average_predicts_and_a_bias_is_a_constant_in_the_k
     same = KernelPerceptron(kernel="precomputed", fit_intercept=False, aggregate="average", **options).fit(gram, Y)
     assert model.alpha_.tolist() == same.alpha_.tolist()
     np.testing.assert_allclose(model.decision_function(X), same.decision_function(gram), rtol=1e-9)
-
-
-def test_none_means_the_last_f_where_no_update_was_left_to_make():
-    data = noisy()
-    for options, meant in (({}, "last"), ({"max_iter": 3}, "average"), ({"max_updates": np.inf}, "average")):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = KernelPerceptron(**options).fit(*data)
-        assert model.aggregate_ == meant
-        assert model.decision_function(data[0]).tolist() == model.decision_function(data[0], meant).tolist()
 
 
 def test_none_means_the_last_f_and_no_bias_on_a_budget():

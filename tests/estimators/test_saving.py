@@ -744,7 +744,6 @@ def test_expansions_that_do_not_fit_are_refused(forged):
     assert "coefficients has values" in forged(replace("_expansion.coef", np.inf), stream)
     assert "the coefficients has shape" in forged(entry("_expansion.coef", shape=[count, 4]), stream)
     assert "vectors of the expansion has shape" in forged(edit("attributes", "n_features_in_", to=5), stream)
-    assert "aggregate_='mean'" in forged(edit("attributes", "aggregate_", to="mean"), stream)
     assert "gamma_=None" in forged(drop("attributes", "gamma_"), stream)
     assert "gamma_=-1.0" in forged(edit("attributes", "gamma_", to=-1.0), stream)
     assert "vectors of the expansion has dtype" in forged(edit("parameters", "kernel", to="precomputed"), stream)

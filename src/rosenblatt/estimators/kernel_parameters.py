@@ -59,8 +59,8 @@ class ForKernels(InEpochs, ForClasses):
     coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
     aggregate: Literal["last", "average", "vote"] | None = choice(
         default=None,
-        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average; the last f "
-        "on a budget, and where the limit of updates ended the run, so that it is where the run was going.",
+        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average, and the last f "
+        "on a budget.",
         choices=(None, *AGGREGATES),
     )
     budget: int | None = integer(

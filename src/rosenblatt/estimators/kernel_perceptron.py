@@ -95,7 +95,6 @@ class _Fitted(ClassifierMixin, EpochLearner):
     t_: int
     mistakes_: int
     gamma_: float
-    aggregate_: str
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
@@ -127,8 +126,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         The rows.
     gamma_ : float
         The gamma that is used, where there is one.
-    multiclass_, aggregate_ : str
-        How several classes are learned, and what predictions go by, unless it was chosen.
+    multiclass_ : str
+        How several classes are learned.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
     n_iter_ : int
@@ -182,7 +181,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     """
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
-    at_times = ("gamma_", "aggregate_", "_memory")
+    at_times = ("gamma_", "_memory")
     derived = ("_form", "_way", "dual_coef_", "support_", "support_vectors_")
 
     def __sklearn_tags__(self) -> Any:
@@ -443,8 +442,6 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         self._expansion, self.classes_ = expansion, classes
         self._store(record)
-        settled = np.isfinite(job.most_updates) and set(record.stops) <= {Stop.SEPARATED, Stop.TRAINING}
-        self.aggregate_ = "last" if settled or self.budget is not None else "average"
         self._expose()
 
     def _expose(self) -> None:
@@ -495,7 +492,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         check_is_fitted(self)
         self._check_way()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        default = self.aggregate or self.__dict__.get("aggregate_", possible[:2][-1])
+        default = self.aggregate or ("average" if "average" in possible else "last")
         chosen = choose_aggregate(aggregate, method, default, possible)
         objects, _, matrix = self._objects(X, reset=False)
         known = self._known(self.classes_)
@@ -564,8 +561,6 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             gamma = getattr(self, "gamma_", None)
             fits = isinstance(gamma, float) and 0 < gamma < np.inf
             expect(fits, f"gamma_={gamma!r} is not a width, which kernel={self.kernel!r} needs. Fit again")
-        chosen = self.__dict__.get("aggregate_", "last")
-        expect(chosen in AGGREGATES, f"aggregate_={chosen!r} is not one of {AGGREGATES}. Fit again")
         learned, classes = self._expansion, self.classes_.size
         check_record("the expansion", learned, Expansion)
         expect(
