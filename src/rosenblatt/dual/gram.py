@@ -56,7 +56,7 @@ class WholeGram(Unbounded):
         self.block = loops.Block(self.number, label, weight, self.K, scores, self.number, self._spans(label))
         entries = np.abs(self.task.sign) @ np.diff(self.block.spans)[:, :, 0].sum(axis=1)  # that a trial may change
         self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // int(entries.max())))
-        self.column = np.full(self.n_objects, -1)
+        self.column, self.filled = np.full(self.n_objects, -1), 0  # side by side, so that no other memory is touched
         self.updates = empty_updates(0)
 
     def _spans(self, label: Array) -> Array:
@@ -102,10 +102,11 @@ class WholeGram(Unbounded):
         """Compute the similarities of some rows with all."""
 
         def work(share: Array) -> None:
-            self.K[place[share]] = self.job.kernel.columns(self.objects[place[share]], self.objects)
+            self.K[self.filled + share] = self.job.kernel.columns(self.objects[place[share]], self.objects)
 
         self.threads.share(work, pieces(place.size, COLUMNS_PER_SHARE))
-        self.column[place] = place
+        self.column[place] = np.arange(self.filled, self.filled + place.size)
+        self.filled += place.size
 
     def scores(self) -> Array:
         """Return the current scores of all objects."""
