@@ -16,24 +16,35 @@ from strategies import integer_sets
 few = settings(max_examples=30)
 
 
-def binary(active=(0,)):
+NO_SPANS = np.empty((0, 2, 2), np.int64)
+
+
+def taught(sign, active):
+    """What rows teach the active problems, without a margin and without a limit."""
+    label, place = np.nonzero(sign[:, active])
+    first = np.searchsorted(label, np.arange(len(sign) + 1))
+    active = np.array(active, np.int64)[place]
+    return dual.Problems(sign, np.ones(sign.shape), np.ones(len(sign)), active, first, False, 0.0, np.inf)
+
+
+def binary():
     """Two classes, one problem."""
-    return dual.Problems(np.array([[-1], [1]], np.int8), np.ones((2, 1)), np.ones(2), np.array(active), False)
+    return taught(np.array([[-1], [1]], np.int8), [0])
 
 
 def one_vs_rest(classes, active):
-    sign = (2 * np.eye(classes) - 1).astype(np.int8)
-    return dual.Problems(sign, np.ones(sign.shape), np.ones(classes), np.array(active, np.int64), False)
+    return taught((2 * np.eye(classes) - 1).astype(np.int8), list(active))
 
 
 def joint(classes):
     return one_vs_rest(classes, range(classes))._replace(joint=True)
 
 
-def new_progress(problems):
+def new_progress(problems, rows=0):
     parts = 1 if problems.joint else problems.sign.shape[1]
     count = problems.sign.shape[1]
-    return dual.Progress(np.zeros(count, np.int64), *np.zeros((2, parts)), *np.zeros((2, count)))
+    counts = np.zeros((parts, rows), np.int32)
+    return dual.Progress(np.zeros(count, np.int64), *np.zeros((3, parts)), *np.zeros((2, count)), counts)
 
 
 def new_updates(capacity):
@@ -44,7 +55,7 @@ def new_updates(capacity):
 def new_block(label, K, problems, scores=None):
     n = label.size
     scores = np.zeros((problems.sign.shape[1], n)) if scores is None else scores
-    return dual.Block(np.arange(n), label, np.ones(n), K, scores, np.arange(n), False)
+    return dual.Block(np.arange(n), label, np.ones(n), K, scores, np.arange(n), NO_SPANS)
 
 
 def new_vectors(problems, budget):
@@ -117,7 +128,7 @@ def test_a_block_stops_where_similarities_are_missing_and_resumes(data, mode):
     assert sorted(set(whole[2].row[: whole[2].size[0]].tolist())) == asked
     for one, other in zip(whole, parts, strict=True):
         for name, array in one._asdict().items():
-            if name not in ("K", "is_whole"):
+            if name != "K":
                 assert array.tolist() == getattr(other, name).tolist()
 
 
@@ -134,7 +145,7 @@ def test_a_whole_block_in_any_order_is_the_block_of_its_rows_in_that_order(data,
         new_updates(3 * n),
     )
     whole = (
-        new_block(label, K, problems)._replace(order=order, is_whole=True),
+        new_block(label, K, problems)._replace(order=order, spans=np.tile([[[0, n], [0, 0]]], (3, 1, 1))),
         new_progress(problems),
         new_updates(3 * n),
     )
@@ -153,6 +164,27 @@ def test_a_whole_block_in_any_order_is_the_block_of_its_rows_in_that_order(data,
             progress.steps.tolist()
             == np.bincount(whole[2].problem[:size], np.abs(whole[2].step[:size]), minlength=3).tolist()
         )
+
+
+@given(integer_sets(), st.sampled_from([0.0, 3.0, 40.0]), st.sampled_from([1.0, 2.0, np.inf]))
+def test_a_row_is_updated_below_the_margin_and_up_to_the_limit(data, margin, most):
+    X, label = data
+    n, K, signs = len(X), gram(quadratic, X), (2 * label - 1).tolist()
+    problems, updates = binary()._replace(margin=margin, most=most), new_updates(3 * n)
+    progress = new_progress(problems, n if most < np.inf else 0)
+    whole = new_block(label, K, problems)._replace(spans=np.array([[[0, n], [0, 0]]]))
+    alpha, mistakes, loss = [0] * n, 0, 0.0
+    for _ in range(3):
+        for i in range(n):
+            excess = signs[i] * sum(alpha[j] * signs[j] * K[j, i] for j in range(n)) - margin
+            mistakes, loss = mistakes + (excess + margin <= 0), loss + max(0.0, -excess)
+            alpha[i] += excess <= 0 and alpha[i] < most
+        assert dual.run_block(whole, problems, np.arange(n), 0, progress, updates) == n
+    assert np.bincount(updates.row[: updates.size[0]], minlength=n).tolist() == alpha
+    assert (progress.mistakes.tolist(), progress.updates.tolist()) == ([mistakes], [sum(alpha)])
+    assert progress.loss.tolist() == [loss]
+    if most < np.inf:
+        assert progress.counts[0].tolist() == alpha
 
 
 @given(integer_sets(classes=3), st.sets(st.integers(0, 2), min_size=1))
@@ -188,12 +220,17 @@ def test_margins_are_the_smallest_over_the_problems(data, active, seed):
     _, label = data
     scores = np.random.default_rng(seed).integers(-3, 4, (3, label.size)).astype(float)
     out = np.full(label.size, np.nan)
-    dual.margins(label, scores, one_vs_rest(3, sorted(active)), 0, out)
+    problems = one_vs_rest(3, sorted(active))
+    block, progress = new_block(label, np.empty((0, 0)), problems, scores), new_progress(problems, label.size)
+    dual.margins(block, problems, progress, 0, out)
     signed = [[f if c == p else -f for p, f in enumerate(line)] for c, line in zip(label, scores.T, strict=True)]
     assert out.tolist() == [min(line[p] for p in active) for line in signed]
+    progress.counts[:, 0] = 2  # as often as a row may be updated
+    dual.margins(block, problems._replace(margin=0.5, most=2.0), progress, 0, out)
+    assert out.tolist() == [np.inf, *(min(line[p] for p in active) - 0.5 for line in signed[1:])]
     start = label.size // 2
     out[:] = np.nan
-    dual.margins(label, scores, joint(3), start, out)
+    dual.margins(block, joint(3), new_progress(joint(3)), start, out)
     wanted = [line[c] - max(np.delete(line, c)) for c, line in zip(label, scores.T, strict=True)]
     assert np.isnan(out[:start]).all()
     assert out[start:].tolist() == wanted[start:]

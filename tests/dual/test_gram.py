@@ -63,6 +63,17 @@ def test_every_kernel_learns_the_same_from_both(kernel, storage):
     same_runs(whole, KernelPerceptron(**options, **BLOCKWISE).fit(X, y), 1e-9)
 
 
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo-vote", "joint"])
+def test_ten_classes_with_a_margin_and_a_limit_learn_the_same_from_both(multiclass):
+    X, y = load_digits(return_X_y=True)
+    options = {"multiclass": multiclass, "kernel": "quadratic", "margin": 5000.0, "max_updates": 3}
+    whole = KernelPerceptron(**options).fit(X[:300], y[:300])
+    same_runs(whole, KernelPerceptron(**options, **BLOCKWISE).fit(X[:300], y[:300]))
+    assert whole.alpha_.max() <= 3 if multiclass != "joint" else whole.alpha_.max(axis=0).max() <= 3
+    default = KernelPerceptron(multiclass=multiclass).fit(X[:300], y[:300])
+    same_runs(default, KernelPerceptron(multiclass=multiclass, **BLOCKWISE).fit(X[:300], y[:300]), 1e-9)
+
+
 def test_a_warm_start_a_callback_and_a_time_limit_work_with_both():
     X, y = np.round(10 * IRIS[0]), IRIS[1]
     seen = {}
@@ -103,8 +114,8 @@ def test_single_precision_learns_from_similarities_in_single_precision():
 @pytest.mark.parametrize(
     ("rows", "cache_bytes", "kernel", "streams", "wanted"),
     [
-        (2500, 1e9, Polynomial(), False, True),
-        (2501, 1e9, Polynomial(), False, False),
+        (8000, 1e9, Polynomial(), False, True),
+        (8001, 1e9, Polynomial(), False, False),
         (100, 8e4, Polynomial(), False, True),
         (100, 7e4, Polynomial(), False, False),
         (100, 1e9, Polynomial(), True, False),

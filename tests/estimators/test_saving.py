@@ -721,7 +721,7 @@ LOGGED = (*LEARNED, "log", "record", 1)
 
 def test_expansions_that_do_not_fit_are_refused(forged):
     X, y = rows()
-    stream = KernelPerceptron(kernel="rbf").partial_fit(X, y)
+    stream = KernelPerceptron(kernel="rbf", multiclass="ovr").partial_fit(X, y)
     count = stream._expansion.rows.size
     for wild in (count, -1, 2**40):
         assert "slot of the log goes beyond" in forged(replace("_expansion.log.slot", wild), stream)

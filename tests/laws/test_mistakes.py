@@ -250,7 +250,7 @@ CALLS = {
         (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
         (
             lambda at: KernelPerceptron().fit(X, np.arange(30) % 4).set_params(multiclass="ovo").predict(X),
-            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
+            "multiclass='ovo' is not what the model was fitted with, 'ovo-vote'. Set that back, or fit anew.",
         ),
         (
             lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),

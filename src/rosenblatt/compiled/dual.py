@@ -27,7 +27,9 @@ class Block(NamedTuple):
     K: np.ndarray  # (columns, n) similarities of some objects with the rows
     scores: np.ndarray  # (problems, n) kept up to date for the rows that are still to be presented
     order: np.ndarray  # (trials,) places of the rows in the order of their presentation; on a budget they rise
-    is_whole: bool  # whether K has all similarities, and the scores of all rows are kept up to date
+    # (problems, 2, 2) first and last + 1 of the rows whose scores are kept up to date, in two parts; else empty: of the
+    # rows that follow in the block
+    spans: np.ndarray
 
 
 class Problems(NamedTuple):
@@ -36,18 +38,23 @@ class Problems(NamedTuple):
     sign: np.ndarray  # (classes, problems) +1, -1, or 0: no example
     cost: np.ndarray  # (classes, problems) factor of the step
     class_cost: np.ndarray  # (classes,) the same when all problems learn jointly
-    active: np.ndarray  # problems that still learn
+    active: np.ndarray  # problems that still learn, class by class: those that a row of the class is an example of
+    first: np.ndarray  # (classes + 1,) where the problems of each class begin in `active`
     joint: bool  # whether the problems are classes that compete in each trial
+    margin: float  # an update is due as long as y f(x) is not above it
+    most: float  # updates of a row in a problem; infinite for no limit
 
 
 class Progress(NamedTuple):
-    """What the loops count. A joint task has a single entry in `mistakes` and `loss`."""
+    """What the loops count. A joint task has a single entry in `mistakes`, `updates` and `loss`."""
 
     trials: np.ndarray  # (problems,) trials so far
     mistakes: np.ndarray  # (problems,) or (1,)
-    loss: np.ndarray  # (problems,) or (1,) sum of -y f(x) over the mistakes
+    updates: np.ndarray  # (problems,) or (1,) trials with an update
+    loss: np.ndarray  # (problems,) or (1,) sum of margin - y f(x), where that is not negative
     square: np.ndarray  # (problems,) |f|^2 in the space of the kernel
     steps: np.ndarray  # (problems,) sum of the absolute steps
+    counts: np.ndarray  # (problems, rows) or (1, rows) updates of each row; without rows where there is no limit
 
 
 class Updates(NamedTuple):
@@ -84,31 +91,31 @@ def run_block(block, problems, column, start, progress, updates):
     Returns
     -------
     int
-        The first trial whose row is mistaken while its similarities are missing; the number of all trials when all
-        rows were presented.
+        The first trial whose row needs an update while its similarities are missing; the number of all trials when
+        all rows were presented.
     """
     label, sample_weight, scores, order = block.label, block.sample_weight, block.scores, block.order
-    sign, cost, active = problems.sign, problems.cost, problems.active
+    sign, cost, active, first = problems.sign, problems.cost, problems.active, problems.first
     trials, mistakes, loss = progress.trials, progress.mistakes, progress.loss
     for t in range(start, order.size):
         i = order[t]
         c = label[i]
         k = column[i]
         if k < 0:
-            for a in range(active.size):
+            for a in range(first[c], first[c + 1]):
                 p = active[a]
-                if sign[c, p] != 0 and not sign[c, p] * scores[p, i] > 0.0:
+                if not sign[c, p] * scores[p, i] > problems.margin and _is_free(p, block.row[i], problems, progress):
                     return t
-        for a in range(active.size):
+        for a in range(first[c], first[c + 1]):
             p = active[a]
-            if sign[c, p] == 0:
-                continue
             margin = sign[c, p] * scores[p, i]
             step = sample_weight[i] * cost[c, p]
-            if not margin > 0.0 and step != 0.0:
-                _update(i, p, sign[c, p] * step, k, block, progress, updates)
-                mistakes[p] += 1.0
-                loss[p] -= margin
+            if not margin > problems.margin and step != 0.0:
+                mistakes[p] += not margin > 0.0
+                loss[p] += problems.margin - margin
+                if _is_free(p, block.row[i], problems, progress):
+                    _update(i, p, sign[c, p] * step, k, block, progress, updates)
+                    _count(p, block.row[i], progress)
             trials[p] += 1
     return order.size
 
@@ -128,14 +135,16 @@ def run_joint_block(block, problems, column, start, progress, updates):
         wrong = _best_wrong(c, i, scores)
         margin = scores[c, i] - scores[wrong, i]
         step = sample_weight[i] * class_cost[c]
-        if not margin > 0.0 and step != 0.0:
-            k = column[i]
-            if k < 0:
+        if not margin > problems.margin and step != 0.0:
+            k, free = column[i], _is_free(0, block.row[i], problems, progress)
+            if free and k < 0:
                 return t
-            _update(i, c, step, k, block, progress, updates)
-            _update(i, wrong, -step, k, block, progress, updates)
-            mistakes[0] += 1.0
-            loss[0] -= margin
+            mistakes[0] += not margin > 0.0
+            loss[0] += problems.margin - margin
+            if free:
+                _update(i, c, step, k, block, progress, updates)
+                _update(i, wrong, -step, k, block, progress, updates)
+                _count(0, block.row[i], progress)
         for p in range(trials.size):
             trials[p] += 1
     return order.size
@@ -152,13 +161,32 @@ def _best_wrong(c, i, scores):
 
 
 @compiled()
+def _is_free(part, row, problems, progress):
+    """Return whether a row may be updated once more."""
+    return problems.most == np.inf or progress.counts[part, row] < problems.most
+
+
+@compiled()
+def _count(part, row, progress):
+    """Count an update of a row."""
+    progress.updates[part] += 1.0
+    if progress.counts.shape[1] > 0:
+        progress.counts[part, row] += 1
+
+
+@compiled()
 def _update(i, p, step, k, block, progress, updates):
-    """Log an update by row i, and add its effect to the scores: of all rows, or of those that follow in the block."""
-    K, scores = block.K, block.scores
+    """Log an update by row i, and add its effect to the scores: of a problem's rows, or of those that follow."""
+    K, scores, spans = block.K, block.scores, block.spans
     progress.square[p] += step * (2.0 * scores[p, i] + step * K[k, i])
     progress.steps[p] += abs(step)
-    for j in range(0 if block.is_whole else i + 1, scores.shape[1]):
-        scores[p, j] += step * K[k, j]
+    if spans.shape[0] == 0:
+        for j in range(i + 1, scores.shape[1]):
+            scores[p, j] += step * K[k, j]
+    else:
+        for part in range(2):
+            for j in range(spans[p, part, 0], spans[p, part, 1]):
+                scores[p, j] += step * K[k, j]
     at = updates.size[0]
     updates.row[at] = i
     updates.problem[at] = p
@@ -168,20 +196,25 @@ def _update(i, p, step, k, block, progress, updates):
 
 
 @compiled()
-def margins(label, scores, problems, start, out):
-    """Write the smallest margin of each row from `start` on, over the active problems, into out (n,)."""
-    sign, active = problems.sign, problems.active
-    for i in range(start, label.size):
-        c = label[i]
-        if problems.joint:
-            out[i] = scores[c, i] - scores[_best_wrong(c, i, scores), i]
-            continue
+def margins(block, problems, progress, start, out):
+    """Write by how much the row of each trial from `start` on exceeds its margin, over the active problems, into out.
+
+    A row that may not be updated any more exceeds it by any amount. out (trials,).
+    """
+    label, scores, active, first = block.label, block.scores, problems.active, problems.first
+    for t in range(start, block.order.size):
+        i = block.order[t]
+        c, row = label[i], block.row[i]
         least = np.inf
-        for a in range(active.size):
-            p = active[a]
-            if sign[c, p] != 0:
-                least = min(least, sign[c, p] * scores[p, i])
-        out[i] = least
+        if problems.joint:
+            if _is_free(0, row, problems, progress):
+                least = scores[c, i] - scores[_best_wrong(c, i, scores), i]
+        else:
+            for a in range(first[c], first[c + 1]):
+                p = active[a]
+                if _is_free(p, row, problems, progress):
+                    least = min(least, problems.sign[c, p] * scores[p, i])
+        out[t] = least - problems.margin
 
 
 @compiled()
@@ -307,19 +340,19 @@ def _find_mistakes(i, block, problems, progress, step):
             step[c] = weight * problems.class_cost[c]
             step[wrong] = -step[c]
             mistakes[0] += 1.0
+            progress.updates[0] += 1.0
             loss[0] -= margin
             found = True
         for p in range(trials.size):
             trials[p] += 1
         return found
-    for a in range(problems.active.size):
+    for a in range(problems.first[c], problems.first[c + 1]):
         p = problems.active[a]
-        if sign[c, p] == 0:
-            continue
         margin = sign[c, p] * scores[p, i]
         if not margin > 0.0 and weight * cost[c, p] != 0.0:
             step[p] = sign[c, p] * weight * cost[c, p]
             mistakes[p] += 1.0
+            progress.updates[p] += 1.0
             loss[p] -= margin
             found = True
         trials[p] += 1

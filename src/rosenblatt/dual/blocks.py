@@ -19,8 +19,9 @@ from rosenblatt.compiled import dual as loops
 from rosenblatt.dual.expansion import VECTORS_PER_TILE, Expansion, Log
 from rosenblatt.dual.gram import WholeGram, has_room
 from rosenblatt.dual.objects import ColumnCache, GrowingArray
-from rosenblatt.dual.presenter import ROWS_PER_SHARE, DualJob, Unbounded, empty_updates, run_presenter
+from rosenblatt.dual.presenter import NO_SPANS, ROWS_PER_SHARE, DualJob, Unbounded, empty_updates, run_presenter
 from rosenblatt.dual.threads import Threads, pieces
+from rosenblatt.learn.multiclass import by_pairs
 from rosenblatt.learn.plan import Run
 
 Array = npt.NDArray[Any]
@@ -69,6 +70,7 @@ class Blockwise(Unbounded):
         worth = job.plan.epochs > 1 and self.pool.known is None and job.kernel.worth_caching(job.objects)
         self.cache = ColumnCache(self.n_objects, self.dtype, job.cache_bytes) if worth else None
         self.K = np.empty((0, 0), self.dtype)
+        self.by_pairs = by_pairs(job.multiclass) and problems > 3
 
     # --------------------------------------------------------------------------------------------------- presentation
 
@@ -87,7 +89,7 @@ class Blockwise(Unbounded):
             self.behind += [(row[share], self.changed.size) for share in pieces(row.size, ROWS_PER_SHARE)]
         self._check_finite(scores)
         K, order = self._room(row.size), np.arange(row.size)
-        block = loops.Block(row, self.task.label[row], self.sample_weight[row], K, scores, order, False)
+        block = loops.Block(row, self.task.label[row], self.sample_weight[row], K, scores, order, NO_SPANS)
         updates = self._present(block, problems)
         if updates.size[0]:
             self._note_changes(updates.row[: updates.size[0]], self._enter(row, updates))
@@ -119,9 +121,9 @@ class Blockwise(Unbounded):
             filled += chosen.size
 
     def _choose_columns(self, block: loops.Block, problems: loops.Problems, column: Array, at: int) -> Array:
-        """Return the rows whose similarities to compute: the mistaken row `at`, and those that may become mistaken."""
+        """Return the rows whose similarities to compute: of row `at`, which needs an update, and of those that may."""
         margin = np.full(block.label.size, np.inf)
-        loops.margins(block.label, block.scores, problems, at, margin)
+        loops.margins(block, problems, self.progress, at, margin)
         margin[column >= 0] = np.inf
         mistaken = int(np.count_nonzero(margin <= 0.0))
         left = int(np.count_nonzero(margin < np.inf))
@@ -158,7 +160,7 @@ class Blockwise(Unbounded):
             cached = slot < min(self.complete, self.cache.capacity)
             here = np.flatnonzero(cached)
             for place, K in self.cache.read(slot[here], row):
-                scores += steps[here[place]].T @ K
+                self._add(scores, steps[here[place]], K, row)
         missing = np.flatnonzero(~cached)
         for tile in pieces(missing.size, VECTORS_PER_TILE):
             place = missing[tile]
@@ -166,8 +168,18 @@ class Blockwise(Unbounded):
             if self.cache is not None:
                 self.cache.write(slot[place], row, K)
             with np.errstate(invalid="ignore", over="ignore"):
-                scores += steps[place].T @ K
+                self._add(scores, steps[place], K, row)
         return scores
+
+    def _add(self, scores: Array, steps: Array, K: Array, row: Array) -> None:
+        """Add steps to the scores of some rows: of those problems that a row is an example of, if these are few."""
+        if not self.by_pairs:
+            scores += steps.T @ K
+            return
+        label = self.task.label[row]
+        for c in np.unique(label):
+            mine, problems = np.flatnonzero(label == c), np.flatnonzero(self.task.sign[c])
+            scores[np.ix_(problems, mine)] += steps[:, problems].T @ K[:, mine]
 
     def _scores_of(self, row: Array) -> Array:
         """Return the scores of a block, with all changes of this epoch added."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rosenblatt.compiled import dual as loops
 from rosenblatt.data.memory import check_memory
 from rosenblatt.dual.expansion import Expansion, expand
-from rosenblatt.dual.presenter import DualJob, DualPresenter, run_presenter
+from rosenblatt.dual.presenter import NO_SPANS, DualJob, DualPresenter, run_presenter
 from rosenblatt.dual.threads import Threads
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.plan import Run
@@ -180,7 +180,7 @@ class Budgeted(DualPresenter):
         number = row + self.pool.offset
         K = self.pool.columns(number, row)
         block = loops.Block(
-            number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), False
+            number, self.task.label[row], self.sample_weight[row], K, scores, np.arange(row.size), NO_SPANS
         )
         if self.after_trial is None:
             self._run(block, columns, problems)

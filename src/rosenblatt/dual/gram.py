@@ -1,6 +1,8 @@
-"""Training in the dual with a Gram matrix: for rows that are so few that it fits a cache.
+"""Training in the dual with a Gram matrix: for rows that are so few that it fits into memory.
 
-Of the matrix only the columns of mistaken rows are ever computed, each once.
+Of the matrix only the columns of updated rows are ever computed, each once, and only their memory is ever touched. The
+rows are kept class by class. So the scores of a problem of two classes are two stretches, and an update of one of many
+pairs costs what its own rows cost.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from rosenblatt.dual.threads import Threads, pieces
 
 Array = npt.NDArray[Any]
 
-# Up to so many bytes, a matrix is computed once and read in every epoch.
-GRAM_MAX_BYTES = 50e6
+# Up to so many bytes, 8,000 rows, a matrix is computed once and read in every epoch. Blocks take two to six times as
+# long.
+GRAM_MAX_BYTES = 512e6
 COLUMNS_AHEAD = 256  # columns that are computed together, for one matrix product
 COLUMNS_PER_SHARE = 128  # columns that a thread takes at a time
 ENTRIES_PER_BLOCK = 1 << 26  # scores that are changed between two looks at the clock, if every row is mistaken
@@ -42,23 +45,38 @@ class WholeGram(Unbounded):
 
     def __init__(self, job: DualJob, threads: Threads) -> None:
         super().__init__(job, threads)
-        self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // (self.n_objects * self.trials.size)))
-        self.kept_scores = np.zeros((self.trials.size, self.n_objects))
-        if self.pool.offset:
-            self.kept_scores = expand(job.kernel, job.start.vectors, job.objects, job.start.coef)
+        self.number = np.argsort(job.task.label, kind="stable")  # of each place
+        self.place = np.empty_like(self.number)
+        self.place[self.number] = np.arange(self.n_objects)
+        self.objects, label = job.objects[self.number], job.task.label[self.number]
         self.K = np.empty((self.n_objects, self.n_objects), self.dtype)
-        self.number, self.column = np.arange(self.n_objects), np.full(self.n_objects, -1)
+        scores, weight = np.zeros((self.trials.size, self.n_objects)), self.sample_weight[self.number]
+        if self.pool.offset:
+            scores = expand(job.kernel, job.start.vectors, self.objects, job.start.coef)
+        self.block = loops.Block(self.number, label, weight, self.K, scores, self.number, self._spans(label))
+        entries = np.abs(self.task.sign) @ np.diff(self.block.spans)[:, :, 0].sum(axis=1)  # that a trial may change
+        self.rows_per_block = max(1, min(self.n_rows, ENTRIES_PER_BLOCK // int(entries.max())))
+        self.column, self.filled = np.full(self.n_objects, -1), 0  # side by side, so that no other memory is touched
         self.updates = empty_updates(0)
+
+    def _spans(self, label: Array) -> Array:
+        """Return for each problem where its rows are: all, or those of two classes."""
+        sign, spans = self.task.sign, np.zeros((self.trials.size, 2, 2), np.int64)
+        spans[:, 0, 1] = self.n_objects
+        if not self.joint and sign.shape[0] > 2 and (np.count_nonzero(sign, axis=0) == 2).all():
+            pair = np.nonzero(sign.T)[1].reshape(-1, 2)
+            spans[:, :, 0], spans[:, :, 1] = (np.searchsorted(label, pair, side) for side in ("left", "right"))
+        return spans
 
     def _learn(self, row: Array, problems: loops.Problems) -> None:
         """Present the rows one by one, compute similarities when they are missing, and log the updates."""
-        label, weight, scores = self.task.label, self.sample_weight, self.kept_scores
-        block = loops.Block(self.number, label, weight, self.K, scores, row, True)
+        order = self.place[row]
+        block = self.block._replace(order=order)
         self._make_room(row.size, problems)
         at = 0
         while (at := self._run(block, problems, self.column, at, self.updates)) < row.size:
-            self._fill(self._choose(row[at:], problems))
-        self._check_finite(scores)
+            self._fill(self._choose(order[at:], problems))
+        self._check_finite(block.scores)
 
     def _make_room(self, n_trials: int, problems: loops.Problems) -> None:
         """Make room for the updates of an epoch behind those of earlier ones, which are logged if there is none."""
@@ -73,25 +91,26 @@ class WholeGram(Unbounded):
             self._enter(self.number, self.updates)
             self.updates.size[0] = 0
 
-    def _choose(self, row: Array, problems: loops.Problems) -> Array:
-        """Return the next rows, of those still to be presented, that are mistaken now and have no similarities."""
-        margin = np.empty(row.size)
-        loops.margins(self.task.label[row], np.ascontiguousarray(self.kept_scores[:, row]), problems, 0, margin)
-        missing = row[~(margin > 0.0) & (self.column[row] < 0)]
+    def _choose(self, place: Array, problems: loops.Problems) -> Array:
+        """Return the next rows, of those still to be presented, that need an update now and have no similarities."""
+        excess = np.empty(place.size)
+        loops.margins(self.block._replace(order=place), problems, self.progress, 0, excess)
+        missing = place[~(excess > 0.0) & (self.column[place] < 0)]
         return missing[:COLUMNS_AHEAD] if self.each_row_once else np.unique(missing[:COLUMNS_AHEAD])
 
-    def _fill(self, row: Array) -> None:
+    def _fill(self, place: Array) -> None:
         """Compute the similarities of some rows with all."""
 
         def work(share: Array) -> None:
-            self.K[row[share]] = self.job.kernel.columns(self.job.objects[row[share]], self.job.objects)
+            self.K[self.filled + share] = self.job.kernel.columns(self.objects[place[share]], self.objects)
 
-        self.threads.share(work, pieces(row.size, COLUMNS_PER_SHARE))
-        self.column[row] = row
+        self.threads.share(work, pieces(place.size, COLUMNS_PER_SHARE))
+        self.column[place] = np.arange(self.filled, self.filled + place.size)
+        self.filled += place.size
 
     def scores(self) -> Array:
         """Return the current scores of all objects."""
-        return self.kept_scores
+        return self.block.scores[:, self.place]
 
     def coef(self) -> Array:
         """Return the coefficients, summed from the log."""

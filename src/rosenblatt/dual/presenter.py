@@ -6,6 +6,10 @@ most (R / g)^2 mistakes, and errs on a new row with a probability of at most the
 and Schapire 1999, after Vapnik). The mistakes so far bound every margin from above, g <= |f| / (sum of the steps). Once
 even the largest possible margin promises no fewer mistakes than there are rows, epochs are no progress any more, and
 patience (`n_iter_no_change`) ends the run. Its average has been a good hypothesis since the first epoch.
+
+Where no row is updated more than `most_updates` times, a run has a natural end: an epoch without an update, in which
+every row has its margin or has had its updates. This is the counterpart of a soft margin, whose coefficients are at
+most C.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.reasons import KERNEL, UNBOUNDED_KERNEL
+from rosenblatt.learn.reasons import KERNEL, LIMITED_KERNEL, UNBOUNDED_KERNEL
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 from rosenblatt.separability.clock import OutOfTime
@@ -37,6 +41,8 @@ from rosenblatt.verbs.rows import Task
 Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 256  # rows that a thread takes at a time
+NO_SIMILARITIES = np.empty((0, 0))
+NO_SPANS = np.empty((0, 2, 2), np.int64)  # of a block that keeps the scores of the rows that follow up to date
 TRIALS_ALWAYS_ALLOWED = 1000  # of a problem, so that a handful of rows is separated whatever that says of new ones
 
 
@@ -64,6 +70,10 @@ class DualJob:
         How many objects of a stream came earlier.
     streams : bool
         Whether the objects are a chunk of a stream, to be presented once.
+    margin : float
+        An update is due as long as y f(x) is not above it.
+    most_updates : float
+        Of a row in a problem; infinite for no limit.
     names : tuple
         Labels of the classes; empty for none.
     """
@@ -79,6 +89,8 @@ class DualJob:
     n_reserve: int = 0
     n_before: int = 0
     streams: bool = False
+    margin: float = 0.0
+    most_updates: float = np.inf
     names: tuple[Any, ...] = ()
 
 
@@ -118,12 +130,19 @@ class DualPresenter(Presenter):
         if self.parts > 1 and job.names:
             self.names, self.noun = part_names(job.names, job.multiclass)
         self.trials = job.start.trials.copy()
-        self.progress = loops.Progress(self.trials, *np.zeros((4, problems)))
+        counted = self.n_objects if np.isfinite(job.most_updates) else 0
+        counts = np.zeros((1 if self.joint else problems, counted), np.int32)
+        mistakes, updates, loss, square, steps = np.zeros((5, problems))
+        self.progress = loops.Progress(self.trials, mistakes, updates, loss, square, steps, counts)
         self.sample_weight = job.task.sample_weight if job.task.sample_weight.size else np.ones(self.n_objects)
         self.order = Order(job.plan.order, job.task.label, job.subset, job.plan.seed)
         # Drawn with replacement, a row may come twice in an epoch, or never.
         self.each_row_once = job.plan.order != "random"
         self.clock = Clock(None)  # of the run in progress
+        self.lesson: tuple[list[int], loops.Problems | None] = (
+            [],
+            None,
+        )  # active parts and what they are taught, kept between epochs
         self.dtype = self.pool.columns(np.array([self.pool.offset]), np.array([0])).dtype
 
     # --------------------------------------------------------------------------------- what the two kinds of run add
@@ -155,8 +174,8 @@ class DualPresenter(Presenter):
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present every row once to the active parts, or as many as the clock allows."""
         self.clock = clock
-        mistakes, loss = self.progress.mistakes, self.progress.loss
-        mistakes[:], loss[:] = 0.0, 0.0
+        mistakes, updates, loss = self.progress.mistakes, self.progress.updates, self.progress.loss
+        mistakes[:], updates[:], loss[:] = 0.0, 0.0, 0.0
         order = self.order.draw()
         order = np.asarray(order if order.size else np.arange(self.n_objects), dtype=np.int64)
         problems, trials = self._problems(active), 0
@@ -170,23 +189,33 @@ class DualPresenter(Presenter):
         if trials < order.size:
             self._skip(order[trials:])
         if self.parts == 1:
-            mistakes, loss = mistakes.sum(keepdims=True), loss.sum(keepdims=True)
-        counts = mistakes.astype(np.int64).tolist()
-        return Shown(counts, counts, loss.tolist(), trials, trials == order.size and self.each_row_once)
+            mistakes, updates, loss = (part.sum(keepdims=True) for part in (mistakes, updates, loss))
+        counts, changes = mistakes.astype(np.int64).tolist(), updates.astype(np.int64).tolist()
+        return Shown(counts, changes, loss.tolist(), trials, trials == order.size and self.each_row_once)
 
     def _problems(self, active: list[int]) -> loops.Problems:
         """Return what the rows teach the problems of the active parts."""
+        if self.lesson[1] is not None and active == self.lesson[0]:
+            return self.lesson[1]
         chosen = np.array(active, np.int64) if self.parts > 1 else np.arange(self.trials.size)
-        return loops.Problems(self.task.sign, self.task.cost, self.task.class_cost, chosen, self.joint)
+        label, place = np.nonzero(self.task.sign[:, chosen])
+        first = np.searchsorted(label, np.arange(self.task.sign.shape[0] + 1))
+        task, job = self.task, self.job
+        problems = loops.Problems(
+            task.sign, task.cost, task.class_cost, chosen[place], first, self.joint, job.margin, job.most_updates
+        )
+        self.lesson = list(active), problems
+        return problems
 
     def fits(self, part: int, clock: Clock) -> bool:
-        """Return whether every row is on its side; False where the clock leaves no time to find out."""
+        """Return whether every row has its margin; False where the clock leaves no time to find out."""
         if clock.late:
             return False
-        problems, margin = self._problems([part]), np.empty(self.n_rows)
-        scores = np.ascontiguousarray(self.scores()[:, self.subset])
-        loops.margins(self.task.label[self.subset], scores, problems, 0, margin)
-        return bool((margin > 0).all())
+        excess, label = np.empty(self.n_rows), self.task.label
+        scores, number = np.ascontiguousarray(self.scores()), np.arange(self.n_objects)
+        block = loops.Block(number, label, self.sample_weight, NO_SIMILARITIES, scores, self.subset, NO_SPANS)
+        loops.margins(block, self._problems([part])._replace(most=np.inf), self.progress, 0, excess)
+        return bool((excess > 0).all())
 
     def weights(self) -> tuple[Array, Array]:
         """Return a copy of the coefficients, and biases, which are zero."""
@@ -236,10 +265,14 @@ class Unbounded(DualPresenter):
             self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
             self.progress.steps[:] = np.abs(coef).sum(axis=1)
         self.ceiling, self.highest = np.inf, np.zeros(self.parts)
+        # So few updates end by themselves, unless the rows are drawn: then no epoch shows that none is due.
+        self.limited = bool(np.isfinite(job.most_updates))
+        if self.limited:
+            self.words = LIMITED_KERNEL
 
     def _most_updates(self, n_trials: int, problems: loops.Problems) -> int:
         """Return how many updates so many trials can make."""
-        return n_trials * (2 if self.joint else problems.active.size)
+        return n_trials * (2 if self.joint else int(np.diff(problems.first).max()))
 
     def _run(self, block: loops.Block, problems: loops.Problems, column: Array, at: int, to: loops.Updates) -> int:
         """Present the rows of a block until a similarity is missing; return the trial that needs it."""
@@ -264,12 +297,19 @@ class Unbounded(DualPresenter):
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part; where its fall is progress no more, a figure above all that there were."""
         figures = np.array(shown.loss) / self.n_rows
+        if self.limited:
+            return list(figures)
         in_vain = self._promises_nothing()
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
     def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which of the stalled parts should end: those of which no separator would promise anything."""
+        """Return which of the stalled parts should end: those of which no separator would promise anything.
+
+        Where updates are limited, none: what is left of them will be made, or is not due.
+        """
+        if self.limited:
+            return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
         in_vain, ceilings = self._promises_nothing(), self._ceilings()
         ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]
         self.ceiling = min([self.ceiling, *(float(ceilings[part]) for part in ended)])

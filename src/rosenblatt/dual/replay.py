@@ -36,28 +36,30 @@ def replay(job: DualJob, learned: Expansion, run: Run, estimator: Any) -> Record
     coef, states = np.zeros((problems, vectors)), [np.zeros((problems, vectors))]
     seen, at = np.zeros(problems, np.int64), np.zeros(row.size, np.int64)
     score, loss = np.empty((row.size, problems)), np.zeros(row.size)
-    mistakes = np.zeros(row.size, np.int64)
+    mistakes, updates = np.zeros((2, row.size), np.int64)
     later = _log_by_trial(learned)
     joint = job.multiclass == "joint" and problems > 1
     for t, i in enumerate(row):
         score[t] = coef @ K[:, i]
+        excess = _excess(job, joint, score[t], i) - job.margin
+        # A problem that has ended has no more trials; a joint task has one for all of them.
+        taught = np.isfinite(excess) & ((seen < learned.trials)[: excess.size])
+        loss[t] = -np.minimum(excess, 0.0)[taught].sum()
+        mistakes[t] = np.count_nonzero(excess[taught] + job.margin <= 0.0)
         for p in range(problems):
-            sign = job.task.sign[job.task.label[i], p]
-            if sign == 0:
+            if job.task.sign[job.task.label[i], p] == 0:
                 continue
             for slot, step in later.get((p, int(seen[p])), ()):
                 coef[p, slot] += step
-                if not joint or step > 0:
-                    mistakes[t] += 1
-                    loss[t] += max(0.0, -sign * score[t, p] if not joint else _lead(score[t], p))
+                updates[t] += not joint or step > 0
             seen[p] += 1
-        if mistakes[t]:
+        if updates[t]:
             states.append(coef.copy())
         at[t] = len(states) - 1
     b = np.zeros((len(states), problems))
     label = job.task.label[row].astype(np.int64)
     return Recording(
-        row, epoch, label, score, loss, mistakes, mistakes.copy(), at, np.array(states), b, run, estimator, learned.rows
+        row, epoch, label, score, loss, mistakes, updates, at, np.array(states), b, run, estimator, learned.rows
     )
 
 
@@ -111,9 +113,13 @@ class BudgetNotes:
         return Recording(row, epoch, label, score, loss, counts, counts.copy(), at, W, b, run, estimator, vectors)
 
 
-def _lead(score: Array, c: int) -> float:
-    """Return how far the best wrong class is ahead of class c."""
-    return float(np.delete(score, c).max() - score[c])
+def _excess(job: DualJob, joint: bool, score: Array, i: int) -> Array:
+    """Return y f(x) of each problem, infinite where a row is no example; of a joint task, the lead of the class."""
+    c = job.task.label[i]
+    if joint:
+        return np.array([score[c] - np.delete(score, c).max()])
+    sign = job.task.sign[c].astype(float)
+    return np.where((sign != 0) & (job.task.cost[c] != 0.0), sign * score, np.inf)
 
 
 def _rows(orders: Order, job: DualJob, run: Run) -> tuple[Array, Array]:

@@ -43,7 +43,7 @@ from rosenblatt.estimators.base import (
 )
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
-from rosenblatt.estimators.parameters import ForClasses, WithWarmStart
+from rosenblatt.estimators.parameters import WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, make_task
@@ -101,7 +101,7 @@ class _Fitted(ClassifierMixin, EpochLearner):
     _way: dict[str, str]  # the parameters that say what the expansion means, as they were
 
 
-class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
+class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     """The perceptron in the dual: any similarity in place of the inner product.
 
     On a mistake, y_i f(x_i) <= 0, the row's count alpha_i rises by one, where f(x) = sum of alpha_i y_i k(x_i, x): the
@@ -115,17 +115,19 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     Attributes
     ----------
     alpha_ : array of shape (n_problems, n_support)
-        The counts: how often each support row was a mistake, for each problem; times the weights, if any. On a budget
-        that shrinks or projects, the absolute values of `dual_coef_`.
+        The counts: how often each support row was learned from, for each problem; times the weights, if any. On a
+        budget that shrinks or projects, the absolute values of `dual_coef_`.
     dual_coef_ : array of shape (n_problems, n_support)
         alpha_ with the signs of the rows.
     support_ : array of shape (n_support,)
-        Numbers of the rows that were mistaken, in the order of their first mistakes; in a stream, counted from its
+        Numbers of the rows that were learned from, in the order of their first updates; in a stream, counted from its
         start.
     support_vectors_ : array or sparse matrix of shape (n_support, n_features), or array of objects
         The rows.
     gamma_ : float
         The gamma that is used, where there is one.
+    multiclass_ : str
+        How several classes are learned.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
     n_iter_ : int
@@ -141,9 +143,13 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     Notes
     -----
-    A run ends when every row is on its side, or once its mistakes prove that no separator has a margin g with
-    (R / g)^2 < n: separating noise would promise nothing of new rows. ``tol=None`` runs all epochs. With
-    ``fit_intercept=False, aggregate="last"`` f is that of the lectures.
+    Under "rbf" and "laplacian" any distinct rows are separable, and to separate noisy ones is to learn the noise. So
+    with 50 rows or more the defaults learn a soft margin: a row is learned from while y f(x) <= 4, but at most 8
+    times, the bounds of a support vector machine with C = 2; and several classes are told apart pair by pair. The run
+    ends when no update is left to make. Elsewhere it ends when every row is on its side, or once its mistakes prove
+    that no separator has a margin g with (R / g)^2 < n: separating noise would promise nothing of new rows.
+    ``tol=None`` runs all epochs. With ``margin=0, max_updates=inf, fit_intercept=False, aggregate="last"`` f is that
+    of the lectures, with any kernel.
 
     Rows are presented one by one, as everywhere in the family; blocks and matrix products only compute what the rows
     need. An epoch costs n times its own mistakes, whatever the number of support vectors. On integers in float64 all
@@ -186,13 +192,6 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     # ------------------------------------------------------------------------------------------------------- parameters
 
-    def _check_own(self) -> None:
-        if self.budget is not None and self.aggregate not in (None, "last"):
-            raise InvalidInput(
-                f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
-                "aggregate='last', or budget=None."
-            )
-
     def _similarity(self, matrix: Array | None) -> Similarity:
         """Return the similarity, once gamma and the form of a function are known."""
         kernel: Similarity
@@ -220,7 +219,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _meaning(self) -> dict[str, str]:
         """Return the parameters that say what an expansion means."""
-        return {"kernel": "a function" if callable(self.kernel) else self.kernel, "multiclass": self.multiclass}
+        return {"kernel": "a function" if callable(self.kernel) else self.kernel, "multiclass": self.multiclass_}
 
     def _check_way(self) -> None:
         """Raise an error if what was learned would now mean something else."""
@@ -267,7 +266,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
         costs = class_costs(self.class_weight, classes, None if stream else label)
-        return make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=0.0)
+        return make_task(label, sign, self.multiclass_, class_cost=costs, weight=weight, bias=0.0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -305,19 +304,22 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             same_classes(classes, self.classes_)
         else:
             self._settle_kernel(objects)
-        sign = code(classes.size, self.multiclass)
+        sign = code(classes.size, self.multiclass_)
         weight = as_weights(sample_weight, objects.shape[0])
+        margin, most_updates = self._limits(int(np.count_nonzero(weight)) if weight.size else label.size, stream=False)
         job = DualJob(
             kernel=self._similarity(matrix),
             objects=objects,
             task=self._task(label, sign, classes, weight, stream=False),
             # The last f on a full budget wavers: the best of the epochs is kept, unless all epochs are asked for.
             plan=self._plan(**({} if self.budget is None or self.tol is None else {"keep": "best"})),
-            multiclass=self.multiclass,
+            multiclass=self.multiclass_,
             start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
             subset=used_rows(weight),
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
+            margin=margin,
+            most_updates=most_updates,
         )
         return job, classes
 
@@ -371,19 +373,20 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
         if first:
             self._settle_kernel(objects)
         # On a budget a reserve class would take room: a class that appears then starts from zero.
-        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
+        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass_)
         weight = as_weights(sample_weight, objects.shape[0])
         job = DualJob(
             kernel=self._similarity(None),
             objects=objects,
             task=self._task(label, sign, seen, weight, stream=True),
             plan=self._plan(order="cyclic", tol=None, keep="last", seconds=None),
-            multiclass=self.multiclass,
+            multiclass=self.multiclass_,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             subset=used_rows(weight),
-            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
+            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass_),
             n_before=0 if first else self.t_,
             streams=True,
+            margin=self._limits(objects.shape[0], stream=True)[0],
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
         self._learn(job, seen)
@@ -410,14 +413,14 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
-        problems = open_code(self.classes_.size, self.multiclass).shape[1]
+        problems = open_code(self.classes_.size, self.multiclass_).shape[1]
         if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
             self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
         if seen.size > self.classes_.size:
             places = np.searchsorted(seen, self.classes_).tolist()
-            self._grow(growth(places, seen.size, self.multiclass))
+            self._grow(growth(places, seen.size, self.multiclass_))
         if self.budget is not None:
-            known = count_problems(seen.size, self.multiclass)
+            known = count_problems(seen.size, self.multiclass_)
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         return self._expansion
 
@@ -467,7 +470,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
     def _known(self, classes: Array) -> Expansion:
         """Return the expansion of the known classes, without what is only there for classes to come."""
         every = self._expansion
-        problems = count_problems(classes.size, self.multiclass)
+        problems = count_problems(classes.size, self.multiclass_)
         if every.trials.size == problems:
             return every
         if "_memory" in self.__dict__:
@@ -480,7 +483,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
 
     @property
     def alpha_(self) -> Array:
-        """How often each support row was a mistake, for each problem."""
+        """How often each support row was learned from, for each problem."""
         return np.abs(self.dual_coef_)
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -501,7 +504,7 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, self.classes_.size, self.multiclass)
+        return decision(scores.T, self.classes_.size, self.multiclass_)
 
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
@@ -560,17 +563,17 @@ class KernelPerceptron(ForKernels, ForClasses, WithWarmStart, _Fitted):
             expect(fits, f"gamma_={gamma!r} is not a width, which kernel={self.kernel!r} needs. Fit again")
         learned, classes = self._expansion, self.classes_.size
         check_record("the expansion", learned, Expansion)
-        known, count = count_problems(classes, self.multiclass), learned.rows.size
-        # The code is not asked, whose table of a forged number of classes could be vast.
-        reserve = 0 if self.multiclass == "joint" or classes == 1 else classes if by_pairs(self.multiclass) else 1
-        problems = learned.trials.size
-        expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
-        learned.check()
-        self._check_support(learned.vectors, count)
         expect(
             (self.budget is None) == ("_memory" not in vars(self)),
             f"budget={self.budget} is not what it was trained with. Set that, or fit again",
         )
+        known, count = count_problems(classes, self.multiclass_), learned.rows.size
+        # The code is not asked, whose table of a forged number of classes could be vast.
+        reserve = 0 if self.multiclass_ == "joint" or classes == 1 else classes if by_pairs(self.multiclass_) else 1
+        problems = learned.trials.size
+        expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
+        learned.check()
+        self._check_support(learned.vectors, count)
         if self.budget is not None:
             self._memory.check(int(self.budget), self.budget_rule, learned)
         self._expose()

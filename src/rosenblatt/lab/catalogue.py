@@ -434,6 +434,8 @@ _NOT_SHOWN = frozenset(
         "aggregate",
     }
 )
+# The same of single learners: what does not go with a budget, which the page offers.
+_NOT_SHOWN_OF = {"KernelPerceptron": {"margin", "max_updates"}}
 # Least, most, step of the sliders, and whether they are logarithmic.
 _RANGES: dict[str, tuple[float, float, float, bool]] = {
     "eta0": (0.01, 10.0, 0.01, True),
@@ -473,7 +475,8 @@ def learners() -> Mapping[str, Learner]:
         kind = estimator_class(name)
         # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
         modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
-        shown_here = {key: value for key, value in kind.declared.items() if key not in _NOT_SHOWN}
+        hidden = _NOT_SHOWN | _NOT_SHOWN_OF.get(name, set())
+        shown_here = {key: value for key, value in kind.declared.items() if key not in hidden}
         params = [_control(key, value, modes) for key, value in shown_here.items()]
         found[name] = Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
     return found

@@ -43,6 +43,9 @@ UNBOUNDED_KERNEL = KERNEL | {
     Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
     "that a separator would promise nothing of new rows{proof}",
 }
+LIMITED_KERNEL = KERNEL | {
+    Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
+}
 LOSS = _SHARED | {
     Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",

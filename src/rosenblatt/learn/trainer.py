@@ -340,7 +340,9 @@ class Trainer:
         clean = [part for part in self.active if not shown.updates[part]]
         if not shown.complete:
             clean = [part for part in clean if self.presenter.fits(part, self.clock)]
-        self._end(clean, Stop.SEPARATED)
+        # Rows that may not be updated any more are mistakes without an update.
+        self._end([part for part in clean if not shown.mistakes[part]], Stop.SEPARATED)
+        self._end([part for part in clean if shown.mistakes[part]], Stop.TRAINING)
 
     def _end_cycles(self, number: int) -> None:
         for part, length in self.presenter.returned(self.active).items():
