@@ -112,6 +112,7 @@ class LinearMember:
     row_length_: float  # of Adaline
     column_rates_: list[float]
     whitening_: Any
+    covariance_: str  # of AROW
 
     def _method(self) -> Method:
         """Return the way to learn, from the parameters."""
@@ -210,8 +211,6 @@ class ForArow(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, With
         f" up to {FEW_FEATURES} features takes the matrix; streams, and all classes at once, have variances.",
         choices=("auto", "diagonal", "full"),
     )
-
-    covariance_: str
 
     @property
     def modes(self) -> tuple[str, ...]:
