@@ -257,7 +257,8 @@ class InMemory(LinearPresenter):
         if self.ceiling is None or not self.method.finite:
             return super().hopeless(parts, level, epoch, clock)
         ends = {}
-        if epoch % OBSERVED_EPOCHS == 0 or self.job.table.entries > ENTRIES_PER_EPOCH:
+        seldom = self.job.table.entries <= ENTRIES_PER_EPOCH and self.ceiling.stalled.keys() >= set(parts)
+        if not (seldom and epoch % OBSERVED_EPOCHS):
             self.ceiling.observe()
         for part in parts:
             stop = self.ceiling.end(part, level * self.ceiling.radius, epoch, clock.left)

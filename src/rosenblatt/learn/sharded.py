@@ -234,6 +234,7 @@ class _Extent(NamedTuple):
 
     entries: int
     largest: float
+    shape: tuple[int, int]
 
 
 class _Bounds(Ceiling):
@@ -246,7 +247,7 @@ class _Bounds(Ceiling):
 def _bounds(job: ShardedJob, state: Any, parts: int) -> Ceiling:
     lesson, nobody = job.lesson, np.empty(0, np.int32)
     task = make_task(nobody, lesson.sign, lesson.multiclass, weight=np.empty(0), bias=lesson.bias)
-    extent: Any = _Extent(job.census.entries, job.census.largest)
+    extent: Any = _Extent(job.census.entries, job.census.largest, (job.census.n_rows, state.W.shape[1]))
     return _Bounds(extent, task, nobody, state.W, state.b, parts, ())
 
 

@@ -172,15 +172,11 @@ class Ceiling:
         rows = self.subset.size or self.table.shape[0]
         few = later <= FEW_UPDATES * self.stride * rows or later < STEADY_FALL * earlier
         entries = LONG_WAIT_ENTRIES if few else FREE_WAIT_ENTRIES
-        if rows <= 2 * (self.table.shape[1] + 1):
-            entries = LIKELY_WAIT_ENTRIES
+        entries = LIKELY_WAIT_ENTRIES if rows <= 2 * (self.table.shape[1] + 1) else entries
         return entries / (self.table.entries + ENTRIES_PER_EPOCH)
 
     def judge(self, level: float, part: int, epoch: int, seconds: float = math.inf) -> Stop | None:
-        """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`.
-
-        As far as `observe` knows.
-        """
+        """Return whether to give up on a part: nothing separates it, or nothing with a margin above `level`."""
         if not self.joint and epoch >= self.next_search[part] and (self.names or self.lowest[part] > level):
             self.next_search[part] = 3 * epoch
             self._search(part, epoch, seconds)
@@ -190,23 +186,18 @@ class Ceiling:
 
     def observe(self) -> float:
         """Look at where the weights are now; return the lowest bound of all parts."""
-        lengths = np.sqrt(self._squares())
-        np.minimum(self.lowest, lengths / np.maximum(self.steps, TINY), out=self.lowest, where=self.steps > 0)
-        return float(self.lowest.min())
-
-    def _squares(self) -> Array:
-        """Compute for each part the square of how far its weights have moved."""
+        b = self.b if self.origin is None else self.b - self.origin[1]
+        squares = np.square(b, dtype=float) / (self.task.bias or 1.0)
         if self.origin is None:
-            W, b = self.W, self.b
-            squares = np.einsum("pj,pj->p", W, W, dtype=float) + np.square(b, dtype=float) / (self.task.bias or 1.0)
+            squares += np.einsum("pj,pj->p", self.W, self.W, dtype=float)
         else:
-            b = self.b - self.origin[1]
-            squares = b * b / (self.task.bias or 1.0)
             size = max(1, WEIGHTS_PER_BLOCK // self.b.size)
             for start in range(0, self.W.shape[1], size):  # block by block, without a second copy of the weights
                 W = self.W[:, start : start + size] - self.origin[0][:, start : start + size]
                 squares += np.einsum("pj,pj->p", W, W)
-        return np.asarray(squares.sum(keepdims=True) if self.joint else squares)
+        lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
+        np.minimum(self.lowest, lengths / np.maximum(self.steps, TINY), out=self.lowest, where=self.steps > 0)
+        return float(self.lowest.min())
 
     def _search(self, part: int, epoch: int, seconds: float) -> None:
         """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""
