@@ -17,7 +17,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import trace
+from rosenblatt import KernelPerceptron, trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names
 from rosenblatt.lab.frames import frames, record_scene
@@ -836,3 +836,25 @@ def test_lines_can_be_read():
     for path in STATIC.iterdir():
         for number, line in enumerate(path.read_text().splitlines(), 1):
             assert len(line) <= 120, f"{path.name}:{number} has {len(line)} columns"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_soft_margin_in_the_dual_is_told_as_it_is(browser, tmp_path, classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 2)), np.arange(30) % classes
+    run = KernelPerceptron(margin=1.0, max_updates=2, multiclass="ovr")
+    (tmp_path / "run.html").write_text(one_file(run, X, y), encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "run.html").as_uri())
+    page.wait_for_selector(".told")
+    page.mouse.click(700, 400)
+    told = []
+    for _ in range(150):
+        page.keyboard.press("ArrowRight")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        told.append(page.locator(".told").text_content())
+    page.close()
+    assert any("too close" in sentence and "counts" in sentence for sentence in told)
+    assert any(
+        "misclassified" in sentence and "as often as a row may: nothing changes" in sentence for sentence in told
+    )

@@ -95,6 +95,8 @@ function problemIndex(run, problem) {
   return `_${plus.length === 1 && minus.length === 1 ? `${minus[0]},${plus[0]}` : (plus[0] ?? problem + 1)}`;
 }
 
+const EXHAUSTED = "but it has counted as often as a row may: nothing changes";
+
 /** @param {Run} run @param {Frame} frame */
 function ofClasses(run, frame) {
   const name = `\`x_${frame.row + 1}\` of class ${frame.label + 1}`;
@@ -106,6 +108,7 @@ function ofClasses(run, frame) {
     }
   }
   const scores = `the scores are \`${tuple(frame.scores)}\``;
+  if (!frame.update && frame.mistake) return `${name} is misclassified: ${scores}, ${EXHAUSTED}.`;
   if (!frame.update) return `${name} is on its side: ${scores}, nothing changes.`;
   const wrong = frame.mistake ? "is misclassified" : "is too close";
   if (run.slot) changes.push("it counts once more");
@@ -161,7 +164,9 @@ const RULES = {
     return `${margin}, loss ${short(frame.loss)}: ${pull} ${corrected(frame)}.`;
   },
   kernel(run, frame) {
-    if (!frame.mistake) return `${onItsSide(frame)}, nothing changes.`;
+    if (!frame.update && frame.mistake) return `${misclassified(frame)}, ${EXHAUSTED}.`;
+    if (!frame.update) return `${onItsSide(frame)}, nothing changes.`;
+    const where = frame.mistake ? misclassified(frame) : tooClose(frame);
     const name = `\u03b1_${frame.row + 1}`;
     const alpha = short(Math.abs(frame.alpha?.[frame.row] ?? 0));
     const rule = run.about.scene.params?.budget_rule;
@@ -173,7 +178,7 @@ const RULES = {
       : "a row, drawn at random, is dropped";
     const change = shrinks ? `: \`!${name} = ${alpha}\`` : ` once more: \`!${name} \u2190 ${name} + 1 = ${alpha}\``;
     const dropped = frame.dropped ? ` The budget is full: ${victim}.` : "";
-    return `${misclassified(frame)}, so it counts${change}.${dropped}`;
+    return `${where}, so it counts${change}.${dropped}`;
   },
 };
 RULES.pocket = RULES.perceptron;
