@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import rosenblatt
-
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "rosenblatt"
 NOTATION = (ROOT / "docs" / "explanation" / "notation.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
-# Below the estimators, whose parameters and attributes are documented in their docstrings.
+# The packages below the estimators.
 ENGINE = ("compiled", "data", "files", "storage", "exact", "proof", "separability", "learn", "dual")
 # Private metaphors and second names, each replaced by a word of the field.
 GIVEN_UP = {
@@ -44,36 +42,9 @@ def defined_terms():
     return {term.replace("_", " ") for term in (*words, *re.findall(r"`(\w+)", NOTATION))}
 
 
-def public_classes():
-    for package in ENGINE:
-        for path in (SOURCE / package).glob("*.py"):
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    yield path, node
-
-
-def fields(node):
-    return [part.target.id for part in node.body if isinstance(part, ast.AnnAssign)]
-
-
 def documented(tree):
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef
     return [text for node in ast.walk(tree) if isinstance(node, kinds) if (text := ast.get_docstring(node))]
-
-
-def test_every_class_of_the_engine_is_on_the_notation_page():
-    terms = defined_terms()
-    missing = {node.name for _, node in public_classes()} - terms - set(rosenblatt.__all__)
-    assert not missing, f"Add these classes to docs/explanation/notation.md: {sorted(missing)}"
-
-
-def test_every_field_that_two_structures_share_is_on_the_notation_page():
-    terms, owners = defined_terms(), {}
-    for path, node in public_classes():
-        for name in fields(node):
-            owners.setdefault(name, set()).add(f"{path.parent.name}.{path.stem}.{node.name}")
-    missing = {name: own for name, own in owners.items() if len(own) > 1 and name.replace("_", " ") not in terms}
-    assert not missing, f"Add these fields to docs/explanation/notation.md, or rename one of each: {missing}"
 
 
 def test_every_name_on_the_notation_page_is_in_the_source():
