@@ -39,7 +39,6 @@ from rosenblatt import (
     SoftMargin,
     VotedPerceptron,
 )
-from rosenblatt.patience import compiling_all
 
 Array = npt.NDArray[Any]
 
@@ -310,8 +309,7 @@ def compare(pair: Pair, splits: list[Split]) -> tuple[Outcome, Outcome]:
                 continue
             try:
                 if seed == 0:  # which loads and compiles, and must not be interrupted there
-                    with compiling_all():
-                        _make(learner, 0).fit(*_few(given, 200)[:2]).predict(given.X_test[:10])
+                    _make(learner, 0).fit(*_few(given, 200)[:2]).predict(given.X_test[:10])
                 with _limited(LIMIT):
                     model, seconds = _fit(learner, seed, given)
                 found[k].append((100 * float(np.mean(model.predict(given.X_test) == given.y_test)), seconds))

@@ -106,15 +106,15 @@ def dot_twice(rows, W):
 
 
 @needs_the_compiler
-def test_an_edit_of_a_verb_makes_the_loops_that_use_it_compile_anew(monkeypatch, tmp_path):
+def test_an_edit_in_any_file_of_the_engine_makes_loops_compile_again(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(compiler, "VERBS_DIRECTORY", tmp_path)
+    monkeypatch.setattr(compiler, "ENGINE", (tmp_path,))
     source = tmp_path / "rows.py"
     hits = []
     for text in ("first", "first", "another", "another"):
         source.write_text(text)
         os.utime(source, (0, 0))
-        compiler.stamp_of.cache_clear()
+        compiler.engine_stamp.cache_clear()
         loop = compiled()(dot_twice)
         assert loop(Dense(np.ones((1, 3))), np.ones((1, 3))) == 6.0
         hits.append(bool(loop.stats.cache_hits))
@@ -168,44 +168,9 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
     compiler.warn_once.cache_clear()
     with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
-        kept = compiler.cache_of(double)
-    assert kept.cache_path is None
-    assert not isinstance(kept, Cache)
-
-
-# --------------------------------------------------------------------------------------------- code for loops only
-
-INNER = """
-import sys, numpy as np
-from rosenblatt.jit import compiled
-
-@compiled()
-def total(values):
-    found = 0.0
-    for k in range(values.size):
-        found += values[k]
-    return found
-
-@compiled()
-def twice(values):
-    return 2.0 * total(values)
-
-calls = {"total": total, "twice": twice}
-found = [calls[name](np.arange(4.0)) for name in sys.argv[1:]]
-print(found, sum(bool(loop.stats.cache_misses) for loop in calls.values()))
-"""
-
-
-@needs_the_compiler
-def test_a_function_can_be_called_by_loops_and_by_python_in_any_order_and_from_the_cache(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(INNER)
-    env = os.environ | {"PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    orders = [("twice", "[12.0] 1"), ("total", "[6.0] 1"), ("total twice", "[6.0, 12.0] 0"), ("twice", "[12.0] 0")]
-    for names, wanted in orders:
-        command = [sys.executable, str(script), *names.split()]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert done.stdout == wanted + "\n", (names, done.stdout, done.stderr)
+        loop = compiler.dispatcher_of(double, {})
+    assert loop(np.ones(3)) == 6.0
+    assert not isinstance(loop._cache, Cache)
 
 
 # ------------------------------------------------------------------------------------------------ several processes
@@ -233,29 +198,3 @@ def test_code_is_listed_when_it_is_there(monkeypatch, tmp_path):
     monkeypatch.setattr(files, "_save_data", lambda name, data: seen.append(os.path.exists(files._index_path)))
     files.save("a type", "its code")
     assert seen == [False]
-
-
-@needs_the_compiler
-def test_what_another_process_compiles_is_waited_for_until_there_is_nothing_to_wait_for(monkeypatch, tmp_path):
-    compile_into(tmp_path, monkeypatch, double, np.ones(3))
-    (stored,) = tmp_path.rglob("*.nbi")
-    index = stored.read_bytes()
-    looks = []
-
-    def wait(function):
-        looks.append(function)
-        if len(looks) == 3:
-            stored.write_bytes(index)
-        return True
-
-    stored.unlink()
-    monkeypatch.setattr("rosenblatt.jit.kept.wait", wait)
-    loop, found = compile_into(tmp_path, monkeypatch, double, np.ones(3))
-    assert found == 6.0
-    assert looks == [double] * 3
-    assert not loop.stats.cache_misses
-    stored.unlink()
-    monkeypatch.setattr("rosenblatt.jit.kept.wait", lambda function: False)
-    loop, found = compile_into(tmp_path, monkeypatch, double, np.ones(3))
-    assert found == 6.0
-    assert loop.stats.cache_misses

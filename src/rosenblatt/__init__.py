@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.saving import save as save
     from rosenblatt.estimators.soft_margin import SoftMargin as SoftMargin
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
-    from rosenblatt.estimators.warm import warmup as warmup
     from rosenblatt.estimators.winnow import Winnow as Winnow
     from rosenblatt.learn.loading import load_linear as load_linear
     from rosenblatt.learn.model import LinearModel as LinearModel
@@ -83,7 +82,6 @@ _HOME = {
     "train": "learn.train",
     "trial_table": "learn.tables",
     "verify": "proof.verify",
-    "warmup": "estimators.warm",
 }
 
 __all__ = sorted(_HOME)

@@ -6,7 +6,6 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.lags import FEW_STEPS, add_waiting, average_all, sum_squares
 from rosenblatt.data.table import as_table
-from rosenblatt.patience import interpreted
 
 NONE = np.empty(0, np.int32)
 
@@ -33,8 +32,7 @@ def one_by_one(rows, order, steps, lag, first, last):
 @pytest.mark.parametrize(("dtype", "index"), [(np.float64, np.int32), (np.float32, np.int64)])
 @pytest.mark.parametrize("order", ["stored", "mixed", "with repeats"])
 @pytest.mark.parametrize("problems", [(0, 7), (2, 5)])
-@pytest.mark.parametrize("run", [add_waiting, interpreted(add_waiting)], ids=["compiled", "interpreted"])
-def test_steps_that_waited_are_added_as_if_one_by_one(share, dtype, index, order, problems, run):
+def test_steps_that_waited_are_added_as_if_one_by_one(share, dtype, index, order, problems):
     random = np.random.default_rng(0)
     rows = sparse_rows(random, dtype, index)
     orders = {"stored": NONE, "mixed": random.permutation(40)[:31], "with repeats": random.integers(0, 40, 55)}
@@ -45,7 +43,7 @@ def test_steps_that_waited_are_added_as_if_one_by_one(share, dtype, index, order
     wanted, entries = found.copy(), rows.data.size * 2
     one_by_one(rows, trials, steps, wanted, *problems)
     rooms = np.empty(16, index), np.empty(entries, np.int32), np.empty(entries, dtype)
-    run(rows, order, steps, found, *problems, *rooms)
+    add_waiting(rows, order, steps, found, *problems, *rooms)
     assert found.tobytes() == wanted.tobytes()
 
 

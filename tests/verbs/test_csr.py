@@ -7,7 +7,6 @@ from hypothesis import given
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import as_table
 from rosenblatt.methods.method import as_hyperplanes
-from rosenblatt.patience import interpreted
 from rosenblatt.verbs.csr import CACHED_WEIGHT_BYTES
 from rosenblatt.verbs.rows import Dense, add, dot, entries, entry, row_count, square
 from strategies import integer_sets
@@ -35,16 +34,6 @@ def test_weights_side_by_side_give_the_same_bits():
     rows, out = as_table(sp.csr_array(X)).rows, np.empty((2, 50, 11))
     for place, order in enumerate("CF"):
         score(rows, np.empty(0, np.int32), as_hyperplanes(np.asarray(W, order=order), np.zeros(11)), out[place])
-    assert out[0].tobytes() == out[1].tobytes()
-
-
-def test_weights_side_by_side_are_used_alike_by_interpreted_code():
-    random = np.random.default_rng(1)
-    X, W = random.normal(size=(9, 30)), np.asfortranarray(random.normal(size=(21, 30)))
-    X[random.random(X.shape) < 0.5] = 0.0
-    rows, out = as_table(sp.csr_array(X)).rows, np.empty((2, 9, 21))
-    for place, loop in enumerate((score, interpreted(score))):
-        loop(rows, np.empty(0, np.int32), as_hyperplanes(W, np.zeros(21)), out[place])
     assert out[0].tobytes() == out[1].tobytes()
 
 

@@ -24,7 +24,6 @@ COMMANDS = {
     "trace": ("trace", "Show every trial of the perceptron on a small data file."),
     "convert": ("convert", "Write data files in another format."),
     "lab": ("lab", "Explore learning in a browser: draw points, step through every trial."),
-    "warmup": ("warm", "Compile the loops beforehand, so that no first use waits."),
     "demo": ("demonstration", "Watch a perceptron learn: a short report and a picture."),
     "completion": ("manual", "Print the completion script for a shell."),
     "manual": ("manual", "Write a manual page for each command."),

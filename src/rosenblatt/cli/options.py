@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.start import start_loops
-
 if TYPE_CHECKING:
     from rosenblatt.files.opening import FileSource
     from rosenblatt.learn.model import LinearModel
@@ -269,7 +267,6 @@ _INPUT_NAMES = (
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of reading out of all options, and return them as `open_source` wants them."""
-    start_loops()
     from rosenblatt.files.options import FeatureOptions
 
     features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES})
@@ -283,7 +280,6 @@ def take_input(options: dict[str, Any]) -> dict[str, Any]:
 
 def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     """Open files as those were read that a model was trained on."""
-    start_loops()
     from rosenblatt.errors import InvalidInput
     from rosenblatt.files.opening import open_source
     from rosenblatt.files.options import Reading

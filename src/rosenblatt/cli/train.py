@@ -210,14 +210,13 @@ class _Training:
 
     def run(self) -> int:
         """Train, write the model, and return the exit code."""
-        from rosenblatt.cli.ahead import compiling_ahead
         from rosenblatt.learn.chunked import learn_chunks
 
         resume = self.checkpoint.resume() if self.resume else None
         if self.resume:
             note("Resuming." if resume else "There is no checkpoint yet: training begins.", self.quiet)
         try:
-            with self.interruption.watched(), compiling_ahead(self.job):
+            with self.interruption.watched():
                 outcome = learn_chunks(self.job, resume)
         finally:
             self.watch.clear()

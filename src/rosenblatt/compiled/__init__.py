@@ -1,1 +1,1 @@
-"""Compiled loops: arrays in, counts out. These files never import one another."""
+"""Compiled loops: arrays in, counts out."""

@@ -51,7 +51,7 @@ def run_epoch(learner, rows, task, order, active, weights, into, counts, product
     Scores are read from `weights` and corrections written `into`: a zeroed sum for the batch perceptron, None for the
     weights themselves. To pass the same arrays twice takes a small table a tenth of its time. There is room to work
     in: `products` for a number for each problem, and two rows of `steps`, all zero, likewise. With a row more than
-    trials, what they add to the lag is left there. A loop that allocates none is one that commands run without Numba.
+    trials, what they add to the lag is left there.
     """
     if into is None:
         into = weights

@@ -6,8 +6,7 @@ primes below 2**27 each product stays below 2**53 and is exact, and unlike the i
 
 import numpy as np
 
-from rosenblatt.jit import compiled
-from rosenblatt.patience import patient
+from rosenblatt.jit import compiled, small_first
 
 # Sums may be reordered: every partial sum is an integer below 2**53, so all orders give the same number.
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -47,7 +46,7 @@ def _subtract(row, factor, other, p, inverse_p):
         row[j] = t - np.rint(t * inverse_p) * p
 
 
-@patient(lambda M, p: 4 * M.size * min(M.shape))
+@small_first(lambda M, p: 4 * M.size * min(M.shape))
 @compiled()
 def find_pivots(M, p):
     """Eliminate column by column, and return the rows and columns of the pivots. M is overwritten.
@@ -84,7 +83,7 @@ def find_pivots(M, p):
     return rows[:rank], columns[:rank]
 
 
-@patient(lambda M, p: 4 * len(M) ** 3)
+@small_first(lambda M, p: 4 * len(M) ** 3)
 @compiled()
 def invert(M, p):
     """Replace M by its inverse modulo p (Gauss and Jordan, in place); False if M is singular modulo p."""
@@ -125,7 +124,9 @@ def _dot(M, i, x):
     return total
 
 
-@patient(lambda limbs, inverse, residual, p, digits: 2 * len(digits) * (limbs.size + inverse.size + 8 * residual.size))
+@small_first(
+    lambda limbs, inverse, residual, p, digits: 2 * len(digits) * (limbs.size + inverse.size + 8 * residual.size)
+)
 @compiled()
 def lift_digits(limbs, inverse, residual, p, digits):
     """Continue the p-adic expansion of the solution of A x = b by as many digits as `digits` has rows.
@@ -182,7 +183,7 @@ def lift_digits(limbs, inverse, residual, p, digits):
                 remainder[i] = _residue(remainder[i] * base + q, p, inverse_p)
 
 
-@patient(lambda limbs, p, out: 6 * limbs.size)
+@small_first(lambda limbs, p, out: 6 * limbs.size)
 @compiled()
 def reduce_limbs(limbs, p, out):
     """Write to `out` the residues of integers with the limbs limbs[k] in place k, modulo a prime below 2**LIMB_BITS."""
@@ -196,7 +197,7 @@ def reduce_limbs(limbs, p, out):
             out[i, j] = total
 
 
-@patient(lambda A, B, p: 4 * A.size)
+@small_first(lambda A, B, p: 4 * A.size)
 @compiled()
 def congruent(A, B, p):
     """Whether two matrices of integers below 2**52 are equal modulo p."""
@@ -208,7 +209,7 @@ def congruent(A, B, p):
     return True
 
 
-@patient(lambda digits, factor, p: digits.size * (2 * factor.size + 8))
+@small_first(lambda digits, factor, p: digits.size * (2 * factor.size + 8))
 @compiled()
 def multiply(digits, factor, p):
     """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero."""
@@ -234,7 +235,7 @@ def multiply(digits, factor, p):
     return product
 
 
-@patient(lambda rows, v, total: 2 * rows.size * len(v))
+@small_first(lambda rows, v, total: 2 * rows.size * len(v))
 @compiled()
 def add_products(rows, v, total):
     """Add rows . v to total, by places.
@@ -254,7 +255,7 @@ def add_products(rows, v, total):
             total[i % m, t + i // m] += np.int64(_dot(rows, i, v[t]))
 
 
-@patient(lambda total: 2 * total.size)
+@small_first(lambda total: 2 * total.size)
 @compiled()
 def all_zero(total):
     """Whether all numbers that `add_products` made are 0. Carries are done in place."""
@@ -268,7 +269,7 @@ def all_zero(total):
     return True
 
 
-@patient(lambda x, y: 100)
+@small_first(lambda x, y: 100)
 @compiled()
 def decided_quotients(x, y):
     """Take the steps of Euclid's algorithm that are the same for all numbers that begin with x and y (Lehmer, 1938).

@@ -4,8 +4,8 @@ If that point is the origin, no hyperplane separates (Gordan); otherwise it is t
 margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
 
 A search over few rows takes less time than to compile it. Its sums are made in order (`Ordered`), so that it gives the
-same bits interpreted and compiled; it is interpreted, with NumPy in place of the innermost loops, unless the code is
-there already. Sums over many rows are made in any order (`Fast`): the number of rows and columns alone decides. Code
+same bits interpreted and compiled; it is interpreted at first. Sums over many rows are made in any order (`Fast`): the
+number of rows and columns alone decides. Code
 is written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
 
 Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, overload
-from rosenblatt.patience import patient
+from rosenblatt.jit import compiled, overload, small_first
 from rosenblatt.verbs.rows import INLINED, by_type
 
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -34,10 +33,9 @@ MARGIN_ROUNDING = 4e-16
 IMPROVEMENT_SHARE = 1e-10
 # Entries of the rows up to which sums are made in order.
 ORDERED_ENTRIES = 2000
-# Searches of a few rows that take as long as to load the code, and as to compile it; and entries whose search takes as
-# much longer as one of those.
-SEARCHES_TO_LOAD, SEARCHES_TO_COMPILE = 100, 25_000
-ENTRIES_PER_SEARCH = 150
+# Operations of an interpreted search for each entry of its rows, and those that take as long as to compile the search,
+# which is long: seconds.
+OPERATIONS_PER_ENTRY, OPERATIONS_TO_COMPILE = 30, 2_000_000
 
 
 class Frame(NamedTuple):
@@ -199,15 +197,6 @@ def _times(sums, A, k, v, out):
         out[i] = dot(sums, A, i, v)
 
 
-def _plain_times(sums, A, k, v, out):
-    out[:k] = _plain_products(A[:k, : v.size], v)
-
-
-def _plain_products(A, v):
-    # What accumulates adds up in order; a sum from zero on is never -0.0.
-    return np.add.accumulate(A * v, axis=1)[:, -1] + 0.0
-
-
 @compiled()
 def _subtract(A, k, shares, v):
     """Subtract the first k rows of A, each times its share, from v."""
@@ -217,17 +206,9 @@ def _subtract(A, k, shares, v):
             v[j] -= share * A[i, j]
 
 
-def _plain_subtract(A, k, shares, v):
-    v[:] = np.subtract.accumulate(np.concatenate([v[None], shares[:k, None] * A[:k]]), axis=0)[-1]
-
-
 @compiled()
 def _norm(sums, v):
     return np.sqrt(dot(sums, v.reshape(1, v.size), 0, v))
-
-
-def _plain_norm(sums, v):
-    return np.sqrt(np.add.accumulate(v * v)[-1])
 
 
 @compiled()
@@ -341,16 +322,6 @@ def _price(sums, A, r, candidates, count):
     return best, entering
 
 
-def _plain_price(sums, A, r, candidates, count):
-    listed = candidates.listed[:count]
-    listed = listed[~(candidates.within[listed] | candidates.barred[listed])]
-    if not listed.size:
-        return -np.inf, -1
-    gain = _plain_products(A[listed], r[: A.shape[1]])
-    best = gain.argmax()
-    return gain[best], listed[best]
-
-
 @compiled()
 def _cut(gain, size, most, scratch):
     """Return the `most`-th largest of the first `size` gains, by Hoare's selection."""
@@ -395,16 +366,6 @@ def _list(sums, A, size, r, candidates, most):
             listed[count] = i
             count += 1
     return count, highest
-
-
-def _plain_list(sums, A, size, r, candidates, most):
-    gain = _plain_products(A[:size], r[: A.shape[1]])
-    highest = gain.max()
-    gain[candidates.within | candidates.barred] = -np.inf
-    cut = np.partition(gain, size - most)[size - most] if most < size else -np.inf
-    listed = np.flatnonzero((gain >= cut) & (gain > -np.inf))
-    candidates.listed[: listed.size] = listed
-    return listed.size, highest
 
 
 @compiled()
@@ -489,11 +450,7 @@ def _search(sums, A, size, active, k, zero, iterations, any_separator):
     return k, LIMIT, iterations
 
 
-@patient(
-    lambda A, size, *others: 1.0 + size * A.shape[1] / ENTRIES_PER_SEARCH,
-    most=SEARCHES_TO_COMPILE,
-    before_disk=SEARCHES_TO_LOAD,
-)
+@small_first(lambda A, size, *others: OPERATIONS_PER_ENTRY * size * A.shape[1], limit=OPERATIONS_TO_COMPILE)
 @compiled()
 def search_few(A, size, active, k, zero, iterations, any_separator):
     """Do the same with sums in order."""

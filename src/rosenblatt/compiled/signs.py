@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled
-from rosenblatt.patience import patient
+from rosenblatt.jit import compiled, small_first
 
 # Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
 # bit, `sum_dense` and `sum_csr`, are compiled without.
@@ -131,7 +130,7 @@ def joint_margins_csr(rows, label, W, s, a):
 # --------------------------------------------------------------------------------------------------------- signs
 
 
-@patient(lambda s, a, relative, absolute, out: 4 * s.size)
+@small_first(lambda s, a, relative, absolute, out: 4 * s.size)
 @compiled()
 def filter_signs(s, a, relative, absolute, out):
     """Write the sign of each margin that is farther from 0 than its error bound, else OPEN; return the open count."""
@@ -144,12 +143,6 @@ def filter_signs(s, a, relative, absolute, out):
         else:
             out[k] = 1 if s[k] > 0 else -1
     return count
-
-
-def _plain_filter_signs(s, a, relative, absolute, out):
-    unknown = ~(np.abs(s) < np.inf) | ~(np.abs(s) > relative * a + absolute)
-    out[:] = np.where(unknown, OPEN, np.where(s > 0, 1, -1))
-    return np.count_nonzero(unknown)
 
 
 @compiled(forceinline=True)
@@ -188,7 +181,7 @@ def _plain(x):
     return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
 
 
-@patient(lambda rows, index, W, decimal, value, lost: 30 * index.row.size * W.shape[1])
+@small_first(lambda rows, index, W, decimal, value, lost: 30 * index.row.size * W.shape[1])
 @compiled()
 def sum_dense(rows, index, W, decimal, value, lost):
     """Write margins of signed rows in doubled precision, and a bound of what was lost of each: 0 means exact.
@@ -212,7 +205,7 @@ def sum_dense(rows, index, W, decimal, value, lost):
         value[t], lost[t] = total + rest, loss
 
 
-@patient(lambda rows, index, W, decimal, value, lost: 30 * (index.row.size + rows.data.size))
+@small_first(lambda rows, index, W, decimal, value, lost: 30 * (index.row.size + rows.data.size))
 @compiled()
 def sum_csr(rows, index, W, decimal, value, lost):
     """`sum_dense` for rows stored by their nonzeros."""
@@ -262,7 +255,7 @@ def _is_integral(x, scaled, decimal):
     return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
 
 
-@patient(lambda rows, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
+@small_first(lambda rows, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
 @compiled()
 def sign_dense(rows, index, weights, decimal, out):
     """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
@@ -286,7 +279,7 @@ def sign_dense(rows, index, weights, decimal, out):
         out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
 
 
-@patient(lambda rows, longest, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
+@small_first(lambda rows, longest, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
 @compiled()
 def sign_csr(rows, longest, index, weights, decimal, out):
     """`sign_dense` for rows stored by at most `longest` nonzeros each."""
@@ -313,7 +306,7 @@ def sign_csr(rows, longest, index, weights, decimal, out):
 # ------------------------------------------------------------------------------------------------------ gathering
 
 
-@patient(lambda rows, index, columns, out: 5 * out.size)
+@small_first(lambda rows, index, columns, out: 5 * out.size)
 @compiled()
 def gather_dense(rows, index, columns, out):
     """Copy signed rows, restricted to `columns` of their width, into the zeroed matrix out."""
@@ -327,15 +320,6 @@ def gather_dense(rows, index, columns, out):
                 out[t, m] = np.float64(X[i, j]) if j < d else 1.0
             elif c == rival:
                 out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
-
-
-def _plain_gather_dense(rows, index, columns, out):
-    d = rows.X.shape[1]
-    c, j = columns // (d + 1) + 1, columns % (d + 1)
-    padded = np.ones((index.row.size, d + 1))
-    padded[:, :d] = rows.X[index.row]
-    sign = (index.own[:, None] == c).astype(float) - (index.rival[:, None] == c)
-    out += sign * padded[:, j]
 
 
 @compiled(forceinline=True)
@@ -355,7 +339,7 @@ def _write(columns, column, value, out, t):
         out[t, low] = value
 
 
-@patient(lambda rows, index, d, columns, out: 5 * out.size)
+@small_first(lambda rows, index, d, columns, out: 5 * out.size)
 @compiled()
 def gather_csr(rows, index, d, columns, out):
     """`gather_dense` for rows of d features stored by their nonzeros; columns empty: the entire width."""

@@ -18,14 +18,7 @@ from rosenblatt.verbs.rows import (
     WEIGHTS_AHEAD,
     Csr,
 )
-from rosenblatt.verbs.vectors import (  # what is plain stands in for the rest: see `rosenblatt.patience`
-    _plain_add_to_vectors,  # noqa: F401
-    _plain_dot_vectors,  # noqa: F401
-    _plain_prefetch,  # noqa: F401
-    add_to_vectors,
-    dot_vectors,
-    prefetch,
-)
+from rosenblatt.verbs.vectors import add_to_vectors, dot_vectors, prefetch
 
 CACHE_LINE_BYTES = 64
 # Lines of weights that are prefetched for each entry of a sparse row, while earlier rows are multiplied. Weights of

@@ -1,26 +1,17 @@
-"""Compiled functions as plain Python, and which of the two is called."""
+"""Functions that are interpreted while their work is small: the same bits either way."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numba.core.config import DISABLE_JIT
-from numba.extending import is_jitted
 
-from rosenblatt import patience
-from rosenblatt.compiled import cycle, gathering, modular, nearest, pocket, scores, shuffles, signs
+from rosenblatt import jit
+from rosenblatt.compiled import cycle, gathering, modular, nearest, signs
 from rosenblatt.compiled.signs import OPEN, LimbWeights, SignedIndex
-from rosenblatt.jit import compiled
-from rosenblatt.patience import PATIENCE_OPERATIONS, Patient, compiling_all, interpreted, patient
-from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
+from rosenblatt.jit import SmallFirst, compiled, small_first
+from rosenblatt.verbs.rows import Csr, Dense
 
-needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")
-
-
-# ------------------------------------------------------------------------------------------------ plain Python
+pytestmark = pytest.mark.skipif(jit.DISABLE_JIT, reason="the JIT is off")
 
 
 def rows_of(random):
@@ -107,54 +98,17 @@ def copied(value):
 
 
 @pytest.mark.parametrize(("loop", "arguments"), exact_calls(), ids=lambda value: getattr(value, "__name__", ""))
-def test_patient_functions_give_the_same_bits_interpreted_and_compiled(loop, arguments):
-    assert isinstance(loop, Patient)
+def test_interpreted_and_compiled_code_give_the_same_bits(loop, arguments):
     plain, machine = copied(arguments), copied(arguments)
-    with np.errstate(all="ignore"):
-        found = interpreted(loop.loop)(*plain)
+    found = SmallFirst(loop.loop, loop.work, limit=np.inf)(*plain)
     assert bits(found) == bits(loop.loop(*machine))
     assert bits(plain) == bits(machine)
 
 
-def test_every_patient_function_is_in_that_test():
-    modules = (cycle, gathering, modular, nearest, shuffles, signs)
-    patients = {name for module in modules for name, value in vars(module).items() if isinstance(value, Patient)}
-    assert patients == {loop.__name__ for loop, _ in exact_calls()}
-
-
-def test_a_notebook_that_adds_functions_to_the_builtins_takes_none_away(tmp_path):
-    """IPython adds `display` and `get_ipython` to them."""
-    program = (
-        "import builtins\n"
-        "builtins.display = lambda *what: None\n"
-        "from rosenblatt import certify\n"
-        "print(certify([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]).verdict)\n"
-    )
-    nothing_compiled = {"PYTHONPATH": str(Path(patience.__file__).parents[1]), "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=os.environ | nothing_compiled, capture_output=True, text=True
-    )
-    assert done.stdout == "overlapping\n", done.stderr[-500:]
-
-
-def test_an_interpreted_function_calls_interpreted_functions_only():
-    random = np.random.default_rng(0)
-    dense, csr = rows_of(random)
-    plain = interpreted(pocket.run_pocket_epoch)
-    for name in ("dot", "shift", "consider"):
-        assert plain.__globals__[name] is not getattr(pocket, name)
-    names = plain.__globals__["dot"].__globals__
-    for kind in (Dense, Csr):
-        body = names["by_type"](names["DOT"], kind(*[None] * len(kind._fields)))
-        assert not any(is_jitted(body.__globals__[name]) for name in body.__code__.co_names if "dot" in name)
-    planes = Hyperplanes(random.normal(size=(1, 4)), np.zeros(1), np.ones(1))
-    for rows in (dense, csr):
-        out, wanted = np.zeros((30, 1)), dense.X @ planes.W.T
-        interpreted(scores.score)(rows, np.empty(0, np.int32), planes, out)
-        np.testing.assert_allclose(out, wanted)
-
-
-# ------------------------------------------------------------------------------------------------ patience
+def test_every_such_function_is_in_that_test():
+    modules = (cycle, gathering, modular, nearest, signs)
+    found = {name for module in modules for name, value in vars(module).items() if isinstance(value, SmallFirst)}
+    assert found == {loop.__name__ for loop, _ in exact_calls()}
 
 
 def double(values):
@@ -164,22 +118,22 @@ def double(values):
     return total
 
 
-@needs_the_compiler
 def test_what_is_called_often_is_compiled_in_the_end(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    loop = patient(lambda values: values.size)(compiled()(double))
-    loop.left = 25.0
-    for calls in range(1, 5):
+    loop = small_first(lambda values: values.size, limit=25.0)(compiled()(double))
+    for calls in range(1, 6):
         assert loop(np.ones(10)) == 20.0
-        assert bool(loop.loop.overloads) == (calls >= 3), "ten operations each: the third call is beyond 25"
+        assert bool(loop.loop.overloads) == (calls > 3), "ten operations each: three calls are beyond 25"
 
 
-@needs_the_compiler
-def test_code_on_disk_is_used_at_once(monkeypatch, tmp_path):
+def test_only_the_thread_that_interprets_does(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    with compiling_all():
-        assert patient(lambda values: 1.0)(compiled()(double))(np.ones(3)) == 6.0
-    again = patient(lambda values: 1.0)(compiled()(double))
-    assert again(np.ones(3)) == 6.0
-    assert again.loop.stats.cache_hits
-    assert again.left == PATIENCE_OPERATIONS, "nothing was interpreted"
+    inner = compiled()(double)
+
+    def outer(values):
+        with ThreadPoolExecutor(1) as pool:
+            return inner(values), bool(vars(inner).get("dispatcher")), pool.submit(inner, values).result()
+
+    found = SmallFirst(jit.Loop(outer, {}), lambda values: 1.0, limit=np.inf)(np.ones(3))
+    assert found == (6.0, False, 6.0)
+    assert inner.overloads, "the other thread compiled it"
