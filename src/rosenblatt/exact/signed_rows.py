@@ -47,7 +47,8 @@ class SignedRows:
         How many classes there are, at least 2.
     decimal : bool
         Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
-        Where the table has its values exactly, these are read.
+        Where the table has its values exactly, these are read, and the attribute is False: rows that are computed from
+        exact values are floats only where floats hold them as they are.
 
     Attributes
     ----------
@@ -69,9 +70,10 @@ class SignedRows:
                 f"label has shape {label.shape} for {table.shape[0]} rows and {classes} classes. Pass one class "
                 "number from 0 for each row, and at least 2 classes."
             )
-        self.table, self.label, self.classes, self.decimal = table, label, classes, decimal
+        self.table, self.label, self.classes = table, label, classes
+        self.decimal = decimal and table.exact is None
         self.samples, self.features = table.shape
-        self.arithmetic = "rational" if table.exact is not None else "decimal" if decimal else "binary"
+        self.arithmetic = "rational" if table.exact is not None else "decimal" if self.decimal else "binary"
         self._rounded_rows = _rounded_rows(table)
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
