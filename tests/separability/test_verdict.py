@@ -10,9 +10,9 @@ from attacks import fuzz_verdicts
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import TooLarge
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability import verdict
-from rosenblatt.separability.clock import Clock, OutOfTime
 
 
 def test_the_oracle_agrees_on_all_families():

@@ -23,6 +23,7 @@ from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.estimators.soft_margin import SoftMargin
 from rosenblatt.estimators.squared_hinge import least_squared_hinge
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
@@ -33,7 +34,6 @@ from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.separability.views import reciprocal
 from rosenblatt.storage.checks import check_array, check_classes, shape_of

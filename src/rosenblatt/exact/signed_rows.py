@@ -20,6 +20,7 @@ from rosenblatt.compiled import signs as compiled
 from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.clock import check_time
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.verbs.rows import Csr, Dense
 
@@ -379,6 +380,7 @@ class SignedRows:
         differences: dict[tuple[int, int], list[int]] = {}
         last = -1
         for row, own, rival in zip(*(part.tolist() for part in self._index(ids)), strict=True):
+            check_time()
             if row != last:
                 columns, values, scale = self._integer_row(row)
                 last = row

@@ -20,6 +20,8 @@ SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
 LARGEST_SHARE = 9999
 # From here on, numbers are rounded.
 LARGEST_WRITTEN_OUT = 10**12
+# What a certificate says where time did not suffice for the table of coefficients; the reason follows.
+NO_ESTIMATES = "Which coefficients have finite estimates was not determined"
 # How the numbers were read, where that is not as they are.
 READINGS = {"binary": "", "decimal": ", read as decimals", "rational": ""}
 

@@ -6,6 +6,7 @@ brackets the largest margin, and `rosenblatt.proof` writes the certificate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import combinations
 from numbers import Real
@@ -17,11 +18,13 @@ import numpy.typing as npt
 from rosenblatt.data.formula import design
 from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.monomials import monomials
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof.certificate import Certificate, issue, prepare
+from rosenblatt.proof.certificate import Certificate, draft, issue, prepare
 from rosenblatt.proof.certificate_json import ARITHMETICS
-from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.proof.verify import confirmed
+from rosenblatt.proof.words import NO_ESTIMATES
 from rosenblatt.separability.equal_rows import contradiction
 from rosenblatt.separability.estimates import estimate_claims, worthwhile
 from rosenblatt.separability.margin import margin_claims
@@ -170,21 +173,32 @@ def _certify(
     coefficients: bool,
     clock: Clock,
 ) -> Certificate:
-    # Values that leave the range of floats may mislead the search, but not the proof.
-    with np.errstate(all="ignore"):
+    claims: dict[str, Any] = {"names": names}
+
+    def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
+        """Add claims that pass their verification; return why there are none, if time or space did not suffice."""
         try:
-            claims = verdict_claims(signed, clock)
+            more = claims | found()
+            confirmed(draft(signed, classes, **more), signed, what)
         except (OutOfTime, TooLarge) as fault:
-            claims = {"verdict": "undecided", "reason": str(fault)}
+            return str(fault)
+        claims.update(more)
+        return ""
+
+    # Values that leave the range of floats may mislead the search, but not the proof.
+    with np.errstate(all="ignore"), clock:
+        fault = add("verdict", lambda: verdict_claims(signed, clock))
+        if fault:
+            claims |= {"verdict": "undecided", "reason": fault}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
-            try:
-                claims |= margin_claims(signed, claims["vector"], clock)
-            except OutOfTime as fault:  # the verdict stands without it
+            fault = add("margin", lambda: margin_claims(signed, claims["vector"], clock))
+            if fault:  # the verdict stands without it
                 claims["reason"] = f"The largest margin was not determined: {fault}."
-        if coefficients:
-            with suppress(OutOfTime, TooLarge):  # here too
-                claims |= estimate_claims(signed, claims, names, clock)
-    return issue(signed, classes, names=names, **claims)
+        if coefficients and claims["verdict"] != "undecided":
+            fault = add("table of coefficients", lambda: estimate_claims(signed, claims, names, clock))
+            if fault:  # here too
+                claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {fault}.".lstrip()
+    return issue(signed, classes, **claims)
 
 
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel
@@ -207,6 +221,8 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock
     reason = f"rows {i} and {j} are equal and of different classes, so that no kernel separates them"
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
     claims: dict[str, Any] = {"verdict": "undecided"}
-    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge):
-        claims = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
+    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge), clock:
+        found = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
+        confirmed(draft(signed, classes, **found), signed)
+        claims = found
     return issue(signed, classes, **claims | {"reason": reason})

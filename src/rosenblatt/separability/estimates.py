@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.cones import in_cone
 from rosenblatt.exact.rational import null_vector, pivots, primitive
 from rosenblatt.exact.signed_rows import SignedRows
@@ -31,7 +32,6 @@ from rosenblatt.proof.certificate_json import (
 )
 from rosenblatt.proof.spans import dependencies, null_basis, product, without
 from rosenblatt.proof.words import describe_relations
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.witness import as_floats, counts_to_multipliers, multipliers_to_counts, solving_seconds
 
 Array = npt.NDArray[Any]

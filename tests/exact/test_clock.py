@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rosenblatt import jit
-from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.exact.clock import Clock, OutOfTime
 
 
 def test_without_a_limit_there_is_always_time():
