@@ -13,6 +13,8 @@ from typing import Self
 
 from rosenblatt.jit import compile_seconds
 
+# Seconds that a proof may take unless told otherwise: nobody should have to wonder whether it will ever end.
+TIME_LIMIT = 60.0
 # Products of compiled code between two looks at the clock: a fraction of a second.
 PRODUCTS_PER_LOOK = 1 << 27
 

@@ -167,7 +167,7 @@ class Certificate:
     def coefficients(self) -> Coefficients:
         """A table of the coefficients of a logistic regression, and what becomes of their estimates."""
         if not self.estimates and words.NO_ESTIMATES in self.reason:
-            raise InvalidInput(f"{self.reason} Allow more time: certify(..., coefficients=True, time_limit=None).")
+            raise InvalidInput(f"{self.reason} Ask for them, and allow time: coefficients=True, time_limit=None.")
         if not self.estimates:
             raise InvalidInput(
                 "This certificate says nothing about coefficients. Ask for them with certify(..., coefficients=True)."

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.exact.clock import TIME_LIMIT
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.train import train
@@ -150,7 +151,7 @@ class _Record:
         return updates, along, square, moved
 
 
-def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = None) -> Theory:
+def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = TIME_LIMIT) -> Theory:
     """Train a perceptron and compare the run with its theorems.
 
     Parameters
@@ -163,7 +164,7 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
         rate, a bias on rows padded by one, no penalty, margin, weights, batches or held-out rows. Its `init` is the
         start.
     time_limit : float or None
-        Seconds for the certificate.
+        Seconds for the certificate; None: no limit.
 
     Returns
     -------

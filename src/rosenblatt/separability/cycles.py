@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import cycle as compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.exact.clock import Clock, OutOfTime
+from rosenblatt.exact.clock import TIME_LIMIT, Clock, OutOfTime
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue, prepare
@@ -41,7 +41,7 @@ MANTISSA_BITS = 53
 
 
 def certify_cycle(
-    X: Any, y: Any, *, epochs: int = 1_000_000, exact: str = "binary", time_limit: float | None = None
+    X: Any, y: Any, *, epochs: int = 1_000_000, exact: str = "binary", time_limit: float | None = TIME_LIMIT
 ) -> Certificate:
     """Decide whether two classes are separable by running the perceptron until it separates them or repeats itself.
 
@@ -60,7 +60,7 @@ def certify_cycle(
         What a value means: the float itself, or the shortest decimal that rounds to it, so that a column of tenths is
         multiplied by ten.
     time_limit : float or None
-        Most seconds.
+        Most seconds; None: no limit.
 
     Returns
     -------

@@ -36,8 +36,11 @@ from rosenblatt.separability.witness import as_floats, counts_to_multipliers, mu
 
 Array = npt.NDArray[Any]
 
-# Numbers in signed rows up to which estimates are determined unless told otherwise: of any data, and of named columns.
-FREE_ENTRIES, FREE_NAMED_ENTRIES = 1 << 13, 1 << 18
+# Numbers in signed rows up to which estimates are determined unless told otherwise: of any data, and of named columns;
+# and where rows are fewer than columns, some of which then depend on others.
+FREE_ENTRIES, FREE_NAMED_ENTRIES, FREE_WIDE_ENTRIES = 1 << 13, 1 << 18, 1 << 10
+# The same in products of rows with as many directions as there are weights; and the seconds that it may take then.
+FREE_PRODUCTS, FREE_SECONDS = 1 << 22, 5.0
 # Distance from the cone, as a share of the length of what is sought in it, that may be a rounding error.
 ROUNDED_DISTANCE = 1e-9
 # By how many bits a direction may outweigh a strict one that is added to it.
@@ -48,7 +51,10 @@ CENTRED_ROWS = 256
 
 def worthwhile(signed: SignedRows, named: bool) -> bool:
     """Return whether estimates take so little time that they need not be asked for."""
-    return signed.n * signed.width <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES)
+    entries = signed.n * signed.width
+    if signed.features >= signed.samples:
+        return entries <= FREE_WIDE_ENTRIES
+    return entries <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES) and entries * signed.width <= FREE_PRODUCTS
 
 
 def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[str], clock: Clock) -> dict[str, Any]:

@@ -236,8 +236,10 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
         w = claims["margin"].w
         if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
             claims["vector"] = vector = w
-    with suppress(OutOfTime):
+    try:
         claims["augmented"] = _claimed(signed, vector, clock, augmented=True)
+    except OutOfTime as fault:
+        claims["reason"] = f"The augmented margin, and with it a mistake bound, was not determined: {fault}."
     for name in ("margin", "augmented"):
         if name in claims and not claims[name].lower > 0:
             claims[name] = None
