@@ -99,11 +99,11 @@ def certify(
     Notes
     -----
     The default time limit is a minute. Without one the verdict is "undecided" only for more than 6,000 rows of more
-    than 1,500 features that are not separable, where some tie between them is too large for the exact solver. The bracket of
-    the margin is closed to 1e-6 of it, mostly to 1e-10. Data may be so ill-conditioned that no weights in floats come
-    that close (columns of sizes that differ by many powers of ten, a margin that is tiny next to the rows). The search
-    then runs on integers, for up to 24 features and 100,000 values; beyond that the bracket may stay wider, but is true
-    all the same.
+    than 1,500 features that are not separable, where some tie between them is too large for the exact solver. The
+    bracket of the margin is closed to 1e-6 of it, mostly to 1e-10. Data may be so ill-conditioned that no weights in
+    floats come that close (columns of sizes that differ by many powers of ten, a margin that is tiny next to the rows).
+    The search then runs on integers, for up to 24 features and 100,000 values; beyond that the bracket may stay wider,
+    but is true all the same.
 
     References
     ----------

@@ -116,7 +116,7 @@ def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = ma
     Z[:, -1] = signs * np.sqrt(bias) / radius
     iterations = MIN_ITERATIONS + int((FREE_SEARCH_ENTRIES + work) / (Z.size + 4 * width**2))
     found = search_hull(Z, iterations, clock)
-    ceiling = radius * max(found.norm, NORM_ROUNDING)
+    ceiling = radius * (found.norm + NORM_ROUNDING)
     if not (found.is_origin and names and _proof_cost(table, found.support.size) <= max(FREE_PROOF_ENTRIES, work / 2)):
         return Judgement(ceiling, None)
     signed = SignedRows(table, sign > 0, 2)
