@@ -120,6 +120,10 @@ def test_a_list_of_mixed_numbers_is_taken_as_it_is(wide, other):
 def test_in_a_list_each_float_is_a_decimal_of_its_own_precision():
     rows = [[np.float32(0.1), 0.1], [np.float32(0.2), 3]]
     assert exact_table(rows, decimal=True).values.tolist() == [[0.1, 0.1], [0.2, 3.0]]
+    arrays = [np.array([0.1, 0.2], np.float32), np.array([0.3, 0.4], np.float32)]
+    assert exact_table(arrays, decimal=True).values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
+    arrays[1] = np.array([0.3, 0.4])
+    assert exact_table(arrays, decimal=True).values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
 
 
 def integer_sets(rng):

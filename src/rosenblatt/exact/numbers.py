@@ -96,9 +96,12 @@ def _array(X: Any, decimal: bool) -> Array:
         raise InvalidInput(f"X cannot be read as a table of numbers: {error}. Pass rows of one length.") from None
     if hasattr(X, "dtype") or values.dtype.kind != "f":
         return values
+    if values.ndim != 2:
+        return values  # which is refused later
     large = (np.abs(values) >= LARGEST_SAFE_INTEGER).any()
-    mixed = decimal and values.ndim == 2 and any(type(v) is not float for row in X for v in row)
-    return np.array(X, object) if large or mixed else values
+    known = float if values.dtype == np.float64 else values.dtype.type
+    mixed = decimal and any(not isinstance(v, known) for row in X for v in row)
+    return np.array([list(row) for row in X], object) if large or mixed else values
 
 
 def _read(values: Array, decimal: bool) -> tuple[Array, Array | None]:

@@ -300,11 +300,24 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
         then of the second class.
     """
     table = exact_table(X, decimal=decimal)
-    found, label = as_labels(y, table.shape[0])
-    classes = as_names(found)
+    classes, label = _named(*as_labels(y, table.shape[0]))
     if len(classes) == 1:
         return SignedRows(table, np.ones(table.shape[0], np.int64), 2, decimal=decimal), (None, *classes)
     return SignedRows(table, label, len(classes), decimal=decimal), classes
+
+
+def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
+    """Return classes in the order of what JSON can hold of them, and the class number of each row.
+
+    Numbers, texts and truth values are what they are; others, as decimals and dates, go by their texts.
+    """
+    names = as_names(found)
+    if len({bool if isinstance(name, bool) else str if isinstance(name, str) else float for name in names}) > 1:
+        names = tuple(map(str, names))
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"y has different labels that print alike: {names!r:.100}. Use numbers or texts.")
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return tuple(names[k] for k in order), np.argsort(order)[label]
 
 
 # ----------------------------------------------------------------------------------------------------------- digest
