@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar, Token
-from typing import Self
+from typing import Self, TypeVar
 
 from rosenblatt.jit import compile_seconds
+
+T = TypeVar("T")
 
 # Seconds that a proof may take unless told otherwise: nobody should have to wonder whether it will ever end.
 TIME_LIMIT = 60.0
@@ -46,7 +49,7 @@ class Clock:
             raise OutOfTime(f"the time limit of {self.seconds:g} seconds was over")
         if left < needed:
             raise OutOfTime(
-                f"the next step would take about {needed:.0f} seconds, and {left:.1f} of the time "
+                f"the next step would take about {needed:.2g} seconds, and {left:.2g} of the time "
                 f"limit of {self.seconds:g} seconds were left"
             )
 
@@ -66,3 +69,10 @@ def check_time() -> None:
     clock = _running.get()
     if clock is not None:
         clock.check()
+
+
+def timed(items: Iterable[T]) -> Iterator[T]:
+    """Yield items while there is time."""
+    for item in items:
+        check_time()
+        yield item

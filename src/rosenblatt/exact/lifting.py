@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import modular
-from rosenblatt.exact.clock import PRODUCTS_PER_LOOK, check_time
+from rosenblatt.exact.clock import PRODUCTS_PER_LOOK, check_time, timed
 
 Vector = list[int]
 Matrix = list[list[int]]
@@ -41,6 +41,8 @@ def as_array(A: Matrix | Vector) -> Array:
 
 def residues(values: Array, p: int) -> Array:
     """Return the residues modulo p nearest to zero."""
+    if values.dtype == object and values.ndim == 2:
+        return np.array([residues(row, p) for row in timed(values)]).reshape(values.shape)
     return np.ascontiguousarray((values + p // 2) % p - p // 2, np.float64)
 
 

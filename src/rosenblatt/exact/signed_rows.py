@@ -20,7 +20,7 @@ from rosenblatt.compiled import signs as compiled
 from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.exact.clock import check_time
+from rosenblatt.exact.clock import check_time, timed
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.verbs.rows import Csr, Dense
 
@@ -337,6 +337,7 @@ class SignedRows:
 
     def _integer_row(self, row: int) -> tuple[list[int], list[int], Fraction]:
         """Return columns, integers and scale of (x, 1)."""
+        check_time()
         rows = self.table.rows
         if isinstance(rows, Dense):
             columns, place = list(range(self.features)), slice(row, row + 1)
@@ -379,8 +380,7 @@ class SignedRows:
         margins: list[tuple[int, Fraction]] = []
         differences: dict[tuple[int, int], list[int]] = {}
         last = -1
-        for row, own, rival in zip(*(part.tolist() for part in self._index(ids)), strict=True):
-            check_time()
+        for row, own, rival in timed(zip(*(part.tolist() for part in self._index(ids)), strict=True)):
             if row != last:
                 columns, values, scale = self._integer_row(row)
                 last = row

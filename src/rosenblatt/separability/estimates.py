@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
+from rosenblatt.errors import TooLarge
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.cones import in_cone
-from rosenblatt.exact.rational import null_vector, pivots, primitive
+from rosenblatt.exact.rational import MAX_UNKNOWNS, null_vector, pivots, primitive
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import direction
 from rosenblatt.proof.certificate_json import (
@@ -71,6 +72,8 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
     """
     if claims["verdict"] == "undecided":
         return {}
+    if signed.features >= MAX_UNKNOWNS:
+        raise TooLarge(f"there are {signed.features} features, and exact systems have at most {MAX_UNKNOWNS} unknowns")
     dependent = dependencies(signed)
     size = signed.features + 1
     kept = [j for j in range(signed.width) if j % size not in dependent]
@@ -178,6 +181,7 @@ class SignSearch:
     def _coordinate(self, i: int) -> list[int]:
         """Return a row in coordinates of the basis."""
         if i not in self._coordinates:
+            self.clock.check()
             row = self._row(i)
             self._coordinates[i] = [product(row, vector) for vector in self.basis]
         return self._coordinates[i]
