@@ -1,5 +1,7 @@
 """Values and names in few words."""
 
+import math
+from decimal import Decimal
 from enum import Enum
 
 import numpy as np
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.words import count, did_you_mean, listed, shown
+from rosenblatt.words import count, did_you_mean, listed, rounded_down, rounded_up, shown
 
 
 class Colour(Enum):
@@ -74,3 +76,21 @@ def test_what_was_meant_is_what_is_spelt_alike(name, meant):
 def test_nouns_have_their_number():
     assert [count(k, "epoch") for k in range(3)] == ["0 epochs", "1 epoch", "2 epochs"]
     assert count(2, "class", "classes") == "2 classes"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 15))
+def test_bounds_are_rounded_to_the_side_on_which_they_are_true(value, digits):
+    low, high = rounded_down(value, digits), rounded_up(value, digits)
+    assert Decimal(low) <= Decimal(value) <= Decimal(high)
+    for text in (low, high):  # and as closely as so many digits can
+        assert len(Decimal(text).normalize().as_tuple().digits) <= digits
+        assert abs(Decimal(text) - Decimal(value)) <= Decimal(10) ** (Decimal(value).adjusted() - digits + 1)
+
+
+@given(st.integers(-(10**40), 10**40))
+def test_integers_of_any_size_are_bounds(value):
+    assert Decimal(rounded_down(value, 3)) <= value <= Decimal(rounded_up(value, 3))
+
+
+def test_what_has_no_end_is_infinite():
+    assert (rounded_up(math.inf), rounded_down(-math.inf), rounded_up(0.0)) == ("inf", "-inf", "0")

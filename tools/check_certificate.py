@@ -119,7 +119,9 @@ def claims(c, document, values, exact, labels):  # yields what is claimed, and w
     n, d, C, one = len(values), len(values[0]), len(c["classes"]), c["classes"][0] is None
     numeric = not isinstance(c["classes"][-1], str | bool)
     known = [Fraction(k) if numeric else str(k) for k in c["classes"][one:]]
-    labels = [Fraction(k) if numeric and NUMBER.fullmatch(k) else k for k in labels]
+    doubles = {Fraction(k) for k in c["classes"] if isinstance(k, float)}  # the label 0.1 is one
+    near = {k: Fraction(float(k)) for k in labels if numeric and NUMBER.fullmatch(k)}
+    labels = [(near[k] if near[k] in doubles else Fraction(k)) if k in near else k for k in labels]
     y, width = [known.index(k) + one if k in known else -1 for k in labels], (C - 1) * (d + 1)
     same = c["shape"] == [n, d] and set(labels) == set(known) and c["digest"] == digest(c["layout"], values, y)
     yield "these are the data", same

@@ -20,6 +20,10 @@ class NotAvailable(RosenblattError, AttributeError):
     """A method does not exist here, or not with these parameters; the message names what does."""
 
 
+class UnprovedClaim(RosenblattError, AssertionError):
+    """What was to be certified did not pass its verification: a defect of the package, never of the data."""
+
+
 class MissingExtra(RosenblattError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from rosenblatt.words import SHOWN_ITEMS, shown
+from rosenblatt.words import SHOWN_ITEMS, rounded_down, rounded_up, shown
 
 LINE_CHARACTERS = 100
+# Fields that are bounds: rounded so that they stay true.
+BOUNDS = {"lower": rounded_down, "upper": rounded_up, "ceiling": rounded_up, "radius": rounded_up}
 
 
 def brief(record: Any, leading: Sequence[str] = ()) -> str:
@@ -27,7 +29,7 @@ def brief(record: Any, leading: Sequence[str] = ()) -> str:
     """
     names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
     values = ((name, getattr(record, name)) for name in names)
-    items = [f"{name}={_rounded(value)}" for name, value in values if not _is_empty(value)]
+    items = [f"{name}={_rounded(name, value)}" for name, value in values if not _is_empty(value)]
     line = f"{type(record).__name__}({', '.join(items)})"
     if len(line) <= LINE_CHARACTERS:
         return line
@@ -41,7 +43,9 @@ def brief(record: Any, leading: Sequence[str] = ()) -> str:
     return f"{type(record).__name__}(\n{textwrap.indent(body, '    ')}\n)"
 
 
-def _rounded(value: Any) -> str:
+def _rounded(name: str, value: Any) -> str:
+    if name in BOUNDS and isinstance(value, float):
+        return BOUNDS[name](value)
     if isinstance(value, tuple) and value and all(type(one) is float for one in value):
         value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
     return f"{value:.6g}" if isinstance(value, float) else shown(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
 from enum import Enum
 from itertools import islice
@@ -103,3 +104,58 @@ def count(number: int, noun: str, nouns: str = "") -> str:
     ('1 epoch', '2 epochs', '3 classes')
     """
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def rounded_up(value: float, digits: int = 6) -> str:
+    """Return a number to so many significant digits that is nowhere below it: for upper bounds.
+
+    Parameters
+    ----------
+    value : float or int
+        Taken exactly.
+    digits : int
+        At most 15.
+
+    Returns
+    -------
+    str
+        As Python's format g writes it.
+
+    Examples
+    --------
+    >>> rounded_up(5.085e-05, 1), rounded_up(2.0), rounded_up(2 / 3, 3), rounded_up(10**12 + 1, 3)
+    ('6e-05', '2', '0.667', '1.01e+12')
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """Return a number to so many significant digits that is nowhere above it: for lower bounds.
+
+    Examples
+    --------
+    >>> rounded_down(5.985e-05, 1), rounded_down(2.0), rounded_down(2 / 3, 3)
+    ('5e-05', '2', '0.666')
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    short = Context(prec=digits, rounding=direction).create_decimal(Decimal(value))
+    if not short.is_finite():
+        return f"{float(value):g}"
+    text = f"{float(short):.{digits}g}"
+    # Beyond the range of floats, and where they have fewer digits, the decimal is written itself.
+    return text if Decimal(text) == short else f"{short.normalize():e}"
+
+
+def between(lower: float, upper: float, digits: int = 9) -> str:
+    """Return bounds of a number: the number itself, to so many digits, where they agree on it.
+
+    Examples
+    --------
+    >>> between(0.1, 0.1 + 1e-15), between(1 / 3, 2 / 3, 3), between(1.5, 1.5)
+    ('0.1', 'between 0.333 and 0.667', '1.5')
+    """
+    low, high = f"{lower:.{digits}g}", f"{upper:.{digits}g}"
+    return low if low == high else f"between {rounded_down(lower, digits)} and {rounded_up(upper, digits)}"

@@ -66,7 +66,6 @@ DESIGNS = {
     "time stamps": time_stamps,
 }
 FAMILIES = (*DESIGNS, *fuzz_verdicts.FAMILIES)
-IN_DECIMALS = ("tenths", fuzz_verdicts.decimals)  # read as the decimals that they print as
 
 
 def draw_design(rng, name):
@@ -91,12 +90,14 @@ def draw(k, seed):
     rng = np.random.default_rng([seed, k])
     X, y = draw_design(rng, family) if family in DESIGNS else family(rng)
     name = family if family in DESIGNS else family.__name__
-    return name, X, np.unique(y, return_inverse=True)[1], family in IN_DECIMALS
+    decimal = family == "tenths" if family in DESIGNS else fuzz_verdicts.decimal_reading(family, rng)
+    return name, X, np.unique(y, return_inverse=True)[1], decimal
 
 
 def forms(X):
     """Return the rows dense and, if SciPy can hold their numbers, sparse."""
-    return (X,) if X.dtype == object else (X, sp.csr_array(X))
+    every = fuzz_verdicts.forms(X)
+    return [every[name] for name in ("dense", "sparse") if name in every]
 
 
 def run(count, seed, time_limit=60, report=print):
@@ -106,7 +107,7 @@ def run(count, seed, time_limit=60, report=print):
         name, X, label, decimal = draw(k, seed)
         if not label.max():
             continue
-        rows, labels = X.tolist(), label.tolist()
+        rows, labels = fuzz_verdicts.numbers(X, decimal), label.tolist()
         truth = (
             exact_lp.verdict(rows, labels, decimal=decimal),
             recession.extreme(rows, labels, decimal=decimal),

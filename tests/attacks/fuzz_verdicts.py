@@ -2,28 +2,38 @@
 
     PYTHONPATH=src:tests python tests/attacks/fuzz_verdicts.py [sets] [seed]
 
-A set is dense or sparse in turn. COMPARISONS holds what is compared: functions of the certificate, the rows and the
-class numbers that yield a sentence for each difference. Undecided certificates count as differences.
+Each set is passed in one of several forms, and read as floats or as decimals. COMPARISONS holds what is compared:
+functions of the certificate, the rows and the class numbers that yield a sentence for each difference. Undecided
+certificates count as differences, and so do those that `verify` or the stand-alone checker does not accept.
 """
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import sys
+import tempfile
 import time
 from collections import Counter
+from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
-if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "src")]
+sys.path[:0] = [str(Path(__file__).parents[k] / name) for k, name in ((1, "."), (2, "src"), (2, "tools"))]
+
+import check_certificate
 
 from oracles import exact_lp
 from rosenblatt import certify, verify
+from rosenblatt.errors import InvalidInput
 
 SECONDS = 60.0  # for one set; all take a fraction of one
+CHECKED = 5  # every so many sets the stand-alone checker is asked, too
 BIG = 2**53
 
 
@@ -44,6 +54,9 @@ def _labels(rng, X, classes=2):
     if rng.random() < 0.7:
         y[rng.integers(n)] = rng.integers(classes)
     return y
+
+
+_WIDE = Context(prec=2000)
 
 
 def _small(rng, rows=10, features=3, size=3):
@@ -193,6 +206,146 @@ def wide(rng):
     return X, _labels(rng, X)
 
 
+# ----------------------------------------------------------------- numbers of all kinds, exact images of small integers
+
+
+def _written(value, rng, decimal):
+    """A rational as one of the Python numbers that are equal to it, chosen at random."""
+    kinds = [value]
+    if value.denominator == 1:
+        kinds += [int(value)] * 2
+    if 1e-300 < abs(value) < 1e300 and exact_lp.number(float(value), decimal=decimal) == value:
+        kinds += [float(value)] * 2
+    if 10**400 % value.denominator == 0 and value.denominator.bit_length() < 200:
+        kinds.append(Decimal(value.numerator * (10**400 // value.denominator)).scaleb(-400, _WIDE).normalize(_WIDE))
+    return kinds[rng.integers(len(kinds))]
+
+
+def _image(rng, X, steps, bases, decimal):
+    """Columns base + step * integer, exactly, so that ties stay ties; each number in a form of its own."""
+    out = np.empty(X.shape, object)
+    for j in range(X.shape[1]):
+        step, base = (Fraction(choice[rng.integers(len(choice))]) for choice in (steps, bases))
+        out[:, j] = [_written(base + step * int(v), rng, decimal) for v in X[:, j]]
+    return out
+
+
+def _imaged(steps, bases, name, decimal=False, classes=2):
+    def family(rng):
+        X = _small(rng, 9, 3) if classes == 2 else _small(rng, 7, 2)
+        return _image(rng, X, steps, bases, decimal), _labels(rng, X, classes)
+
+    family.__name__ = name + "_as_decimals" * decimal + f"_of_{classes}_classes" * (classes > 2)
+    return family
+
+
+_UNITS = (1, Fraction(1, 2), Fraction(1, 10), Fraction(1, 3), Fraction(7, 1000), 512, 10**15)
+_PLACES = (
+    0,
+    0,
+    BIG,
+    2**60,
+    2**60 + 1,
+    -(2**63),
+    10**23,
+    Fraction(1, 7),
+    Fraction(1, 10),
+    Fraction("0.30000000000000004"),
+)
+IMAGES = tuple(
+    _imaged(steps, bases, name, decimal, classes)
+    for name, steps, bases in (
+        ("mixed_numbers", _UNITS, _PLACES),
+        ("neighbours_of_a_power", (1, 2, 256, 512, 1024), (0, 2**60, 2**60 + 256, 2**62, 2**63 - 1, 2**64)),
+        (
+            "last_digits",
+            (Fraction(1, 10**17), Fraction(1, 2**60), Fraction(1, 2**52)),
+            (1, Fraction(1, 10), Fraction(1, 3)),
+        ),
+        (
+            "huge_and_tiny",
+            (Fraction(10) ** -290, Fraction(1, 2**1040), 10**140, 2**400),
+            (0, 0, Fraction(10) ** -280, 10**120),
+        ),
+        (
+            "long_fractions",
+            (Fraction(1, 3**30), Fraction(1, 10**30), Fraction(1, 97**9)),
+            (0, Fraction(1, 7**20), 10**30),
+        ),
+    )
+    for decimal in (False, True)
+    for classes in (2, 3)
+)
+
+
+def collinear_integers(rng):
+    """Three rows on a line that floats, or the decimals that they print as, would bend; and others off it."""
+    step, base = int(rng.choice([1, 128, 256, 512])), 2 ** int(rng.integers(56, 63)) + int(rng.integers(0, 2))
+    rows = [[base, 0], [base + 2 * step, 2], [base + step, 1], *([0, k] for k in range(int(rng.integers(1, 5))))]
+    y = np.array([0, 0, 1] + [1] * (len(rows) - 3))
+    order = rng.permutation(len(rows))
+    return np.array(rows, np.int64)[order], y[order]
+
+
+def subnormals(rng):
+    X = _small(rng, 8, 2, 4)
+    return X * 5e-324 * 2.0 ** rng.integers(0, 40, X.shape[1]), _labels(rng, X)
+
+
+def single_precision(rng):
+    X = _small(rng, 9, 3, 9)
+    return (X / 10 + rng.choice([0, 1, 100], X.shape[1])).astype(np.float32), _labels(rng, X)
+
+
+def long_doubles(rng):
+    X = _small(rng, 8, 2)
+    return 1 + X.astype(np.longdouble) * np.longdouble(2) ** -int(rng.integers(40, 64)), _labels(rng, X)
+
+
+def unsigned(rng):
+    X = np.abs(_small(rng)).astype(np.uint64)
+    return X + np.array([0, 2**63, 2**64 - 10], np.uint64)[rng.integers(0, 3, X.shape[1])], _labels(
+        rng, X.astype(float)
+    )
+
+
+def truth_values(rng):
+    X = rng.random(_shape(rng, 9, 4)) < 0.5
+    return X, _labels(rng, X.astype(float))
+
+
+def hilbert(rng):
+    n, d = _shape(rng, 8, 4)
+    X = np.array([[Fraction(1, i + j + 1) for j in range(d)] for i in range(n)])
+    return (X.astype(float) if rng.random() < 0.5 else X), rng.integers(0, 2, n)
+
+
+def sums_of_tenths(rng):
+    """0.1 + 0.2 beside 0.3: one number as a decimal if it had been typed, two if it was computed."""
+    X = _small(rng, 9, 2)
+    computed = X * 0.1
+    return np.where(rng.random(X.shape) < 0.5, computed, np.round(computed, 1)), _labels(rng, X)
+
+
+def conflicting(rng):
+    """Equal rows of different classes, among numbers that are nearly equal."""
+    X = _small(rng, 6, 2)
+    X = np.vstack([X, X[rng.integers(0, len(X), 2)], np.nextafter(X[:2], 9.0)]) + 0.1
+    return X, rng.integers(0, int(rng.integers(2, 4)), len(X))
+
+
+def on_a_plane(rng):
+    """Rows of both classes on one hyperplane, up to the last digit of a float."""
+    X = rng.standard_normal((int(rng.integers(4, 10)), 3))
+    X[:, -1] = X[:, :-1] @ [0.3, 0.7] + 0.1
+    return X, (rng.random(len(X)) < 0.5).astype(int)
+
+
+def one_class(rng):
+    X = _small(rng) * 10.0 ** rng.integers(-5, 6)
+    return X, np.zeros(len(X), int)
+
+
 FAMILIES = (
     integers,
     outliers,
@@ -217,6 +370,18 @@ FAMILIES = (
     gaussian,
     collinear_clouds,
     wide,
+    collinear_integers,
+    subnormals,
+    single_precision,
+    long_doubles,
+    unsigned,
+    truth_values,
+    hilbert,
+    sums_of_tenths,
+    conflicting,
+    on_a_plane,
+    one_class,
+    *IMAGES,
 )
 
 
@@ -231,24 +396,68 @@ def compare_verdict(certificate, X, y, decimal):
 COMPARISONS = [compare_verdict]
 
 
+def decimal_reading(family, rng):
+    """Whether a set is read as decimals: some families always are, the others as often as not."""
+    return family is decimals or "as_decimals" in family.__name__ or bool(rng.random() < 0.5)
+
+
+def forms(X):
+    """The ways in which rows can be passed: as they are, in lists, as a frame, each column of a type, or sparse."""
+    columns = {f"c{j}": pd.Series(X[:, j], dtype=X.dtype) for j in range(X.shape[1])}
+    lists = X.tolist() if X.dtype.kind in "Oiu" or X.dtype == np.float64 else list(X)
+    return {"dense": X, "lists": lists, "frame": pd.DataFrame(columns)} | (
+        {"sparse": sp.csr_array(X)} if X.dtype.kind in "iuf" and X.dtype.itemsize <= 8 else {}
+    )
+
+
+def numbers(X, decimal):
+    """Rows of Python numbers that the oracle reads as it should: of other precisions the digits that they print."""
+    if X.dtype.kind == "f" and X.dtype != np.float64:
+        return [[Fraction(str(v)) if decimal else Fraction(*v.as_integer_ratio()) for v in row] for row in X]
+    return X.tolist()
+
+
+def accepted_by_checker(certificate, rows, y, decimal):
+    """Whether tools/check_certificate.py, which shares nothing with the package, accepts a certificate."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate.save(Path(folder) / "certificate.json")
+        with open(Path(folder) / "data.csv", "w", newline="") as file:
+            for row, label in zip(rows, y, strict=True):
+                exact = [exact_lp.number(v, decimal=decimal) for v in row]
+                rational = certificate.arithmetic == "rational"
+                csv.writer(file).writerow(
+                    [*(f"{v.numerator}/{v.denominator}" if rational else repr(float(v)) for v in exact), label]
+                )
+        with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+            code = check_certificate.main([str(Path(folder) / "certificate.json"), str(Path(folder) / "data.csv")])
+    return code == 0
+
+
 def check(family, number, seed):
     """Certify one set; return the differences from the truth, the seconds, the verdict, and the set."""
     rng = np.random.default_rng([seed, FAMILIES.index(family), number])
     X, y = family(rng)
     y = np.unique(y, return_inverse=True)[1]
-    decimal = family is decimals
-    data = sp.csr_array(X) if number % 2 and X.dtype != object else X
+    decimal = decimal_reading(family, rng)
+    every = forms(X)
+    form = list(every)[rng.integers(len(every))]
+    data, rows = every[form], numbers(X, decimal)
     start = time.process_time()
     options = {"exact": "decimal"} if decimal else {}
-    for _ in range(2):  # once more if out of time: this process may have been stopped meanwhile
-        certificate = certify(data, y, margin=number % 7 == 0, time_limit=SECONDS, **options)
-        if certificate.verdict != "undecided":
-            break
+    try:
+        for _ in range(2):  # once more if out of time: this process may have been stopped meanwhile
+            certificate = certify(data, y, margin=number % 4 == 0, time_limit=SECONDS, **options)
+            if certificate.verdict != "undecided":
+                break
+    except InvalidInput as refusal:
+        return [] if "overflows" in str(refusal) else [str(refusal)], 0.0, "refused", (rows, y.tolist(), form)
     seconds = time.process_time() - start
-    faults = [] if verify(certificate, X, y) else ["verify says no"]
+    faults = [] if verify(certificate, X, y) and verify(certificate, data, y) else ["verify says no"]
+    if number % CHECKED == 0 and not accepted_by_checker(certificate, rows, y.tolist(), decimal):
+        faults.append("the checker says no")
     for comparison in COMPARISONS:
-        faults += comparison(certificate, X.tolist(), y.tolist(), decimal)
-    return faults, seconds, certificate.verdict, (X.tolist(), y.tolist(), "sparse" if data is not X else "dense")
+        faults += comparison(certificate, rows, y.tolist(), decimal)
+    return faults, seconds, certificate.verdict, (rows, y.tolist(), form, options)
 
 
 def run(sets, seed, report=print):

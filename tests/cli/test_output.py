@@ -1,11 +1,12 @@
 """What is printed while a training runs."""
 
 import io
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from rosenblatt.cli.output import Watch, bar, count, duration, table
+from rosenblatt.cli.output import Watch, bar, count, duration, said_while_waiting, table
 
 
 class Terminal(io.StringIO):
@@ -51,3 +52,28 @@ def test_numbers_and_tables_are_short():
     assert [count(number) for number in (12, 34567, 2.34e6)] == ["12", "35k", "2.3M"]
     assert bar(None) == ""
     assert table(("a", "b"), [("long", 1), ("x", 22)]) == "a      b\nlong   1\nx     22"
+
+
+class Heard(io.StringIO):
+    """A stream that tells when something was written to it."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = threading.Event()
+
+    def flush(self):
+        self.line.set()
+
+
+def test_what_takes_long_says_so():
+    stream = Heard()
+    with said_while_waiting("still at it after {} s", first=0.001, stream=stream):
+        assert stream.line.wait(60)
+    assert stream.getvalue().startswith("still at it after 0.001 s\n")
+
+
+def test_what_is_soon_over_says_nothing():
+    stream = Heard()
+    with said_while_waiting("still at it", first=3600.0, stream=stream):
+        pass
+    assert not stream.getvalue()

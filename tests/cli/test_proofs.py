@@ -43,3 +43,11 @@ def test_a_model_says_how_to_read(table):
 def test_no_rows_are_no_proof(table):
     (table / "none.csv").write_text("x1,x2,or\n")
     run("certify", table / "none.csv", "--header", "yes", code=1)
+
+
+def test_a_verdict_that_is_not_found_in_time_is_undecided(table):
+    told = run("certify", table / "xor.csv", "--time-limit", "1e-9")
+    assert "undecided" in told.stdout
+    assert "time limit of 1e-09 seconds" in told.stdout
+    assert "Allow more time" in told.stdout
+    assert "overlapping" in run("certify", table / "xor.csv", "--time-limit", "inf").stdout

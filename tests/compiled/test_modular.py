@@ -42,27 +42,41 @@ def test_pivots_are_the_first_independent_rows_and_columns(seed):
     A[4] = [a + b for a, b in zip(A[2], A[3], strict=True)]
     for row in A:
         row[2] = row[0] - 2 * row[1]
-    rows, columns = modular.find_pivots(as_residues(A), float(P))
-    assert sorted(rows.tolist()) == [0, 2, 3, 5]
-    assert columns.tolist() == [0, 1, 3, 4]
+    M, left, rank = as_residues(A), np.arange(6), 0
+    rows, columns = np.empty((2, 5), np.int64)
+    for begin, end in ((0, 2), (2, 2), (2, 5)):  # in pieces
+        rank = modular.find_pivots(M, float(P), begin, end, left, rows, columns, rank)
+    assert sorted(rows[:rank].tolist()) == [0, 2, 3, 5]
+    assert columns[:rank].tolist() == [0, 1, 3, 4]
+
+
+def inverted(M, *pieces):
+    """Whether M was replaced by its inverse modulo P, some columns at a time."""
+    swapped = np.empty(len(M), np.int64)
+    ends = [*pieces, len(M)]
+    return all(
+        modular.invert(M, float(P), begin, end, swapped) for begin, end in zip([0, *ends[:-1]], ends, strict=True)
+    )
 
 
 def test_inverses():
     A = random_matrix(1, 6, 6)
     A[0][0] = 0  # the first pivot is further down
-    M = as_residues(A)
-    assert modular.invert(M, float(P))
+    M, other = as_residues(A), as_residues(A)
+    assert inverted(M)
+    assert inverted(other, 1, 4)
+    assert np.array_equal(M, other)
     product = [[sum(a * int(M[k, j]) for k, a in enumerate(row)) % P for j in range(6)] for row in A]
     assert product == [[int(i == j) for j in range(6)] for i in range(6)]
     A[3] = [2 * a for a in A[1]]
-    assert not modular.invert(as_residues(A), float(P))
+    assert not inverted(as_residues(A))
 
 
 def test_lifted_digits_are_those_of_the_solution():
     n, count = 4, 30
     A, (b,) = random_matrix(2, n, n), random_matrix(3, 1, n)
     inverse = as_residues(A)
-    assert modular.invert(inverse, float(P))
+    assert inverted(inverse)
     size = 3
     parts = limbs([v for row in A for v in row], size)
     residual = np.zeros((size + 1, n))
@@ -89,7 +103,9 @@ def test_products_of_numbers_given_by_digits():
     while left:
         left, digit = divmod(left, P)
         parts.append(float(digit))
-    product = modular.multiply(digits, np.array(parts), float(P))
+    total, product = np.zeros(2), np.empty_like(digits)
+    for begin, end in ((0, 3), (3, count)):  # in pieces
+        modular.multiply(digits, np.array(parts), float(P), begin, end, total, product)
     for j, value in enumerate(numbers):
         assert (sum(int(d) * P**k for k, d in enumerate(product[:, j])) - value * factor) % P**count == 0
 

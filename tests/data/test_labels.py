@@ -119,3 +119,11 @@ def test_names_are_plain_values():
         names = as_names(classes)
         assert names == tuple(classes.tolist())
         assert all(type(name) in (int, str, bool, float) for name in names)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, lambda y: np.array(y, object), pd.Series])
+@pytest.mark.parametrize("label", ["a\0", "\0", b"a\0"])
+def test_texts_that_an_array_would_cut_short_are_refused(kind, label):
+    y = kind([b"b" if isinstance(label, bytes) else "b", label])
+    with pytest.raises(InvalidInput, match=r"row 1, and texts that end with a NUL"):
+        as_labels(y, 2)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.svm import LinearSVC
 
 from rosenblatt.estimators.squared_hinge import PENALTY, PENALTY_PER_ROW, least_squared_hinge
-from rosenblatt.separability.clock import Clock
+from rosenblatt.exact.clock import Clock
 
 
 def overlapping(seed, rows=200, columns=6):

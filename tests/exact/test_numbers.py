@@ -111,6 +111,21 @@ def test_what_cannot_be_taken_exactly_is_refused(X, words):
         certify(X, [0, 1][: len(X)])
 
 
+@pytest.mark.parametrize("wide", [2**64 + 1, 2**60 + 1])
+@pytest.mark.parametrize("other", [0.5, np.longdouble(1) / 3, np.float32(0.5)])
+def test_a_list_of_mixed_numbers_is_taken_as_it_is(wide, other):
+    assert exact_table([[wide, other]]).exact.tolist() == [[wide, Fraction(*other.as_integer_ratio())]]
+
+
+def test_in_a_list_each_float_is_a_decimal_of_its_own_precision():
+    rows = [[np.float32(0.1), 0.1], [np.float32(0.2), 3]]
+    assert exact_table(rows, decimal=True).values.tolist() == [[0.1, 0.1], [0.2, 3.0]]
+    arrays = [np.array([0.1, 0.2], np.float32), np.array([0.3, 0.4], np.float32)]
+    assert exact_table(arrays, decimal=True).values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
+    arrays[1] = np.array([0.3, 0.4])
+    assert exact_table(arrays, decimal=True).values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
+
+
 def integer_sets(rng):
     """Integers beyond 2**53, near one another, dense and sparse."""
     n, d = int(rng.integers(2, 9)), int(rng.integers(1, 4))

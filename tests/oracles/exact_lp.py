@@ -10,6 +10,11 @@ import math
 from fractions import Fraction
 
 
+def number(value, *, decimal=False):
+    """What a value stands for: a float itself or, if read so, the decimal that it prints as; others what they are."""
+    return Fraction(repr(float(value))) if decimal and isinstance(value, float) else Fraction(value)
+
+
 def signed_rows(X, label, *, decimal=False):
     """Signed rows (e_y - e_r) (x) (x, 1) without the block of class 0, straight from the definition, as integers.
 
@@ -18,7 +23,7 @@ def signed_rows(X, label, *, decimal=False):
     classes = max(2, max(label) + 1)
     rows = []
     for x, own in zip(X, label, strict=True):
-        padded = [*(Fraction(repr(float(v))) if decimal else Fraction(v) for v in x), Fraction(1)]
+        padded = [*(number(v, decimal=decimal) for v in x), Fraction(1)]
         common = math.lcm(*(v.denominator for v in padded))
         integers = [int(v * common) for v in padded]
         for rival in range(classes):

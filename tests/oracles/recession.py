@@ -9,7 +9,7 @@ depends on those before it, the constant first, is left out.
 
 from fractions import Fraction
 
-from oracles.exact_lp import feasible, signed_rows
+from oracles.exact_lp import feasible, number, signed_rows
 
 
 def extreme(X, label, **reading):
@@ -23,7 +23,7 @@ def extreme(X, label, **reading):
 
 def dependent(X, *, decimal=False):
     """Features that are combinations of the constant and the features before them."""
-    rows = [[Fraction(1), *(Fraction(repr(float(v))) if decimal else Fraction(v) for v in x)] for x in X]
+    rows = [[Fraction(1), *(number(v, decimal=decimal) for v in x)] for x in X]
     found, done = set(), 0
     for j in range(len(rows[0])):
         pivot = next((i for i in range(done, len(rows)) if rows[i][j]), None)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from certificates_by_hand import EXAMPLES, SQUARE, proved, sealed
+from rosenblatt import certify
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof import certificate_json
@@ -193,3 +195,26 @@ def test_certificates_of_version_1_load_and_verify(name, X, y):
     changed = np.array(X, float)
     changed[0, 0] += 1
     assert not verify(certificate, changed, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ((Decimal(2), Decimal(10)), ("10", "2")),
+        ((b"A", b"\x01"), (r"b'A'", r"b'\x01'")),
+        ((True, 2), ("2", "True")),
+        ((Fraction(1, 2), Fraction(3)), ("1/2", "3")),
+        ((1, 2.5), (1, 2.5)),
+    ],
+)
+def test_labels_that_json_does_not_have_go_by_their_texts(labels, names):
+    X, y = [[0.0], [1.0], [2.0]], np.array([labels[0], labels[1], labels[1]], object)
+    certificate = certify(X, y)
+    assert certificate.classes == names
+    assert verify(certificate, X, y)
+
+
+def test_labels_that_print_alike_are_refused():
+    y = np.array([Decimal("1"), "1"], object)
+    with pytest.raises(InvalidInput):
+        certify([[0.0], [1.0]], y)

@@ -269,3 +269,14 @@ def test_decimals_and_floats_are_different_data():
     assert verify(proved(X, y, decimal=True, **claim), X, y)
     assert Fraction(0.1) + Fraction(0.5) != 2 * Fraction(0.3)
     assert not verify(proved(X, y, **claim), X, y)
+
+
+@pytest.mark.parametrize(
+    "labels", [(0.1, 0.2), (0.1, 3), (1e300, 1e301), (2**53, 2**53 + 1), (-0.5, 0.30000000000000004)]
+)
+def test_the_checker_knows_numbers_as_labels(tmp_path, labels):
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([labels[0], labels[1], labels[1]], object)
+    document = certify(X, y).to_dict()
+    assert run_checker(tmp_path, document, X, y)
+    assert not run_checker(tmp_path, document, X, y[::-1])
+    assert not run_checker(tmp_path, document, X, [labels[0], 2 * labels[1], labels[1]])

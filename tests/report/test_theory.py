@@ -1,6 +1,8 @@
 """Fits against their theorems: at no time is a quantity of the proof outside its bound."""
 
 import math
+import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -109,8 +111,23 @@ def test_the_report_reads_well():
     text = str(theory(SQUARE, [-1, 1, 1, 1], Perceptron(shuffle=False)))
     assert "9 mistakes in 6 epochs" in text
     assert "At most 27 were possible" in text
-    assert "<w, w*> = 3, at least 3" in text
-    assert "|w|^2 = 9, at most 27" in text
+    # gamma is 1/3 and R^2 is 3, both between proved numbers: 9 gamma and 9 R^2 are printed on the safe side.
+    assert "<w, w*> = 3, at least 2.99999:" in text
+    assert "|w|^2 = 9, at most 27.0001:" in text
+
+
+def test_printed_bounds_are_true():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        X = rng.integers(-9, 10, (8, 2)) / 7
+        y = np.where(X @ rng.integers(-3, 4, 2) > 0.1, 1, -1)
+        report = theory(X, y, Perceptron(max_iter=50, tol=None)) if len(set(y)) == 2 else None
+        if report is None or report.margin is None:
+            continue
+        figures = dict(re.findall(r"(R =|gamma =|at least|\|w\|\^2 = \S+ at most) ([\d.e+-]+\d)", str(report)))
+        assert Decimal(figures["R ="]) >= Decimal(report.radius)
+        assert Decimal(figures["gamma ="]) <= Decimal(report.margin.lower)
+        assert Decimal(figures["at least"]) <= Decimal(float(report.floor[-1]))
 
 
 def test_one_of_a_kind_is_counted_in_the_singular():

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
@@ -25,9 +26,11 @@ from hypothesis import strategies as st
 from oracles import exact_lp
 from rosenblatt import certify, certify_pairs, verify
 from rosenblatt.datasets import noisy
-from rosenblatt.errors import InvalidInput
+from rosenblatt.errors import InvalidInput, UnprovedClaim
 from rosenblatt.exact import rational
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.exact.clock import Clock
+from rosenblatt.proof.certificate import Certificate, prepare
+from rosenblatt.separability import certify as certify_module
 from strategies import integer_sets, small
 
 CHECKER = Path(__file__).parents[2] / "tools" / "check_certificate.py"
@@ -774,3 +777,67 @@ def test_a_flag_is_true_or_false(flag):
     with pytest.raises(InvalidInput, match="neither True nor False"):
         certify([[0.0], [1.0]], [0, 1], **flag)
     assert certify([[0.0], [1.0]], [0, 1], margin=np.False_, coefficients=None).margin is None
+
+
+class CountedLooks(Clock):
+    """A clock whose time is over after so many looks at it."""
+
+    def __init__(self, looks):
+        super().__init__(None)
+        self.seconds, self.looks, self.late = 1.0, looks, 0
+
+    @property
+    def left(self):
+        self.looks -= 1
+        self.late += self.looks < 0
+        return 1e9 if self.looks >= 0 else -1.0
+
+
+def parts_of(X, y, looks):
+    """The certificate that so many looks at the clock leave time for, and how often it was looked at in vain."""
+    signed, classes = prepare(X, y)
+    clock = CountedLooks(looks)
+    return certify_module._certify(signed, classes, (), True, True, clock), clock.late
+
+
+@pytest.mark.parametrize("kind", ["separable", "quasi-separable", "overlapping", "three classes"])
+def test_whenever_time_is_over_the_certificate_says_what_is_proved_and_no_more(kind):
+    rng = np.random.default_rng(1)
+    X = rng.integers(-3, 4, (30, 3)) / 8 + [0.0, 2.0**40, 0.0]
+    y = (X[:, 0] > 0).astype(int)
+    if kind == "quasi-separable":
+        y[X[:, 0] == 0] = np.arange((X[:, 0] == 0).sum()) % 2
+    elif kind == "three classes":
+        y = np.digitize(X[:, 0], [-0.1, 0.1])
+    elif kind == "overlapping":
+        y = rng.integers(0, 2, 30)
+    whole, late = parts_of(X, y, 10**9)
+    assert not late
+    assert whole.estimates
+    seen = set()
+    for looks in [*range(60), *range(60, 3000, 49)]:
+        found, late = parts_of(X, y, looks)
+        told = " not determined" in found.reason or "time limit" in found.reason
+        assert late <= 4  # one for each part that is left, and one to see how much time there is
+        assert found.verdict in (whole.verdict, "undecided")
+        assert found.estimates in ((), whole.estimates)
+        assert told == (late > 0)
+        assert found.verdict == "undecided" or verify(found, X, y)
+        seen.add((found.verdict, bool(found.estimates)))
+    assert seen == {("undecided", False), (whole.verdict, False), (whole.verdict, True)}
+
+
+def test_what_fails_its_verification_is_an_error(monkeypatch):
+    """A search that lies: the weights of the wrong side."""
+    lie = {"verdict": "separable", "vector": (-1.0, 0.0)}
+    monkeypatch.setattr(certify_module, "verdict_claims", lambda signed, clock: lie)
+    with pytest.raises(UnprovedClaim, match="verdict that was found"):
+        certify([[0.0], [1.0]], [0, 1])
+
+
+def test_estimates_that_nobody_asked_for_are_left_out_where_they_take_long():
+    X = np.random.default_rng(0).standard_normal((40, 60))
+    y = np.arange(40) % 2
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(60)])
+    assert certify(frame, y).estimates == certify(X, y).estimates == ()
+    assert len(certify(frame.iloc[:, :5], y).estimates) == 6

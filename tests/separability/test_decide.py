@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from margins_by_hand import brackets, planted_margin
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.decide import decide
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.numbers import exact_table
 from rosenblatt.separability import equal_rows
-from rosenblatt.separability.clock import Clock, OutOfTime
 
 
 def contradiction(X, label):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from oracles import exact_lp
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.integer_search import PaddedSearch, StandardisedSearch, SubspaceSearch
 from rosenblatt.separability.views import standardised
 from rosenblatt.separability.witness import vanishing_sum

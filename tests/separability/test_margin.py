@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from margins_by_hand import brackets, planted_margin
 from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.jit import DISABLE_JIT
 from rosenblatt.proof.brackets import Bracket, geometric_bounds
 from rosenblatt.separability import margin
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.margin import centred, largest_margin, largest_margin_hyperplane, plane_margin
 from strategies import integer_sets, separable_sets
 

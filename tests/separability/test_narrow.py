@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import certify, verify
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.numbers import exact_table
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability import narrow, reduction
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.narrow import NarrowView, narrowed, widened
 from rosenblatt.separability.views import standardised

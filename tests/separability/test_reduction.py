@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from oracles import exact_lp
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.reduction import inseparable_claims, reduce
 from rosenblatt.separability.views import standardised
 from rosenblatt.separability.witness import Witness, counts_to_multipliers

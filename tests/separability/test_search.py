@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from margins_by_hand import planted_margin
 from rosenblatt.compiled.nearest import NEAREST, ORIGIN
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.search import (
     WorkingSet,
     coordinate_descent,

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.views import (
     SAMPLE_ROWS,
     AffineView,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from rosenblatt.data.table import as_table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.witness import (
     as_floats,
     as_fractions,

@@ -22,7 +22,7 @@ from rosenblatt.learn.trace import trace
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
 from rosenblatt.report.text import ends_in_words, sparkline, text_table
-from rosenblatt.words import count
+from rosenblatt.words import count, rounded_down, rounded_up
 
 Array = npt.NDArray[Any]
 
@@ -162,14 +162,17 @@ def _geometry(console: Console, model: Any, data: Split) -> None:
         console,
         "How hard was it? Tumours are points (the bias adds a coordinate, always 1), the weights a flat boundary.",
     )
-    _say(console, f"  radius           {run.radius:9.4f}   distance of the farthest point from the origin")
+    farthest = rounded_up(run.radius, 5)
+    _say(console, f"  radius           {farthest:>9}   distance of the farthest point from the origin")
     if run.ceiling is not None:
-        _say(console, f"  margin, at most  {run.ceiling:9.4f}   no boundary keeps more distance: the run proves it")
+        most = rounded_up(run.ceiling, 5)
+        _say(console, f"  margin, at most  {most:>9}   no boundary keeps more distance: the run proves it")
     if margin <= 0:
         _say(console, "  Some points stayed on the wrong side: no margin, and no limit to the mistakes.")
         return
     limit = (run.radius / margin) ** 2
-    _say(console, f"  margin reached   {margin:9.4f}   distance that this boundary keeps from all points")
+    reached = rounded_down(margin, 5)
+    _say(console, f"  margin reached   {reached:>9}   distance that this boundary keeps from all points")
     _say(console, f"  The theorem of Novikoff (1962) allows (radius/margin)^2 = {limit:,.0f} mistakes;")
     _say(console, f"  the run made [bold]{made:,}[/].")
 

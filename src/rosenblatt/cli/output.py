@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from rosenblatt import words
@@ -12,6 +14,8 @@ from rosenblatt import words
 # Seconds between two lines, on a terminal and in a file.
 SECONDS_PER_FRAME = 0.1
 SECONDS_PER_LINE = 10.0
+# Seconds after which one says that one is still at work.
+SILENT_SECONDS = 5.0
 BAR_WIDTH = 24
 
 
@@ -79,6 +83,35 @@ class Watch:
         if self.drawn:
             self.stream.write(f"\r{'':<110}\r")
             self.drawn = False
+
+
+@contextmanager
+def said_while_waiting(text: str, first: float = SILENT_SECONDS, stream: TextIO | None = None) -> Iterator[None]:
+    """Print a line while what is inside takes long: after `first` seconds, then after twice as many, and so on.
+
+    Parameters
+    ----------
+    text : str
+        The line, with {} for the seconds that have passed.
+    first : float
+    stream : file
+        Where to print; stderr by default.
+    """
+    done, out = threading.Event(), stream or sys.stderr
+
+    def wait() -> None:
+        seconds, pause = first, first
+        while not done.wait(pause):
+            print(text.format(f"{seconds:g}"), file=out, flush=True)
+            seconds, pause = 2 * seconds, seconds
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def bar(share: float | None) -> str:

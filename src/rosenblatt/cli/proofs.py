@@ -20,6 +20,8 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
+from rosenblatt.cli.output import said_while_waiting
+from rosenblatt.exact.clock import TIME_LIMIT
 
 # 2^22 names at most.
 MOST_NAMES_BITS = 22
@@ -77,7 +79,14 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
 @option(
     "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Where to write the certificate, as JSON."
 )
-@option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Give up after this time.")
+@option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    default=TIME_LIMIT,
+    show_default=True,
+    help="Give up after this time; inf: never.",
+)
 @option("--no-margin", is_flag=True, help="Do not look for the largest margin.")
 @option(
     "--exact",
@@ -103,7 +112,9 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     output, limit = options.pop("output"), options.pop("time_limit")
     check_targets((*files, options["model"]), output=output)
     X, y, _ = read_all(files, options.pop("model"), options)
-    found = decide(X, y, margin=not options["no_margin"], exact=options["exact"], time_limit=limit)
+    still = f"certify: still searching after {{}} s; it gives up after {limit:g} s, or after what --time-limit says"
+    with said_while_waiting(still):
+        found = decide(X, y, margin=not options["no_margin"], exact=options["exact"], time_limit=limit)
     if output is not None:
         found.save(output)
     if options["as_json"]:

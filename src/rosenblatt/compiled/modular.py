@@ -46,21 +46,37 @@ def _subtract(row, factor, other, p, inverse_p):
         row[j] = t - np.rint(t * inverse_p) * p
 
 
-@small_first(lambda M, p: 4 * M.size * min(M.shape))
+@small_first(lambda M, p, begin, end, left, rows, columns, rank: 4 * len(M) * (end - begin) * M.shape[1])
 @compiled()
-def find_pivots(M, p):
-    """Eliminate column by column, and return the rows and columns of the pivots. M is overwritten.
+def find_pivots(M, p, begin, end, left, rows, columns, rank):
+    """Eliminate some columns, one by one; M is overwritten.
 
     The pivot of a column is its topmost nonzero of the rows that are left, and rows keep their order: the pivot rows
     are those independent of the rows above them, the pivot columns those independent of the columns to their left.
+
+    Parameters
+    ----------
+    M : (m, n) array
+        Residues, with the columns before `begin` eliminated.
+    p : float
+        Prime below 2**27.
+    begin, end : int
+        The columns to eliminate.
+    left : int array of shape (m,)
+        The rows that are left, in order; all of them at first.
+    rows, columns : int array of shape (min(m, n),)
+        Receive the pivots.
+    rank : int
+        How many there are already.
+
+    Returns
+    -------
+    int
+        How many there are now.
     """
-    m, n = M.shape
+    m = M.shape[0]
     inverse_p = 1.0 / p
-    left = np.arange(m)
-    rows = np.empty(min(m, n), np.int64)
-    columns = np.empty(min(m, n), np.int64)
-    rank = 0
-    for c in range(n):
+    for c in range(begin, end):
         count = m - rank
         if count == 0:
             break
@@ -80,17 +96,20 @@ def find_pivots(M, p):
         rows[rank] = pivot
         columns[rank] = c
         rank += 1
-    return rows[:rank], columns[:rank]
+    return rank
 
 
-@small_first(lambda M, p: 4 * len(M) ** 3)
+@small_first(lambda M, p, begin, end, swapped: 4 * len(M) ** 2 * (end - begin))
 @compiled()
-def invert(M, p):
-    """Replace M by its inverse modulo p (Gauss and Jordan, in place); False if M is singular modulo p."""
+def invert(M, p, begin, end, swapped):
+    """Replace M by its inverse modulo p (Gauss and Jordan, in place); False if M is singular modulo p.
+
+    So that the work can be cut into pieces, it goes over the columns from `begin` to before `end`; `swapped`, of a
+    place for each, keeps what the last piece puts back.
+    """
     n = M.shape[0]
     inverse_p = 1.0 / p
-    swapped = np.empty(n, np.int64)
-    for c in range(n):
+    for c in range(begin, end):
         pivot = c
         while pivot < n and M[pivot, c] == 0.0:
             pivot += 1
@@ -109,6 +128,8 @@ def invert(M, p):
             if i != c and factor != 0.0:
                 M[i, c] = 0.0
                 _subtract(M[i], factor, M[c], p, inverse_p)
+    if end < n:
+        return True
     for c in range(n - 1, -1, -1):
         if swapped[c] != c:
             for i in range(n):
@@ -209,15 +230,17 @@ def congruent(A, B, p):
     return True
 
 
-@small_first(lambda digits, factor, p: digits.size * (2 * factor.size + 8))
+@small_first(lambda digits, factor, p, begin, end, total, product: (end - begin) * len(total) * (2 * factor.size + 8))
 @compiled()
-def multiply(digits, factor, p):
-    """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero."""
-    count, n = digits.shape
+def multiply(digits, factor, p, begin, end, total, product):
+    """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero.
+
+    The places from `begin` to before `end` of `product` are written; `total`, of a place for each column, is what they
+    carry on, zero at first.
+    """
+    n = digits.shape[1]
     inverse_p = 1.0 / p
-    product = np.empty((count, n))
-    total = np.zeros(n)
-    for k in range(count):
+    for k in range(begin, end):
         # What the total carries to the next place, apart, so that neither leaves the exact integers.
         carry = np.zeros(n)
         for start in range(0, min(k + 1, factor.size), EXACT_TERMS):
@@ -232,7 +255,6 @@ def multiply(digits, factor, p):
             q = np.rint(total[i] * inverse_p)
             product[k, i] = total[i] - q * p
             total[i] = carry[i] + q
-    return product
 
 
 @small_first(lambda rows, v, total: 2 * rows.size * len(v))

@@ -48,7 +48,20 @@ def check_column(y: Any, n_samples: int) -> Array:
     if values.dtype.kind == "c":
         raise InvalidInput("Complex data not supported: y has complex numbers. Pass class labels, or real numbers.")
     _refuse_missing(values)
+    if values.dtype.kind in "USO":
+        _refuse_nul(y if isinstance(y, list | tuple) else values)
     return values
+
+
+def _refuse_nul(labels: Any) -> None:
+    """Raise an error for a text that ends with a NUL: an array of texts would take it for the text without."""
+    ends = ("\0", b"\0")
+    row = next((i for i, v in enumerate(labels) if isinstance(v, str | bytes) and v[-1:] in ends), None)
+    if row is not None:
+        raise InvalidInput(
+            f"y has the label {labels[row]!r:.60} in row {row}, and texts that end with a NUL are not kept apart from "
+            "those without. Strip it, or use another mark."
+        )
 
 
 def _refuse_missing(values: Array) -> None:

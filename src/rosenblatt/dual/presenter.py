@@ -29,13 +29,13 @@ from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.clock import OutOfTime
 from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import KERNEL, LIMITED_KERNEL, UNBOUNDED_KERNEL
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.separability.clock import OutOfTime
 from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]

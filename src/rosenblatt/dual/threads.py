@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from rosenblatt.separability.clock import OutOfTime
+from rosenblatt.exact.clock import OutOfTime
 
 if TYPE_CHECKING:
     from rosenblatt.learn.trainer import Clock

@@ -23,7 +23,8 @@ from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.estimators.soft_margin import SoftMargin
 from rosenblatt.estimators.squared_hinge import least_squared_hinge
-from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.exact.clock import Clock, OutOfTime
+from rosenblatt.exact.signed_rows import EPS, SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
@@ -33,12 +34,12 @@ from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.separability.views import reciprocal
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.words import rounded_up
 
 Array = npt.NDArray[Any]
 
@@ -245,8 +246,8 @@ class MaximumMargin(Declared, _Fitted):
             )
         if parts:
             return " ".join(parts), False
-        gap = float((1 - self.margin_ / ceiling).max())
-        return f"the margin is within a share of {max(gap, 0.0):.1g} of the largest possible.", True
+        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + EPS  # of the quotient, which is rounded
+        return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
         """Return the record of a fit: one look at all rows."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 
-from rosenblatt.separability.clock import Clock
+from rosenblatt.exact.clock import Clock
 
 Array = npt.NDArray[Any]
 

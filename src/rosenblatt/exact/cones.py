@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rosenblatt.exact.clock import check_time
 from rosenblatt.exact.lifting import Matrix, Vector
 
 
@@ -51,6 +52,7 @@ def in_cone(rows: Matrix, target: Vector) -> ConeAnswer:
         leaving = _binding(tableau, basis, entering)
         top, pivot = tableau[leaving], tableau[leaving][entering]
         for i, row in enumerate(tableau):
+            check_time()
             if i != leaving:
                 tableau[i] = _reduced(row, top, pivot, row[entering], last)
         cost = _reduced(cost, top, pivot, cost[entering], last)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import modular
+from rosenblatt.exact.clock import PRODUCTS_PER_LOOK, check_time, timed
 
 Vector = list[int]
 Matrix = list[list[int]]
@@ -40,6 +41,8 @@ def as_array(A: Matrix | Vector) -> Array:
 
 def residues(values: Array, p: int) -> Array:
     """Return the residues modulo p nearest to zero."""
+    if values.dtype == object and values.ndim == 2:
+        return np.array([residues(row, p) for row in timed(values)]).reshape(values.shape)
     return np.ascontiguousarray((values + p // 2) % p - p // 2, np.float64)
 
 
@@ -73,6 +76,38 @@ def small_primes() -> Iterator[int]:
     return filter(_is_prime, range((1 << modular.LIMB_BITS) - 1, 2, -2))
 
 
+def pieces(count: int, products: int) -> Iterator[tuple[int, int]]:
+    """Cut a loop of so many steps, of so many products each, into pieces; look at the clock before each."""
+    size = max(1, PRODUCTS_PER_LOOK // max(products, 1))
+    for begin in range(0, count, size):
+        check_time()
+        yield begin, min(begin + size, count)
+
+
+def pivots_modulo(values: Array, p: int) -> tuple[Vector, Vector]:
+    """Return the rows and columns, both ascending, of a largest minor that is nonsingular modulo p."""
+    M = residues(values, p)
+    left, rank = np.arange(len(M)), 0
+    rows, columns = np.empty((2, min(M.shape)), np.int64)
+    for begin, end in pieces(M.shape[1], M.size):
+        rank = int(modular.find_pivots(M, float(p), begin, end, left, rows, columns, rank))
+    return sorted(rows[:rank].tolist()), columns[:rank].tolist()
+
+
+def invert_modulo(M: Array, p: int) -> bool:
+    """Replace residues by those of the inverse matrix; return whether it has one modulo p."""
+    swapped = np.empty(len(M), np.int64)
+    return all(modular.invert(M, float(p), begin, end, swapped) for begin, end in pieces(len(M), M.size))
+
+
+def _multiplied(digits: Array, factor: Array, p: int) -> Array:
+    """Multiply p-adic numbers, a column each, by the digits of an integer."""
+    total, product = np.zeros(digits.shape[1]), np.empty_like(digits)
+    for begin, end in pieces(len(digits), digits.shape[1] * factor.size):
+        modular.multiply(digits, factor, float(p), begin, end, total, product)
+    return product
+
+
 class Lifting:
     """Systems with one matrix, solved by p-adic lifting if it is `nonsingular` modulo the prime p."""
 
@@ -81,7 +116,7 @@ class Lifting:
         self.squares = [sum(map(mul, row, row)) for row in A]
         values = as_array(A)
         self.inverse = residues(values, p)
-        self.nonsingular = bool(modular.invert(self.inverse, float(p)))
+        self.nonsingular = invert_modulo(self.inverse, p)
         self.limbs = as_limbs(values)
 
     def solve(self, b: Vector) -> Solution:
@@ -102,7 +137,9 @@ class Lifting:
         done = 0
         # Solutions are often shorter than the bound: look at an eighth of the digits, a quarter, a half.
         for wanted in sorted({max(most >> halvings, min(most, 8)) for halvings in range(4)}):
-            modular.lift_digits(self.limbs.reshape(-1, n), self.inverse, residual, float(self.p), digits[done:wanted])
+            for begin, end in pieces(wanted - done, self.limbs.size + self.inverse.size):
+                part = digits[done + begin : done + end]
+                modular.lift_digits(self.limbs.reshape(-1, n), self.inverse, residual, float(self.p), part)
             done = wanted
             solution = self._reconstructed(digits[:done], weights, norm)
             if solution is not None:
@@ -113,7 +150,7 @@ class Lifting:
         """Return the solution with these first digits, if it is short enough to be known from them."""
         # A sum of all entries has their common denominator, but for an accident, and is about as long as the longest.
         modulus = self.p ** len(digits)
-        total = modular.multiply((digits @ weights)[:, None], np.ones(1), float(self.p))
+        total = _multiplied((digits @ weights)[:, None], np.ones(1), self.p)
         numerator, q = _fraction(_evaluated(total, self.p)[0] % modulus, modulus, math.isqrt(modulus >> 1))
         if (numerator * q).bit_length() > modulus.bit_length() - ACCIDENT_BITS:
             return None
@@ -136,7 +173,7 @@ class Lifting:
         low = count - math.ceil(norm.bit_length() / math.log2(self.p))
         factor = q
         while low > 0 and norm * q < modulus:
-            digits = modular.multiply(digits, _digits(factor, self.p), float(self.p))
+            digits = _multiplied(digits, _digits(factor, self.p), self.p)
             long = np.flatnonzero(digits[low:].any(axis=0))
             if long.size == 0:
                 return _evaluated(digits[:low], self.p), q
@@ -164,6 +201,7 @@ def _evaluated(digits: Array, p: int) -> Vector:
     values = (words[:, 0] + p * words[:, 1] + p * p * words[:, 2]).astype(object)
     base = p**3
     while len(values) > 1:
+        check_time()
         odd = values[1::2] * base
         values = values[::2]
         values[: len(odd)] += odd
@@ -175,6 +213,7 @@ def _fraction(residue: int, modulus: int, size: int) -> tuple[int, int]:
     """Find the n / d equal to the residue, with |n| <= size and d smallest (Wang, 1981)."""
     above, below, previous, denominator = modulus, residue, 0, 1
     while below > size:
+        check_time()
         b = 0
         if below.bit_length() > size.bit_length() + QUOTIENT_BITS:
             shift = above.bit_length() - QUOTIENT_BITS

@@ -56,7 +56,7 @@ def exact_table(X: Any, *, decimal: bool = False) -> Table:
         return _sparse_table(check_sparse(X), decimal)
     columns = _frame_columns(X)
     if columns is None:
-        return _joined(*_read(_array(X), decimal))
+        return _joined(*_read(_array(X, decimal), decimal))
     parts = [_read(column, decimal) for column in columns]
     if all(exact is None for _, exact in parts):
         return as_table(np.column_stack([rounded for rounded, _ in parts]) if decimal else X)
@@ -88,15 +88,20 @@ def _frame_columns(X: Any) -> list[Array] | None:
     return None
 
 
-def _array(X: Any) -> Array:
-    """Return X as an array, of objects where NumPy would round a list of mixed numbers."""
+def _array(X: Any, decimal: bool) -> Array:
+    """Return X as an array, of objects where NumPy would round a list of mixed numbers, or lose their precisions."""
     try:
         values = np.asarray(unmasked(X))
     except ValueError as error:
         raise InvalidInput(f"X cannot be read as a table of numbers: {error}. Pass rows of one length.") from None
-    if not hasattr(X, "dtype") and values.dtype == np.float64 and (np.abs(values) >= LARGEST_SAFE_INTEGER).any():
-        return np.array(X, object)
-    return values
+    if hasattr(X, "dtype") or values.dtype.kind != "f":
+        return values
+    if values.ndim != 2:
+        return values  # which is refused later
+    large = (np.abs(values) >= LARGEST_SAFE_INTEGER).any()
+    known = float if values.dtype == np.float64 else values.dtype.type
+    mixed = decimal and any(not isinstance(v, known) for row in X for v in row)
+    return np.array([list(row) for row in X], object) if large or mixed else values
 
 
 def _read(values: Array, decimal: bool) -> tuple[Array, Array | None]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled import modular
-from rosenblatt.exact.lifting import as_limbs, residues, small_primes
+from rosenblatt.exact.lifting import as_limbs, invert_modulo, residues, small_primes
 from rosenblatt.exact.rational import MAX_UNKNOWNS, array_pivots
 
 Array = npt.NDArray[Any]
@@ -68,7 +68,7 @@ def _depend_modulo(limbs: Array, rows: list[int], columns: list[int], p: int) ->
     A = np.empty(limbs.shape[1:])
     modular.reduce_limbs(limbs, float(p), A)
     inverse = np.ascontiguousarray(A[np.ix_(rows, columns)])
-    if not modular.invert(inverse, float(p)):
+    if not invert_modulo(inverse, p):
         return None
     shares = residues(inverse @ A[rows], p)
     return bool(modular.congruent(A[:, columns] @ shares, A, float(p)))

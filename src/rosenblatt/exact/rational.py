@@ -19,6 +19,7 @@ import numpy as np
 
 from rosenblatt.compiled import modular
 from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.exact.clock import check_time
 from rosenblatt.exact.lifting import (
     Array,
     Lifting,
@@ -27,7 +28,7 @@ from rosenblatt.exact.lifting import (
     Vector,
     as_array,
     as_limbs,
-    residues,
+    pivots_modulo,
     small_primes,
 )
 
@@ -136,7 +137,7 @@ def array_pivots(values: Array) -> tuple[Vector, Vector]:
     """Return the same for an array of int64 or of Python integers, modulo primes whatever its size."""
     best: tuple[Vector, Vector] = [], []
     for p in PRIMES:
-        rows, columns = _pivots_modulo(values, p)
+        rows, columns = pivots_modulo(values, p)
         if len(rows) > len(best[0]):
             best = rows, columns
         if len(rows) == min(values.shape):
@@ -265,6 +266,7 @@ def _annihilates(rows: Matrix, v: Vector) -> bool:
         return not any(sum(map(mul, row, v)) for row in rows)
     total = np.zeros((len(rows), len(left) + len(right)), np.int64)
     for start in starts:
+        check_time()
         block = slice(start, start + modular.EXACT_TERMS)
         modular.add_products(np.concatenate(left[:, :, block]), np.ascontiguousarray(right[:, block]), total)
     return bool(modular.all_zero(total))
@@ -329,6 +331,7 @@ def _eliminate(A: Matrix, width: int) -> tuple[Matrix, Vector, Vector, Vector, i
         top = reduced[pivot]
         p = top.pop(c)
         for i, row in enumerate(reduced):
+            check_time()
             if i != pivot:
                 factor = row.pop(c)
                 if factor:
@@ -373,10 +376,5 @@ def _lowest(x: Vector, q: int) -> Solution:
 
 def _is_singular(A: Matrix, p: int) -> bool:
     """Whether a null vector of A modulo p is one of A. If A is singular, it is for all but finitely many primes."""
-    rows, columns = _pivots_modulo(as_array(A), p)
+    rows, columns = pivots_modulo(as_array(A), p)
     return _null_basis(A, len(A), rows, columns, _free(len(A), columns)[:1]) is not None
-
-
-def _pivots_modulo(values: Array, p: int) -> tuple[Vector, Vector]:
-    rows, columns = modular.find_pivots(residues(values, p), float(p))
-    return sorted(rows.tolist()), columns.tolist()

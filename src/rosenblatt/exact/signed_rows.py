@@ -20,6 +20,7 @@ from rosenblatt.compiled import signs as compiled
 from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.clock import check_time, timed
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.verbs.rows import Csr, Dense
 
@@ -47,7 +48,8 @@ class SignedRows:
         How many classes there are, at least 2.
     decimal : bool
         Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
-        Where the table has its values exactly, these are read.
+        Where the table has its values exactly, these are read, and the attribute is False: rows that are computed from
+        exact values are floats only where floats hold them as they are.
 
     Attributes
     ----------
@@ -69,9 +71,10 @@ class SignedRows:
                 f"label has shape {label.shape} for {table.shape[0]} rows and {classes} classes. Pass one class "
                 "number from 0 for each row, and at least 2 classes."
             )
-        self.table, self.label, self.classes, self.decimal = table, label, classes, decimal
+        self.table, self.label, self.classes = table, label, classes
+        self.decimal = decimal and table.exact is None
         self.samples, self.features = table.shape
-        self.arithmetic = "rational" if table.exact is not None else "decimal" if decimal else "binary"
+        self.arithmetic = "rational" if table.exact is not None else "decimal" if self.decimal else "binary"
         self._rounded_rows = _rounded_rows(table)
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
@@ -334,6 +337,7 @@ class SignedRows:
 
     def _integer_row(self, row: int) -> tuple[list[int], list[int], Fraction]:
         """Return columns, integers and scale of (x, 1)."""
+        check_time()
         rows = self.table.rows
         if isinstance(rows, Dense):
             columns, place = list(range(self.features)), slice(row, row + 1)
@@ -376,7 +380,7 @@ class SignedRows:
         margins: list[tuple[int, Fraction]] = []
         differences: dict[tuple[int, int], list[int]] = {}
         last = -1
-        for row, own, rival in zip(*(part.tolist() for part in self._index(ids)), strict=True):
+        for row, own, rival in timed(zip(*(part.tolist() for part in self._index(ids)), strict=True)):
             if row != last:
                 columns, values, scale = self._integer_row(row)
                 last = row

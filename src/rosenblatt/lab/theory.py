@@ -14,7 +14,7 @@ from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.separability.certify import certify
-from rosenblatt.words import count
+from rosenblatt.words import between, count, rounded_up
 
 Array = npt.NDArray[Any]
 
@@ -179,14 +179,13 @@ def _margin_lines(certificate: Certificate) -> list[str]:
     """Return the margins, between proved numbers, and what follows for a perceptron."""
     texts = {
         "margin": "The largest distance that all points can keep from a hyperplane is {}.",
-        "augmented": f"gamma, the same for the rows (x, 1), is {{}}; R = {certificate.radius:.6g}.",
+        "augmented": f"gamma, the same for the rows (x, 1), is {{}}; R = {rounded_up(certificate.radius)}.",
     }
     lines = []
     for name, text in texts.items():
         bracket = getattr(certificate, name)
         if bracket is not None and math.isfinite(bracket.upper):
-            low, high = f"{bracket.lower:.9g}", f"{bracket.upper:.9g}"
-            lines.append(text.format(low if low == high else f"between {low} and {high}"))
+            lines.append(text.format(between(bracket.lower, bracket.upper)))
     if certificate.mistake_bound is not None:
         lines.append(
             f"So a perceptron makes at most (R/gamma)^2 = {count(certificate.mistake_bound, 'mistake')}, in any order."

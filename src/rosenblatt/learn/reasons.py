@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.learn.stopping import PRECEDENCE, Stop
-from rosenblatt.words import count, listed
+from rosenblatt.words import count, listed, rounded_up
 
 if TYPE_CHECKING:
     from rosenblatt.learn.trainer import Trainer
@@ -146,6 +146,7 @@ def _cycle(run: Trainer) -> str:
 def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
     epochs, certificate = len(run.mistakes), run.presenter.certificate
     share = ceiling / (run.presenter.radius or 1.0)
+    above = f" with a margin above {rounded_up(share, 2)} of their radius"
     figures = {
         "totals": f" ({count(run.updates, 'update')} in {count(epochs, 'epoch')})" * (run.presenter.parts == 1),
         "epochs": epochs,
@@ -162,7 +163,7 @@ def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
         "beyond": run.presenter.beyond,
         "every": "every epoch" if run.cycle == 1 else f"every {run.cycle} epochs",
         "plane": run.presenter.plane,
-        "share": f" with a margin above {share:.1g} of their radius" if share > LEAST_SHARE else ", as computed",
+        "share": above if share > LEAST_SHARE else ", as computed",
         "support": 0 if certificate is None else len(certificate.support),
     }
     figures |= outlook(run.mistakes, run.losses, run.presenter.beyond)

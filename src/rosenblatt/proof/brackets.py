@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.clock import timed
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.reprs import brief
@@ -96,13 +97,13 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
     pairs = list(zip(ids, factors, strict=True))
     if isinstance(signed.table.rows, Dense) and signed.table.exact is None:
         count = max(1, ENTRIES_PER_BLOCK // (signed.features + 1))
-        parts = [_combine_dense(signed, pairs[first : first + count]) for first in range(0, len(pairs), count)]
+        parts = [_combine_dense(signed, pairs[first : first + count]) for first in timed(range(0, len(pairs), count))]
     else:
         terms = [(*signed.integers(k), factor) for k, factor in pairs]
         parts = [({j: factor * v for j, v in entries.items()}, scale) for entries, scale, factor in terms]
     common = Fraction(1, math.lcm(*(scale.denominator for _, scale in parts)))
     sums: dict[int, int] = {}
-    for part, scale in parts:
+    for part, scale in timed(parts):
         times = int(scale / common)
         for j, value in part.items():
             sums[j] = sums.get(j, 0) + times * value
@@ -125,7 +126,7 @@ def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[di
         times[other][t] = times[other].get(t, 0) - factor
     sums: dict[int, int] = {}
     for block, chosen in enumerate(times[1:]):
-        columns = zip(*(integers[t * size : (t + 1) * size] for t in chosen), strict=True)
+        columns = timed(zip(*(integers[t * size : (t + 1) * size] for t in chosen), strict=True))
         factors = list(chosen.values())
         sums.update((block * size + j, sum(map(mul, factors, column))) for j, column in enumerate(columns))
     return sums, scale
@@ -265,7 +266,7 @@ def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
         return lower, math.inf
     factors = _proportional_integers(weights)
     sums, scale = combine(signed, rows, factors)
-    return lower, root_above(sum(v * v for v in sums.values()) * scale**2 / Fraction(sum(factors)) ** 2)
+    return lower, root_above(sum(v * v for v in timed(sums.values())) * scale**2 / Fraction(sum(factors)) ** 2)
 
 
 def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
@@ -312,6 +313,6 @@ def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> 
     # Rows of class 0 are -(x, 1): the signed means add up to the difference. The bias cancels.
     common = Fraction(1, math.lcm(scales[0].denominator, scales[1].denominator))
     times = [int(scales[c] / common) * totals[1 - c] for c in (0, 1)]
-    columns = set(sums[0]) | set(sums[1])
+    columns = timed(set(sums[0]) | set(sums[1]))
     difference = (sums[0].get(j, 0) * times[0] + sums[1].get(j, 0) * times[1] for j in columns)
     return sum(v * v for v in difference) * common**2 / Fraction(totals[0] * totals[1]) ** 2

@@ -166,6 +166,8 @@ class Certificate:
     @property
     def coefficients(self) -> Coefficients:
         """A table of the coefficients of a logistic regression, and what becomes of their estimates."""
+        if not self.estimates and words.NO_ESTIMATES in self.reason:
+            raise InvalidInput(f"{self.reason} Ask for them, and allow time: coefficients=True, time_limit=None.")
         if not self.estimates:
             raise InvalidInput(
                 "This certificate says nothing about coefficients. Ask for them with certify(..., coefficients=True)."
@@ -236,7 +238,17 @@ def _read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
-    """Write a certificate on some data: add digest, radius, boundary, mistake bound, common point and seal.
+    """Write a certificate on some data: add to a `draft` the digest of the data and the seal.
+
+    Whether the claims hold is for `rosenblatt.proof.verify` to say.
+    """
+    written = draft(signed, classes, **claims)
+    written = replace(written, digest=digest(signed.table, signed.label, written.layout))
+    return replace(written, seal=seal_of(written.to_dict()))
+
+
+def draft(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
+    """Write down claims on some data, and what follows from them: radius, boundary, mistake bound, common point.
 
     Parameters
     ----------
@@ -250,6 +262,7 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     Returns
     -------
     Certificate
+        Without digest and seal.
     """
     layout = "sparse" if isinstance(signed.table.rows, Csr) else "dense"
     claims.setdefault("radius", outer_radius(signed))
@@ -264,17 +277,10 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     augmented = claims.get("augmented")
     if augmented is not None:
         claims.setdefault("mistake_bound", mistake_bound(claims["radius"], augmented.lower))
-    draft = Certificate(
-        arithmetic=signed.arithmetic,
-        shape=(signed.samples, signed.features),
-        classes=classes,
-        layout=layout,
-        digest=digest(signed.table, signed.label, layout),
-        **claims,
-    )
-    if draft.support and signed.classes == 2:
-        draft = replace(draft, point=common_point(signed, draft.support, draft.multipliers))
-    return replace(draft, seal=seal_of(draft.to_dict()))
+    if claims["support"] and signed.classes == 2:
+        claims["point"] = common_point(signed, claims["support"], claims["multipliers"])
+    shape = (signed.samples, signed.features)
+    return Certificate(arithmetic=signed.arithmetic, shape=shape, classes=classes, layout=layout, digest="", **claims)
 
 
 def _weights(vector: Any) -> tuple[float, ...] | tuple[Fraction, ...]:
@@ -294,11 +300,24 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
         then of the second class.
     """
     table = exact_table(X, decimal=decimal)
-    found, label = as_labels(y, table.shape[0])
-    classes = as_names(found)
+    classes, label = _named(*as_labels(y, table.shape[0]))
     if len(classes) == 1:
         return SignedRows(table, np.ones(table.shape[0], np.int64), 2, decimal=decimal), (None, *classes)
     return SignedRows(table, label, len(classes), decimal=decimal), classes
+
+
+def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
+    """Return classes in the order of what JSON can hold of them, and the class number of each row.
+
+    Numbers, texts and truth values are what they are; others, as decimals and dates, go by their texts.
+    """
+    names = as_names(found)
+    if len({bool if isinstance(name, bool) else str if isinstance(name, str) else float for name in names}) > 1:
+        names = tuple(map(str, names))
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"y has different labels that print alike: {names!r:.100}. Use numbers or texts.")
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return tuple(names[k] for k in order), np.argsort(order)[label]
 
 
 # ----------------------------------------------------------------------------------------------------------- digest

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.exact.clock import timed
 from rosenblatt.exact.lifting import as_array
 from rosenblatt.exact.ranks import spanning_columns
 from rosenblatt.exact.rational import null_space, pivots
@@ -86,7 +87,7 @@ def sample_integers(signed: SignedRows, samples: Array, features: Array) -> Arra
         if (np.abs(X) < 1 << 53).all() and (np.rint(X) == X).all():
             return np.column_stack([X, np.ones(samples.size)]).astype(np.int64)[:, : features.size]
     numbers = features.tolist()
-    return as_array([[row.get(j, 0) for j in numbers] for row in (padded(signed, int(i)) for i in samples)])
+    return as_array([[row.get(j, 0) for j in numbers] for row in (padded(signed, int(i)) for i in timed(samples))])
 
 
 def _unlike(signed: SignedRows, support: Sequence[int], ids: Array) -> Array:
@@ -123,7 +124,7 @@ def dependencies(signed: SignedRows) -> dict[int, list[int]]:
     order = [size - 1, *range(size - 1)]
     chosen = np.unique(np.linspace(0, signed.samples - 1, min(signed.samples, 2 * size)).astype(int)).tolist()
     while True:
-        matrix = [[row.get(j, 0) for j in order] for row in (padded(signed, i) for i in chosen)]
+        matrix = [[row.get(j, 0) for j in order] for row in (padded(signed, i) for i in timed(chosen))]
         found = [_placed(size, order, vector) for vector in null_space(matrix, size)]
         # Beside class 0 a signed row has one block, so that equal blocks give the product of each sample with one.
         signs = (signed.signs(vector * (signed.classes - 1)) for vector in found)

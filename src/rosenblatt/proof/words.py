@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
+
+from rosenblatt.words import between, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
@@ -20,6 +21,8 @@ SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
 LARGEST_SHARE = 9999
 # From here on, numbers are rounded.
 LARGEST_WRITTEN_OUT = 10**12
+# What a certificate says where time did not suffice for the table of coefficients; the reason follows.
+NO_ESTIMATES = "Which coefficients have finite estimates was not determined"
 # How the numbers were read, where that is not as they are.
 READINGS = {"binary": "", "decimal": ", read as decimals", "rational": ""}
 
@@ -84,7 +87,7 @@ def picture(certificate: Certificate) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number and a noun, in the plural unless it is one."""
-    shown = f"{number:,}" if number < LARGEST_WRITTEN_OUT else f"about {Decimal(number):.3g}"
+    shown = f"{number:,}" if number < LARGEST_WRITTEN_OUT else rounded_up(number, 3)
     return f"{shown} {noun}{'' if number == 1 else 's'}"
 
 
@@ -204,17 +207,16 @@ def _describe_margins(certificate: Certificate) -> list[str]:
     for name, bracket in (("geometric", certificate.margin), ("augmented", certificate.augmented)):
         if bracket is None:
             continue
-        low, high = f"{bracket.lower:.9g}", f"{bracket.upper:.9g}"
         if bracket.lower == math.inf:
             lines.append(f"There is one class only: the {name} margin has no limit.")
         elif bracket.upper == math.inf:
-            lines.append(f"The {name} margin is at least {low}.")
+            lines.append(f"The {name} margin is at least {rounded_down(bracket.lower, 9)}.")
         else:
-            lines.append(f"The {name} margin is {low if low == high else f'between {low} and {high}'}.")
+            lines.append(f"The {name} margin is {between(bracket.lower, bracket.upper)}.")
     if certificate.mistake_bound is not None:
         lines.append(
-            f"All rows (x, 1) are within {certificate.radius:.6g} of the origin, so that a perceptron makes at most "
-            f"{counted(certificate.mistake_bound, 'mistake')}."
+            f"All rows (x, 1) are within {rounded_up(certificate.radius)} of the origin, so that a perceptron makes at "
+            f"most {counted(certificate.mistake_bound, 'mistake')}."
         )
     return lines
 

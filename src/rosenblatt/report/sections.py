@@ -20,7 +20,7 @@ from rosenblatt.markup.figures import (
 from rosenblatt.proof.words import picture
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
-from rosenblatt.words import count, shown
+from rosenblatt.words import count, rounded_down, rounded_up, shown
 
 # Classes up to which confusions are a table; features with the largest weights; problems whose weights are shown.
 MAX_CLASSES, MAX_FEATURES, MAX_PROBLEMS = 12, 12, 6
@@ -130,7 +130,8 @@ def training(found: Findings) -> Markup:
     notes = [
         tag(
             "p",
-            f"On new rows, {one.hypothesis}, err on at most {one.risk:.1%}, with probability {one.confidence:.0%}: "
+            f"On new rows, {one.hypothesis}, err on at most {rounded_up(100 * one.risk, 3)}%, with probability "
+            f"{rounded_down(100 * one.confidence, 3)}%: "
             f"for {one.assumption}.",
             class_="note",
         )
@@ -241,9 +242,9 @@ def bound(found: Findings) -> Markup:
     chart = squeeze_chart(compared.updates, compared.alignment, compared.floor, compared.square, compared.cap)
     text = "Orange: the length of the weights, below sqrt(M) R. Blue: their product with a separator, above M gamma."
     lines = [tag("p", line.strip()) for line in str(compared).splitlines()[1:]]
-    facts_ = [("mistakes", f"{compared.mistakes:,}"), ("R", f"{compared.radius:.4g}")]
+    facts_ = [("mistakes", f"{compared.mistakes:,}"), ("R", rounded_up(compared.radius, 4))]
     if compared.bound is not None and compared.margin is not None:
-        facts_ += [("gamma", f"{compared.margin.lower:.4g}"), ("at most", f"{compared.bound:,}")]
+        facts_ += [("gamma", rounded_down(compared.margin.lower, 4)), ("at most", f"{compared.bound:,}")]
     return section("Mistakes against their bound", facts(facts_), chart, tag("p", text, class_="note"), *lines)
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.exact.clock import TIME_LIMIT
 from rosenblatt.learn.plan import Epoch, Run
 from rosenblatt.learn.trace import trace
 from rosenblatt.learn.train import train
@@ -20,7 +21,7 @@ from rosenblatt.proof.brackets import Bracket
 from rosenblatt.proof.certificate import Certificate
 from rosenblatt.reprs import brief
 from rosenblatt.separability.certify import certify
-from rosenblatt.words import count
+from rosenblatt.words import count, rounded_down, rounded_up
 
 Array = npt.NDArray[Any]
 
@@ -102,21 +103,24 @@ class Theory:
             f"{count(n, 'sample')}, {count(d, 'feature')}: {answer}.",
             f"The perceptron made {count(self.mistakes, 'mistake')} in {count(self.run.epochs, 'epoch')}.",
         ]
+        most = rounded_up(self.cap[-1])
+        squeezed = f"  |w|^2 = {self.square[-1]:.6g}, at most {most}: each mistake adds R^2 or less"
         if self.margin is not None and self.share is not None:
             low, high = self.margin.lower, self.margin.upper
             lines += [
                 f"At most {self.bound} {'was' if self.bound == 1 else 'were'} possible: it used "
                 f"{100 * self.share:.2g} % of the bound.",
-                f"  R = {self.radius:.6g}, the longest row; gamma = {low:.6g}, the margin"
-                + (f" (at most {high:.6g})" if f"{low:.6g}" != f"{high:.6g}" else ""),
+                f"  R = {rounded_up(self.radius)}, the longest row; gamma = {rounded_down(low)}, the margin"
+                + (f" (at most {rounded_up(high)})" if f"{low:.6g}" != f"{high:.6g}" else ""),
                 "The proof, after the last mistake:",
-                f"  <w, w*> = {self.alignment[-1]:.6g}, at least {self.floor[-1]:.6g}: each mistake adds gamma or more",
-                f"  |w|^2 = {self.square[-1]:.6g}, at most {self.cap[-1]:.6g}: each mistake adds R^2 or less",
+                f"  <w, w*> = {self.alignment[-1]:.6g}, at least {rounded_down(self.floor[-1])}: each mistake "
+                "adds gamma or more",
+                squeezed,
             ]
         else:
-            lines.append(f"  |w|^2 = {self.square[-1]:.6g}, at most {self.cap[-1]:.6g}: each mistake adds R^2 or less")
+            lines.append(squeezed)
         if math.isfinite(self.ceiling):
-            lines.append(f"Its mistakes alone prove that no margin exceeds {self.ceiling:.6g}.")
+            lines.append(f"Its mistakes alone prove that no margin exceeds {rounded_up(self.ceiling)}.")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -150,7 +154,7 @@ class _Record:
         return updates, along, square, moved
 
 
-def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = None) -> Theory:
+def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float | None = TIME_LIMIT) -> Theory:
     """Train a perceptron and compare the run with its theorems.
 
     Parameters
@@ -163,7 +167,7 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
         rate, a bias on rows padded by one, no penalty, margin, weights, batches or held-out rows. Its `init` is the
         start.
     time_limit : float or None
-        Seconds for the certificate.
+        Seconds for the certificate; None: no limit.
 
     Returns
     -------

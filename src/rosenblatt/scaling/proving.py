@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from rosenblatt.data.labels import as_names
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.learn.sharded import Shards
@@ -37,7 +38,6 @@ from rosenblatt.proof.brackets import (
 from rosenblatt.proof.certificate import Certificate, sparse_bytes
 from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.proof.spans import null_basis
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.margin import margin_claims
 from rosenblatt.separability.verdict import verdict_claims
 from rosenblatt.separability.witness import as_floats
@@ -313,7 +313,7 @@ class _Proof:
 
     def _claimed(self, signed: SignedRows) -> dict[str, Any]:
         """Return what a certificate of the working set would claim."""
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), self.clock:
             try:
                 claimed = verdict_claims(signed, self.clock)
             except (OutOfTime, TooLarge) as fault:

@@ -6,6 +6,7 @@ brackets the largest margin, and `rosenblatt.proof` writes the certificate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import combinations
 from numbers import Real
@@ -17,13 +18,15 @@ import numpy.typing as npt
 from rosenblatt.data.formula import design
 from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.exact.clock import TIME_LIMIT, Clock, OutOfTime
 from rosenblatt.exact.monomials import monomials
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.proof.certificate import Certificate, issue, prepare
+from rosenblatt.proof.certificate import Certificate, draft, issue, prepare
 from rosenblatt.proof.certificate_json import ARITHMETICS
-from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.proof.verify import confirmed
+from rosenblatt.proof.words import NO_ESTIMATES
 from rosenblatt.separability.equal_rows import contradiction
-from rosenblatt.separability.estimates import estimate_claims, worthwhile
+from rosenblatt.separability.estimates import FREE_SECONDS, estimate_claims, worthwhile
 from rosenblatt.separability.margin import margin_claims
 from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.verdict import verdict_claims
@@ -43,7 +46,7 @@ def certify(
     margin: bool = True,
     coefficients: bool | None = None,
     exact: str = "binary",
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
     kernel: str = "linear",
     degree: int = 3,
 ) -> Certificate:
@@ -64,12 +67,13 @@ def certify(
         numbers, as is the number of mistakes that a perceptron can make.
     coefficients : bool, optional
         Whether to determine which coefficients of a logistic regression without a penalty have finite estimates, and
-        the signs of the others (`Certificate.coefficients`). By default where that takes little time: for small data,
-        and for data of moderate size whose columns have names.
+        the signs of the others (`Certificate.coefficients`). By default where that takes little time, and for 5 seconds
+        at most: for small data, and for data of moderate size whose columns have names and are fewer than the rows.
     exact : {"binary", "decimal"}
         What a float means: itself, or the shortest decimal that rounds to it in its precision (0.1 is then one tenth).
     time_limit : float or None
-        Seconds after which the verdict is "undecided"; `reason` says what was left to do.
+        Seconds for all of it, verification included; None: no limit. If they are over before there is a verdict, that
+        is "undecided"; if later, the certificate has what was proved until then, and `reason` says what is missing.
     kernel : {"linear", "quadratic", "poly", "rbf"}
         The space to separate in. For a polynomial kernel the certificate is on the explicit features,
         ``rosenblatt.exact.monomials.monomials(X, degree)``, and `verify` needs those. The features of the Gaussian
@@ -82,15 +86,24 @@ def certify(
     Returns
     -------
     Certificate
-        Its claims hold in exact arithmetic: `verify` and the stand-alone checker confirm them without trusting it.
+        Its claims hold in exact arithmetic, and were verified before it was returned: `verify` and the stand-alone
+        checker confirm them without trusting it.
+
+    Raises
+    ------
+    InvalidInput
+        If X or y cannot be used, or an option has no meaning.
+    UnprovedClaim
+        If something was found that does not pass its verification: a defect of this package.
 
     Notes
     -----
-    Without a time limit the verdict is "undecided" only for more than 6,000 rows of more than 1,500 features that are
-    not separable, where some tie between them is too large for the exact solver. The bracket of the margin is closed to
-    1e-6 of it, mostly to 1e-10. Data may be so ill-conditioned that no weights in floats come that close (columns of
-    sizes that differ by many powers of ten, a margin that is tiny next to the rows). The search then runs on integers,
-    for up to 24 features and 100,000 values; beyond that the bracket may stay wider, but is true all the same.
+    The default time limit is a minute. Without one the verdict is "undecided" only for more than 6,000 rows of more
+    than 1,500 features that are not separable, where some tie between them is too large for the exact solver. The
+    bracket of the margin is closed to 1e-6 of it, mostly to 1e-10. Data may be so ill-conditioned that no weights in
+    floats come that close (columns of sizes that differ by many powers of ten, a margin that is tiny next to the rows).
+    The search then runs on integers, for up to 24 features and 100,000 values; beyond that the bracket may stay wider,
+    but is true all the same.
 
     References
     ----------
@@ -117,13 +130,11 @@ def certify(
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
         return _certify_gaussian(signed, classes, clock)
-    if coefficients is None:
-        coefficients = worthwhile(signed, bool(names))
     return _certify(signed, classes, names, margin, coefficients, clock)
 
 
 def certify_pairs(
-    X: Any, y: Any, *, margin: bool = True, exact: str = "binary", time_limit: float | None = None
+    X: Any, y: Any, *, margin: bool = True, exact: str = "binary", time_limit: float | None = TIME_LIMIT
 ) -> dict[tuple[Any, Any], Certificate]:
     """Certify every pair of classes by itself.
 
@@ -132,7 +143,7 @@ def certify_pairs(
     X, y, margin, exact
         As for `certify`.
     time_limit : float or None
-        Seconds for each pair.
+        Seconds for each pair; None: no limit.
 
     Returns
     -------
@@ -146,8 +157,8 @@ def certify_pairs(
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
         pair = SignedRows(signed.table.take(index), signed.label[index] == b, 2, decimal=signed.decimal)
-        asked, labels = worthwhile(pair, bool(names)), (classes[a], classes[b])
-        certificates[labels] = _certify(pair, labels, names, margin, asked, Clock(time_limit))
+        labels = classes[a], classes[b]
+        certificates[labels] = _certify(pair, labels, names, margin, None, Clock(time_limit))
     return certificates
 
 
@@ -167,24 +178,46 @@ def _certify(
     classes: tuple[Any, ...],
     names: tuple[str, ...],
     margin: bool,
-    coefficients: bool,
+    coefficients: bool | None,
     clock: Clock,
 ) -> Certificate:
-    # Values that leave the range of floats may mislead the search, but not the proof.
-    with np.errstate(all="ignore"):
+    """Certify rows: the verdict first, then what is known of margins and coefficients, as far as time allows."""
+    claims: dict[str, Any] = {"names": names}
+
+    def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
+        """Add claims that pass their verification; return why there are none, if time or space did not suffice."""
         try:
-            claims = verdict_claims(signed, clock)
+            more = claims | found()
+            confirmed(draft(signed, classes, **more), signed, what)
         except (OutOfTime, TooLarge) as fault:
-            claims = {"verdict": "undecided", "reason": str(fault)}
+            return str(fault)
+        claims.update(more)
+        return ""
+
+    # Values that leave the range of floats may mislead the search, but not the proof.
+    with np.errstate(all="ignore"), clock:
+        fault = add("verdict", lambda: verdict_claims(signed, clock))
+        if fault:
+            claims |= {"verdict": "undecided", "reason": _undecided(fault)}
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
-            try:
-                claims |= margin_claims(signed, claims["vector"], clock)
-            except OutOfTime as fault:  # the verdict stands without it
+            fault = add("margin", lambda: margin_claims(signed, claims["vector"], clock))
+            if fault:  # the verdict stands without it
                 claims["reason"] = f"The largest margin was not determined: {fault}."
-        if coefficients:
-            with suppress(OutOfTime, TooLarge):  # here too
-                claims |= estimate_claims(signed, claims, names, clock)
-    return issue(signed, classes, names=names, **claims)
+        asked = worthwhile(signed, bool(names)) if coefficients is None else coefficients
+        if asked and claims["verdict"] != "undecided":
+            own = Clock(min(FREE_SECONDS, clock.left)) if coefficients is None else clock
+            with own:
+                fault = add("table of coefficients", lambda: estimate_claims(signed, claims, names, own))
+            if fault:  # here too
+                why = fault if coefficients else f"nobody asked, and it takes more than {own.seconds:.2g} seconds"
+                claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {why}.".lstrip()
+    return issue(signed, classes, **claims)
+
+
+def _undecided(fault: str) -> str:
+    """Return why there is no verdict, as a sentence with what to do about it."""
+    remedy = " Allow more time, with time_limit=None as long as it takes, or take fewer rows or columns."
+    return f"{fault[0].upper()}{fault[1:]}." + remedy * ("time limit" in fault)
 
 
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel
@@ -195,7 +228,7 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock
     try:
         pair = contradiction(signed.table, signed.label, clock)
     except OutOfTime as fault:
-        return issue(signed, classes, verdict="undecided", reason=str(fault))
+        return issue(signed, classes, verdict="undecided", reason=_undecided(str(fault)))
     if pair is None:
         reason = (
             "no equal rows are of different classes, so that a Gaussian kernel separates them by a theorem (Micchelli "
@@ -207,6 +240,8 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock
     reason = f"rows {i} and {j} are equal and of different classes, so that no kernel separates them"
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
     claims: dict[str, Any] = {"verdict": "undecided"}
-    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge):
-        claims = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
+    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge), clock:
+        found = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
+        confirmed(draft(signed, classes, **found), signed)
+        claims = found
     return issue(signed, classes, **claims | {"reason": reason})

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import cycle as compiled
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.clock import TIME_LIMIT, Clock, OutOfTime
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue, prepare
+from rosenblatt.proof.verify import confirmed
 from rosenblatt.separability.certify import check_options
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.reduction import Reduction, reduce
 from rosenblatt.separability.views import standardised
 from rosenblatt.separability.witness import Witness, counts_to_multipliers, multipliers_to_counts
@@ -40,7 +41,7 @@ MANTISSA_BITS = 53
 
 
 def certify_cycle(
-    X: Any, y: Any, *, epochs: int = 1_000_000, exact: str = "binary", time_limit: float | None = None
+    X: Any, y: Any, *, epochs: int = 1_000_000, exact: str = "binary", time_limit: float | None = TIME_LIMIT
 ) -> Certificate:
     """Decide whether two classes are separable by running the perceptron until it separates them or repeats itself.
 
@@ -59,7 +60,7 @@ def certify_cycle(
         What a value means: the float itself, or the shortest decimal that rounds to it, so that a column of tenths is
         multiplied by ten.
     time_limit : float or None
-        Most seconds.
+        Most seconds; None: no limit.
 
     Returns
     -------
@@ -117,9 +118,9 @@ def certify_cycle(
         vector: list[Any] = [int(v) * factor for v, factor in zip(w, factors, strict=True)]
         if max(map(abs, vector)).bit_length() <= MANTISSA_BITS:
             vector = [float(v) for v in vector]
-        return issue(signed, classes, verdict="separable", vector=vector)
+        return confirmed(issue(signed, classes, verdict="separable", vector=vector), signed)
     if end == compiled.RETURNED:
-        return issue(signed, classes, **_cycle_claims(signed, counts, clock))
+        return confirmed(issue(signed, classes, **_cycle_claims(signed, counts, clock)), signed)
     why = "the weights are about to leave 64 bits" if end == compiled.OVERFLOW else "the limit was reached"
     told = count(int(state[0]), "epoch")
     reason = f"In {told} the perceptron neither separated the rows nor came back to weights it had: {why}."
@@ -164,7 +165,7 @@ def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, 
     cycle = dict(zip(ids, updates, strict=True))
     start = Witness(None, ids, multipliers_to_counts(signed, ids, updates))
     found = Reduction("undecided", start)
-    with np.errstate(all="ignore"), suppress(OutOfTime):
+    with np.errstate(all="ignore"), suppress(OutOfTime), clock:
         found = reduce(signed, standardised(signed), start, clock)
     if found.verdict == "undecided":
         reason = "The perceptron cycles, so that no hyperplane separates; whether one separates weakly is open."

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.integer_search import StandardisedSearch
 from rosenblatt.separability.narrow import NarrowView, is_long, narrowed, widened
 from rosenblatt.separability.search import (

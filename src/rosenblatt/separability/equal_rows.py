@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import row_content
-from rosenblatt.separability.clock import Clock
 from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]

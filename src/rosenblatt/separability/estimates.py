@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
+from rosenblatt.errors import TooLarge
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.cones import in_cone
-from rosenblatt.exact.rational import null_vector, pivots, primitive
+from rosenblatt.exact.rational import MAX_UNKNOWNS, null_vector, pivots, primitive
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import direction
 from rosenblatt.proof.certificate_json import (
@@ -31,13 +33,15 @@ from rosenblatt.proof.certificate_json import (
 )
 from rosenblatt.proof.spans import dependencies, null_basis, product, without
 from rosenblatt.proof.words import describe_relations
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.witness import as_floats, counts_to_multipliers, multipliers_to_counts, solving_seconds
 
 Array = npt.NDArray[Any]
 
-# Numbers in signed rows up to which estimates are determined unless told otherwise: of any data, and of named columns.
-FREE_ENTRIES, FREE_NAMED_ENTRIES = 1 << 13, 1 << 18
+# Numbers in signed rows up to which estimates are determined unless told otherwise: of any data, and of named columns;
+# and where rows are fewer than columns, some of which then depend on others.
+FREE_ENTRIES, FREE_NAMED_ENTRIES, FREE_WIDE_ENTRIES = 1 << 13, 1 << 18, 1 << 10
+# The same in products of rows with as many directions as there are weights; and the seconds that it may take then.
+FREE_PRODUCTS, FREE_SECONDS = 1 << 22, 5.0
 # Distance from the cone, as a share of the length of what is sought in it, that may be a rounding error.
 ROUNDED_DISTANCE = 1e-9
 # By how many bits a direction may outweigh a strict one that is added to it.
@@ -48,7 +52,10 @@ CENTRED_ROWS = 256
 
 def worthwhile(signed: SignedRows, named: bool) -> bool:
     """Return whether estimates take so little time that they need not be asked for."""
-    return signed.n * signed.width <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES)
+    entries = signed.n * signed.width
+    if signed.features >= signed.samples:
+        return entries <= FREE_WIDE_ENTRIES
+    return entries <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES) and entries * signed.width <= FREE_PRODUCTS
 
 
 def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[str], clock: Clock) -> dict[str, Any]:
@@ -65,6 +72,8 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
     """
     if claims["verdict"] == "undecided":
         return {}
+    if signed.features >= MAX_UNKNOWNS:
+        raise TooLarge(f"there are {signed.features} features, and exact systems have at most {MAX_UNKNOWNS} unknowns")
     dependent = dependencies(signed)
     size = signed.features + 1
     kept = [j for j in range(signed.width) if j % size not in dependent]
@@ -172,6 +181,7 @@ class SignSearch:
     def _coordinate(self, i: int) -> list[int]:
         """Return a row in coordinates of the basis."""
         if i not in self._coordinates:
+            self.clock.check()
             row = self._row(i)
             self._coordinates[i] = [product(row, vector) for vector in self.basis]
         return self._coordinates[i]

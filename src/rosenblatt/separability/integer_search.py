@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import pivots, primitive, solve
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.views import AffineView
 from rosenblatt.separability.witness import Witness, as_floats, longest, separator, solving_seconds
 

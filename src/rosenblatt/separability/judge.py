@@ -16,9 +16,10 @@ from rosenblatt.compiled.gathering import gather
 from rosenblatt.compiled.nearest import LIMIT, ORIGIN
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import Table
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue
-from rosenblatt.separability.clock import Clock, OutOfTime
+from rosenblatt.proof.verify import confirmed
 from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.search import WorkingSet
 from rosenblatt.separability.views import MatrixView, standardised
@@ -115,7 +116,7 @@ def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = ma
     Z[:, -1] = signs * np.sqrt(bias) / radius
     iterations = MIN_ITERATIONS + int((FREE_SEARCH_ENTRIES + work) / (Z.size + 4 * width**2))
     found = search_hull(Z, iterations, clock)
-    ceiling = radius * max(found.norm, NORM_ROUNDING)
+    ceiling = radius * (found.norm + NORM_ROUNDING)
     if not (found.is_origin and names and _proof_cost(table, found.support.size) <= max(FREE_PROOF_ENTRIES, work / 2)):
         return Judgement(ceiling, None)
     signed = SignedRows(table, sign > 0, 2)
@@ -163,11 +164,11 @@ def certify_support(
 ) -> Certificate | None:
     """Certify that rows are not separable, from a support that a search has found; None if it proves nothing."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), clock:
             witness = vanishing_sum(signed, list(ids), clock)
             if witness is None:
                 return None
             claims = inseparable_claims(signed, standardised(signed), witness, clock)
+            return None if claims["verdict"] == "undecided" else confirmed(issue(signed, classes, **claims), signed)
     except OutOfTime:
         return None
-    return None if claims["verdict"] == "undecided" else issue(signed, classes, **claims)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.rational import MAX_UNKNOWNS, as_integers
 from rosenblatt.exact.signed_rows import EPS, SignedRows
 from rosenblatt.proof.brackets import Bracket, augmented_bracket, margin_bracket, quotient
-from rosenblatt.separability.clock import Clock, OutOfTime
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.decide import ADDED_WIDE_ROWS
 from rosenblatt.separability.equal_rows import contradiction
@@ -97,7 +97,7 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0
     OutOfTime, TooLarge
         If that was not decided.
     """
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), clock:
         bracket = Bracket(0.0, math.inf)
         if is_wide(signed):  # the search for the margin finds a separator sooner than another one would
             if contradiction(signed.table, signed.label, clock) is not None:
@@ -236,8 +236,10 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
         w = claims["margin"].w
         if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
             claims["vector"] = vector = w
-    with suppress(OutOfTime):
+    try:
         claims["augmented"] = _claimed(signed, vector, clock, augmented=True)
+    except OutOfTime as fault:
+        claims["reason"] = f"The augmented margin, and with it a mistake bound, was not determined: {fault}."
     for name in ("margin", "augmented"):
         if name in claims and not claims[name].lower > 0:
             claims[name] = None

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import MAX_UNKNOWNS, array_pivots
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.brackets import combine
 from rosenblatt.proof.spans import sample_integers
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.views import View, is_wide
 from rosenblatt.separability.witness import Witness, counts_to_multipliers

@@ -11,10 +11,10 @@ import scipy.linalg
 
 from rosenblatt.compiled.nearest import ORIGIN
 from rosenblatt.errors import TooLarge
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import as_integers, null_space, null_vector, pivots, primitive, solve
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.spans import spans
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.decide import PREPARATION_EPOCHS
 from rosenblatt.separability.integer_search import SubspaceSearch
 from rosenblatt.separability.narrow import NarrowView, narrowed, widened

@@ -17,8 +17,8 @@ from rosenblatt.compiled import nearest as compiled
 from rosenblatt.compiled.joint import run_joint_epoch
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN, ActiveSet
 from rosenblatt.compiled.shuffles import shuffle
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.views import AffineView, RowSpaceView, View
 from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, Weights
 from rosenblatt.verbs.rows import Counts, Dense, Task

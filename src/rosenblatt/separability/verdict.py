@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import TooLarge
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import MAX_UNKNOWNS
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.separability.compact import CompactRows
 from rosenblatt.separability.decide import decide
 from rosenblatt.separability.equal_rows import contradictions
@@ -51,11 +51,12 @@ def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
     OutOfTime, TooLarge
         If that was not decided.
     """
-    rows = CompactRows(signed)
-    witness, _ = _start(rows.signed, clock)
-    if witness is None:
-        raise TooLarge(_too_large(rows.signed))
-    return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
+    with clock:
+        rows = CompactRows(signed)
+        witness, _ = _start(rows.signed, clock)
+        if witness is None:
+            raise TooLarge(_too_large(rows.signed))
+        return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
 
 
 def _too_large(signed: SignedRows) -> str:

@@ -15,8 +15,8 @@ import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
 from rosenblatt.data.table import Table
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import null_vector, primitive
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.separability.clock import Clock
 
 Array = npt.NDArray[Any]
 
