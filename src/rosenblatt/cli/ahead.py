@@ -149,10 +149,10 @@ def _first_lines(source: Any) -> Any:
 
     from rosenblatt.files.opening import FileSource
 
-    sample = source.inputs.sample()
-    ends = (source.parser.record_end(np.frombuffer(sample[:size], np.uint8)) for size in (SAMPLE_BYTES, len(sample)))
+    sample, parser = source.inputs.sample().content, source.parsers[0]
+    ends = (parser.record_end(np.frombuffer(sample[:size], np.uint8)) for size in (SAMPLE_BYTES, len(sample)))
     lines: Any = _FirstLines(source.inputs.paths, sample[: next(filter(None, ends), len(sample))])
-    return FileSource(lines, source.parser, replace(source.opening, threads=0, cache=None))
+    return FileSource(lines, [parser], replace(source.opening, threads=0, cache=None))
 
 
 def _find_interpreted(function: Callable[..., Any], _: Any) -> Callable[[tuple[Any, ...]], Any]:

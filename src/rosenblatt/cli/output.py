@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from rosenblatt import words
@@ -13,6 +13,7 @@ from rosenblatt import words
 SECONDS_PER_FRAME = 0.1
 SECONDS_PER_LINE = 10.0
 BAR_WIDTH = 24
+MOST_FILES_SHOWN = 20
 
 
 class Watch:
@@ -101,6 +102,16 @@ def duration(seconds: float) -> str:
     whole = max(round(seconds), 0)
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def rows_of_files(rows: Mapping[str, int]) -> str:
+    """Return how many rows each file has, on lines of their own; the rest together, where there are many files."""
+    shown = list(rows.items())[:MOST_FILES_SHOWN]
+    lines = [f"{path}: {words.count(number, 'row')}" for path, number in shown]
+    if len(rows) > len(shown):
+        rest = sum(rows.values()) - sum(number for _, number in shown)
+        lines.append(f"... and {words.count(rest, 'row')} in {len(rows) - len(shown)} more files")
+    return "\n".join(lines)
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -25,7 +25,7 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import Watch
+from rosenblatt.cli.output import Watch, rows_of_files
 from rosenblatt.cli.sharding import train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 from rosenblatt.version import package_version
@@ -243,17 +243,19 @@ class _Training:
         )
 
     def _report(self, outcome: Any, model: Any) -> None:
-        run = outcome.run
+        run, files = outcome.run, self.source.rows_by_file()
+        report_problems(self.source, self.quiet)
         if self.as_json:
             print_json(
-                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist()}
+                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist(), "files": files}
                 | self.told
                 | describe_run(run)
             )
             return
-        report_problems(self.source, self.quiet)
         if self.quiet:
             return
+        if files:
+            note(rows_of_files(files))
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
         if outcome.in_runs and self.job.plan.order == "cyclic":

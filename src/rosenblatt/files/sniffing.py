@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.options import DELIMITED, TYPED
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
 
 SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
@@ -144,6 +145,31 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
+
+
+def table_format(sample: Sample, first: str, by_name: bool) -> str:
+    """Return the format of a table that is read with others, by its content, its name and the format of the first.
+
+    Parameters
+    ----------
+    sample : Sample
+    first : str
+        Of the first file, or of those that a model was trained on.
+    by_name : bool
+        Whether the name decides between csv and tsv, which differ in what quotes mean.
+    """
+    content, path = sample
+    magic = next((found for magic, found in MAGIC.items() if content.startswith(magic)), None)
+    name = magic or (format_by_name(path) if fspath(path) != STANDARD_INPUT else None)
+    if name in DELIMITED and first in DELIMITED and not by_name:
+        return first
+    if name is None:
+        lines = sample_lines(content)
+        name = "jsonl" if content.lstrip()[:1] == b"{" else first if first in DELIMITED else None
+        name = name or ("tsv" if _share(lambda line: b"\t" in line, lines) > MOST else "csv")
+    if name not in (*DELIMITED, *TYPED):
+        raise InvalidInput(f"{path} is {name}, and the files before are tables ({first}). Convert it first.")
+    return name
 
 
 def check_text(start: bytes, path: FilePath) -> None:

@@ -87,7 +87,7 @@ def convert(
         if source.reading.format in TABLES and name in TABLES:
             records = Records(source)
             rows = _write_table(file, name, records)
-            return Written(rows, records.skipped)
+            return Written(rows, records.skipped, source.problems.notes)
         if name in ("svmlight", "vw"):
             rows = _write_features(file, name, source, target, notes)
         else:
