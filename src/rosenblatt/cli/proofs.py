@@ -48,13 +48,13 @@ def read_all(
 
     notes: tuple[str, ...] = ()
     if model is None:
-        on_error = options["on_error"]
+        again = {name: options[name] for name in ("on_error", "format")}
         source = open_source(list(files), **take_input(options))
         if not source.reading.numeric and source.reading.format != "svmlight" and "-" not in files:
             features = source.reading.features
             exact = replace(features, dictionary=True, bits=max(features.bits, MOST_NAMES_BITS))
             reading, notes = replace(source.reading, features=exact), source.problems.notes
-            source = open_source(list(files), reading=reading, on_error=on_error)
+            source = open_source(list(files), reading=reading, **again)
     else:
         from rosenblatt.learn.loading import load_linear
 

@@ -35,13 +35,15 @@ def _pyarrow() -> Any:
 
 
 def batches(path: FilePath, format: str, rows: int = ROWS_PER_BLOCK) -> Iterator[Any]:
-    """Yield the rows of a Parquet or Arrow file in record batches."""
+    """Yield the rows of a Parquet or Arrow file in record batches; one without rows, if there are none."""
     pyarrow = _pyarrow()
     if path == STANDARD_INPUT:
         raise InvalidInput("Parquet and Arrow files cannot be read from standard input. Pass the path of a file.")
     try:
         if format == "parquet":
             with pyarrow.parquet.ParquetFile(path) as file:
+                if not file.metadata.num_rows:
+                    yield pyarrow.RecordBatch.from_pylist([], file.schema_arrow)
                 yield from file.iter_batches(rows)
             return
         with pyarrow.memory_map(str(path)) as stored:
@@ -50,10 +52,14 @@ def batches(path: FilePath, format: str, rows: int = ROWS_PER_BLOCK) -> Iterator
                 found = (reader.get_batch(k) for k in range(reader.num_record_batches))
             except pyarrow.ArrowInvalid:
                 stored.seek(0)
-                found = iter(pyarrow.ipc.open_stream(stored))
+                reader = found = pyarrow.ipc.open_stream(stored)
+            empty = True
             for batch in found:
                 for begin in range(0, batch.num_rows, rows):
+                    empty = False
                     yield batch.slice(begin, rows)
+            if empty:
+                yield pyarrow.RecordBatch.from_pylist([], reader.schema)
     except (OSError, pyarrow.ArrowException) as error:
         raise InvalidInput(f"{path} cannot be read as {format} ({error}). Pass the path of a whole file.") from None
 
@@ -82,9 +88,7 @@ def _as_texts(column: Any) -> list[bytes]:
 
 def look(sample: Sample, format: str) -> Look:
     """Return what the start of a file shows."""
-    batch = next(batches(sample.path, format, SAMPLE_LINES), None)
-    if batch is None or batch.num_rows == 0:
-        raise InvalidInput(f"{sample.path} has no rows. Pass a file with data.")
+    batch = next(batches(sample.path, format, SAMPLE_LINES))
     names = [str(name) for name in batch.schema.names]
     if len(set(names)) < len(names):
         raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
@@ -135,10 +139,10 @@ class ArrowParser(TableParser):
         for j, name in enumerate(self.number_names):
             numbers[:, j] = self._column(batch, name, faults, bad)
         weight = None
-        if (name := self.name_of("weight")) is not None:
-            weight = self._column(batch, name, faults, bad)
+        if (own := self.name_of("weight")) is not None:
+            weight = self._column(batch, own, faults, bad)
             self._refuse(~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative", faults, bad)
-        self._refuse(np.isinf(numbers).any(axis=1), "a number is not finite", faults, bad)
+        self._refuse(np.asarray(np.isinf(numbers).any(axis=1)), "a number is not finite", faults, bad)
         kept = np.flatnonzero(~bad)
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))

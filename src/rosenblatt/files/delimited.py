@@ -25,7 +25,7 @@ from rosenblatt.files.options import Layout, Reading
 from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, count_byte, fault_at, numbers_in, stripped
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample
 from rosenblatt.files.source import BYTE_ORDER_MARK
-from rosenblatt.files.tables import LABEL_NAMES, UNNAMED, Look, TableParser, category_piece, kind_of, value_of
+from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Look, TableParser, category_piece, kind_of, value_of
 from rosenblatt.files.text import label_fault, read_labels
 
 Array = npt.NDArray[Any]
@@ -112,7 +112,7 @@ def _has_header(first: list[str], rest: list[list[str]]) -> bool | None:
     """Return whether the first record looks like names of columns; None if it may be either."""
     names = [field.strip() for field in first]
     unique = len(set(names)) == len(names)
-    if unique and any(name.lower() in COMMON_NAMES for name in names):
+    if unique and any(name.lower() in COMMON_NAMES or INDEX.fullmatch(name) for name in names):
         return True
     columns = list(zip(*(record for record in rest if len(record) == len(first)), strict=True))
     kinds = [kind_of([value_of(field) for field in column]) for column in columns]
@@ -124,25 +124,19 @@ def _has_header(first: list[str], rest: list[list[str]]) -> bool | None:
         if words and any(columns and kinds[k] == "number" for k in words):
             return True
         return unique and bool(columns) and not recurs and (indexed or len(words) == len(names))
-    if numbers not in ([str(k) for k in range(len(numbers))], [str(k) for k in range(1, len(numbers) + 1)]):
+    if set(numbers) != {str(k) for k in range(len(numbers))} or not columns:  # as pandas numbers columns
         return False
     if indexed:
         return not recurs
+    places = [k for k, name in enumerate(names) if name in numbers]
+    fractions = all("." in field for k in places for field in columns[k])
     if words:
-        if recurs or not columns:
-            return False
-        return True if len(numbers) > 2 or len(rest) >= CERTAIN_ROWS else None
-    return _is_numbering(numbers, columns, kinds)
-
-
-def _is_numbering(numbers: list[str], columns: list[tuple[str, ...]], kinds: list[str]) -> bool | None:
-    """Return whether a first record of numbers alone, which count, are the names that pandas gives to columns."""
-    if numbers[0] != "0" or not columns:
+        return False if recurs else True if fractions or len(rest) >= CERTAIN_ROWS else None
+    if numbers != [str(k) for k in range(len(numbers))]:
         return False
-    if len(numbers) >= CERTAIN_NUMBERING or "number" not in kinds or len(set(kinds)) > 1:
+    if len(numbers) >= CERTAIN_NUMBERING or set(kinds) != {"number"}:
         return True
-    fractions = [all("." in field for field in column) for column in columns]
-    return None if len(numbers) > 2 or all(fractions) else False
+    return None if len(numbers) > 2 or fractions else False
 
 
 def _is_count(column: tuple[str, ...]) -> bool:

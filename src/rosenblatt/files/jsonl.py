@@ -213,10 +213,11 @@ class _Columns(_Rows):
     def finished(self, parsed: Parsed) -> Parsed:
         """Return the rows with their features."""
         rows = [dict(row) for row in self.names]
-        numbers = np.array([[row.get(name, np.nan) for name in self.parser.number_names] for row in rows], np.float64)
+        names = self.parser.number_names
+        numbers = np.array([[row.get(name, np.nan) for name in names] for row in rows], np.float64)
         categories = [name for name, kind in self.parser.kind.items() if kind == "category"]
         texts = self.texts | {name: [row.get(name, b"") for row in rows] for name in categories}
-        return self.parser.of_columns(parsed, numbers.reshape(len(rows), -1), texts)
+        return self.parser.of_columns(parsed, numbers.reshape(len(rows), len(names)), texts)
 
 
 def _number(name: str, value: Any) -> float:

@@ -27,7 +27,7 @@ from rosenblatt.files.cache import Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import DELIMITED, FORMATS, TYPED, FeatureOptions, Layout, Reading, check_chunking
-from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
+from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.sniffing import (
     FEWEST_LINES,
     MAGIC,
@@ -287,8 +287,11 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
     looks: list[Look] = []
     for number in range(len(inputs.paths)):
         sample = inputs.sample(number)
-        if looks and not sample.content.strip():
-            looks.append(looks[0]._replace(rows=[], lines=[]))
+        if not sample.content.strip() and (looks or opening.reading):  # no rows, and nothing that could not fit
+            reading = opening.reading or Reading("csv")
+            names = looks[0].layout.names if looks else tuple(column.name for column in reading.columns)
+            named = looks[0].layout.named if looks else reading.named
+            looks.append(Look(sample.path, Layout("csv", names, named), [], []))
             continue
         check_text(*sample)
         looks.append(_look(sample, name, opening, known))
@@ -300,14 +303,14 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
         reading, notes = opening.reading, []
     alike = opening.reading is None
     for look in looks[int(alike) :]:
-        notes += tables.check_columns(reading, look, opening.labels, alike, inputs.paths[0] if alike else None)
+        notes += tables.check_columns(reading, look, opening.labels, looks[0] if alike else None)
     layouts = [look.layout._replace(closed=alike) for look in looks]
     return _normalised(reading, opening), layouts, [*tables.index_notes(reading, looks), *notes]
 
 
 def _look(sample: Sample, name: str, opening: Opening, known: Collection[str]) -> Look:
     """Return what the start of a table shows; `name` is the format of the first file, or of a model's."""
-    name = opening.format or table_format(sample, name, by_name=opening.reading is None)
+    name = opening.format or table_format(sample, name)
     if name == "jsonl":
         return jsonl.look(sample)
     if name in TYPED:
@@ -382,7 +385,7 @@ class FileSource:
 
     def digest(self) -> str:
         """Return the identity of the input: files, sizes, times of change, and how they are read."""
-        content = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
+        content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
             [parser.layout for parser in self.parsers],
             self._known,
@@ -520,7 +523,11 @@ class FileSource:
             self._dictionary = Dictionary(self.reading.features.n_columns)
         scaler = self.parsers[0].scaler(self.opening.scaling) if self.reading.features.standardise else None
         row, file, line = start.row, start.file if start.offset else -1, start.line
-        for block, parsed, largest in in_order(self._blocks(start), self._work, self.opening.threads):
+        typed = [number for number, parser in enumerate(self.parsers) if parser.layout.format in TYPED]
+        encodings = {True: typed[0]} if typed else {}
+        for block, parsed, largest, utf8 in in_order(self._blocks(start), self._work, self.opening.threads):
+            if utf8 is not None:
+                self._check_encoding(encodings, utf8, block.file)
             if block.file != file:
                 file, line = block.file, self.parsers[block.file].layout.line
             self._report(parsed, block.file, line)
@@ -547,9 +554,22 @@ class FileSource:
                 yield block._replace(file=number)
             self._finished += reader.bytes_read()
 
-    def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int]]:
+    def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int], bool | None]:
         parsed = self.parsers[block.file].parse(block.text)
-        return block._replace(text=None), parsed, (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
+        largest = (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
+        return block._replace(text=None), parsed, largest, is_utf8(block.text)
+
+    def _check_encoding(self, found: dict[bool, int], utf8: bool, file: int) -> None:
+        """Note that a file is not UTF-8; raise an error if others are, as the same words would be others in it."""
+        first = found.setdefault(utf8, file)
+        path = self.inputs.paths[found.get(False, file)]
+        remedy = f"Convert it, for example by iconv -f LATIN1 -t UTF-8 {path}."
+        if len(found) == 2 and found[False] != found[True]:
+            raise InvalidInput(f"{path} is not UTF-8, and {self.inputs.paths[found[True]]} is. {remedy}")
+        if not utf8 and first == file:
+            note = f"{path} is not UTF-8: its letters beyond ASCII are taken byte by byte. {remedy}"
+            if note not in self.problems.notes:
+                self._note(note)
 
     def _inspect(self, parsed: Parsed) -> tuple[float, int]:
         """Return the largest squared length of a row, and the first row that is not finite or -1."""

@@ -211,6 +211,17 @@ def count_byte(text: Array, byte: int) -> int:
     return sum(int(np.count_nonzero(text[begin : begin + PART_BYTES] == byte)) for begin in parts)
 
 
+def is_utf8(text: Any) -> bool | None:
+    """Return whether a text is UTF-8; None if it is ASCII, or no text."""
+    if not isinstance(text, np.ndarray) or text.max(initial=0) < 128:
+        return None
+    try:
+        text.tobytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def stripped(text: Array, start: Array, end: Array) -> tuple[Array, Array]:
     """Return spans without spaces, tabs and carriage returns at either end."""
     start, end = start.copy(), end.copy()

@@ -13,11 +13,11 @@ from rosenblatt.files.arrow import batches
 from rosenblatt.files.delimited import long_fields
 from rosenblatt.files.features import to_bytes
 from rosenblatt.files.jsonl import as_object, names_of, plain_pairs
-from rosenblatt.files.options import Layout, Reading
+from rosenblatt.files.options import TYPED, Layout, Reading
 from rosenblatt.files.parsing import MISSING
 from rosenblatt.files.sniffing import NUMBER
 from rosenblatt.files.source import BYTE_ORDER_MARK, open_unpacked
-from rosenblatt.files.tables import INDEX
+from rosenblatt.files.tables import INDEX, as_text
 
 TABLES = ("csv", "tsv", "jsonl", "text", "parquet", "arrow")
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
@@ -32,9 +32,12 @@ class Records:
     ----------
     source : FileSource
         Of a table, or of raw text.
+    typed : bool
+        Whether they become values of a format with types, which holds nothing but UTF-8. So must several files be.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, typed: bool = False) -> None:
+        self.errors = "strict" if typed or len(source.inputs.paths) > 1 else "surrogateescape"
         self.reading: Reading = source.reading
         self.inputs, self.layouts = source.inputs, [parser.layout for parser in source.parsers]
         self.skip, self.labels = source.opening.on_error == "skip", source.opening.labels
@@ -68,10 +71,22 @@ class Records:
         return list(found)
 
     def __iter__(self) -> Iterator[Record]:
-        rows = {"jsonl": self._json, "text": self._text, "csv": self._fields, "tsv": self._fields}
         for path, layout in zip(self.inputs.paths, self.layouts, strict=True):
-            for record in rows.get(layout.format, self._batches)(path, layout):
-                yield {name: value for name, value in record.items() if self._is_kept(name, value)}
+            try:
+                yield from self._records(path, layout)
+            except UnicodeDecodeError:
+                raise InvalidInput(
+                    f"{path} is not UTF-8. Convert it first, for example by iconv -f LATIN1 -t UTF-8 {path}."
+                ) from None
+
+    def _records(self, path: Any, layout: Layout) -> Iterator[Record]:
+        rows = {"jsonl": self._json, "text": self._text, "csv": self._fields, "tsv": self._fields}
+        told = layout.format in TYPED and self.reading.format not in TYPED  # the columns are those of text
+        for record in rows.get(layout.format, self._batches)(path, layout):
+            if told:
+                texts = {name for name, value in record.items() if value is not None and self._is_text(name)}
+                record |= {name: as_text(record[name]).decode("utf-8", "surrogateescape") for name in texts}
+            yield {name: value for name, value in record.items() if self._is_kept(name, value)}
 
     def _is_kept(self, name: str, value: Any) -> bool:
         return value is not None and self.kinds.get(name) != "skip" and not INDEX.fullmatch(name)
@@ -90,7 +105,7 @@ class Records:
 
     def _text(self, path: Any, layout: Layout) -> Iterator[Record]:
         for number, line in self._lines(path):
-            text = line.decode("utf-8", "surrogateescape")
+            text = line.decode("utf-8", self.errors)
             label, tab, rest = text.partition("\t")
             if self.labels == "none":
                 yield {TEXT_COLUMN: text}
@@ -116,7 +131,7 @@ class Records:
         quoting: Any = csv.QUOTE_MINIMAL if layout.format == "csv" else csv.QUOTE_NONE
         names = layout.names
         with open_unpacked(path) as (stream, _), long_fields():
-            text = io.TextIOWrapper(cast(Any, stream), "utf-8", "surrogateescape", newline="")
+            text = io.TextIOWrapper(cast(Any, stream), "utf-8", self.errors, newline="")
             rows = csv.reader(text, delimiter=layout.delimiter, quoting=quoting)
             try:
                 for fields in rows:
@@ -126,11 +141,22 @@ class Records:
                         self._refuse(path, rows.line_num, fields, f"has not {len(names)} fields. Correct the line.")
                         continue
                     pairs = zip(names, fields, strict=True)
-                    yield {name: field if self.kinds.get(name) == "text" else as_value(field) for name, field in pairs}
+                    yield {name: self._value(name, field) for name, field in pairs}
             except csv.Error as error:
                 raise InvalidInput(f"{path}, line {rows.line_num}: {error}. Correct the line.") from None
             finally:
                 text.detach()
+
+    def _value(self, name: str, field: str) -> str | float | int | None:
+        value = as_value(field)
+        if value is None or not self._is_text(name):
+            return value
+        return field if self.kinds.get(name) == "text" else field.strip()
+
+    def _is_text(self, name: str) -> bool:
+        """Return whether a column has texts, even if they look like numbers."""
+        kind = self.kinds.get(name)
+        return kind in ("category", "text") or (kind == "label" and self.reading.label_type == "text")
 
     def _batches(self, path: Any, layout: Layout) -> Iterator[Record]:
         for batch in batches(path, layout.format):

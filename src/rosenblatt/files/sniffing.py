@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import DELIMITED, TYPED
-from rosenblatt.files.source import STANDARD_INPUT, FilePath
+from rosenblatt.files.source import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath
 
 SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
 FEWEST_LINES, SAMPLE_LINES = 8, 200
@@ -115,7 +115,7 @@ def recognise(sample: bytes, path: FilePath) -> str:
     for magic, found in MAGIC.items():
         if sample.startswith(magic):
             return found
-    lines = sample_lines(sample)
+    lines = sample_lines(sample.removeprefix(BYTE_ORDER_MARK))
     by_name = format_by_name(path) if fspath(path) != STANDARD_INPUT else None
     if by_name == "tsv" and looks_like_text(lines):
         return "text"
@@ -147,22 +147,11 @@ def _format_by_content(lines: list[bytes]) -> str | None:
     return None
 
 
-def table_format(sample: Sample, first: str, by_name: bool) -> str:
-    """Return the format of a table that is read with others, by its content, its name and the format of the first.
-
-    Parameters
-    ----------
-    sample : Sample
-    first : str
-        Of the first file, or of those that a model was trained on.
-    by_name : bool
-        Whether the name decides between csv and tsv, which differ in what quotes mean.
-    """
-    content, path = sample
+def table_format(sample: Sample, first: str) -> str:
+    """Return the format of a table that is read with others, by its content, its name and the format of the first."""
+    content, path = sample.content.removeprefix(BYTE_ORDER_MARK), sample.path
     magic = next((found for magic, found in MAGIC.items() if content.startswith(magic)), None)
     name = magic or (format_by_name(path) if fspath(path) != STANDARD_INPUT else None)
-    if name in DELIMITED and first in DELIMITED and not by_name:
-        return first
     if name is None:
         lines = sample_lines(content)
         name = "jsonl" if content.lstrip()[:1] == b"{" else first if first in DELIMITED else None

@@ -162,7 +162,14 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
 
 def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
-    known = [(value, where) for value, where in cells if value is not None]
+    read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
+    known = [(value, where) for value, where in read if value is not None]
+    if known and all(isinstance(value, float) for value, _ in known) and any(isinstance(v, str) for v, _ in cells):
+        if all(isinstance(value, str | None) for value, _ in cells):  # of a format with types, which says so
+            return "category", [
+                f"{known[0][1]}: column {name!r} has numbers that are written as texts; it is read as a category. To "
+                f"read numbers, say so: --columns {name}=number."
+            ]
     texts = [value.strip() for value, _ in known if isinstance(value, str)]
     remedy = f"columns={{{name!r}: 'category'}}, --columns {name}=category"
     if texts and all(map(COMMAS.fullmatch, texts)):
@@ -264,45 +271,50 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     return [column.name for column in reading.columns if column.kind not in without]
 
 
-def check_columns(reading: Reading, look: Look, labels: str, alike: bool, first: FilePath | None) -> list[str]:
+def check_columns(reading: Reading, look: Look, labels: str, first: Look | None) -> list[str]:
     """Raise an error that lists what does not fit unless a file has the columns of a reading; return notes.
 
     Parameters
     ----------
-    reading, labels, alike
-        As in `needed_names`.
+    reading : Reading
     look : Look
-    first : path-like, or None
-        The file that named the columns; None: it was that of a model.
+    labels : {"required", "optional", "none"}
+    first : Look, or None
+        At the file that named the columns; None: that was one of a model's.
     """
     names, columns = look.layout.names, [column.name for column in reading.columns]
-    whose = "the model" if first is None else first
+    whose = "the model" if first is None else first.path
     if reading.named != look.layout.named:
         _refuse_names(reading, look, whose)
     if not reading.named:
-        fewer = len(columns) - 1 if labels != "required" and not alike else len(columns)
+        fewer = len(columns) - 1 if labels != "required" and first is None else len(columns)
         if len(names) not in (len(columns), fewer):
             raise InvalidInput(
                 f"{look.path}, line 1: there are {len(names)} fields, and {whose} has {len(columns)} columns. Correct "
                 "the file, or write names above the columns of all files."
             )
         return []
-    open_ended = look.layout.format == reading.format == "jsonl"  # objects need not have every name
-    needed = [] if open_ended else needed_names(reading, labels, alike)
-    missing = [name for name in needed if name not in names]
+    missing = [name for name in needed_names(reading, labels, first is not None) if name not in names]
     new = [name for name in names if name not in columns and not _is_left_out(name, look)]
-    if missing or (new and alike and not open_ended):
+    if look.layout.format == reading.format == "jsonl":  # objects need not have every name
+        if first is None:
+            return [f"{look.path}: the names {listed(new)} are not known to the model."] if new else []
+        missing = [name for name in missing if name in _constant(first)]
+        new = [name for name in new if name in _constant(look)]
+    if missing or (new and first is not None):
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
-        adds = f" has columns that {whose} does not have: {listed(new)}." if new and alike else ""
+        adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
         both = f"{lacks} It{adds}" if lacks and adds else lacks or adds
         raise InvalidInput(
             f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. Rename, add or "
             "remove columns, so that all files have the same, in any order."
         )
-    if not new or (open_ended and not alike):
-        return []
-    then = "are not in the files before" if open_ended else "are not known to the model, and are left out"
-    return [f"{look.path}: the columns {listed(new)} {then}."]
+    return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
+
+
+def _constant(look: Look) -> set[str]:
+    """Return the names that all of the first rows have."""
+    return {name for k, name in enumerate(look.layout.names) if all(row[k] is not None for row in look.rows)}
 
 
 def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
@@ -320,8 +332,8 @@ def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
     called = "has no name" if name == UNNAMED.format(number) else f"is called {name!r}"
     more = f" So it is in {len(found) - 1} more." if len(found) > 1 else ""
     return [
-        f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, say "
-        f"what it is: --columns {number}=number. To write none, pass index=False to pandas."
+        f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
+        f"say what it is: --columns {number}=number. To write none, pass index=False to pandas."
     ]
 
 

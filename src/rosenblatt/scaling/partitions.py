@@ -144,7 +144,7 @@ def decided(paths: Any, options: dict[str, Any]) -> Decided:
             "names, or pass names= and scaling= of an earlier reading."
         )
     fixed = {"chunk_bytes": CHUNK_BYTES, "threads": 1} | options | {"reading": source.reading}
-    for name in ("format", "label", "label_type", "header", "columns", "zero_based", "features"):
+    for name in ("label", "label_type", "header", "columns", "zero_based", "features"):
         fixed.pop(name, None)
     whole = [os.path.abspath(path) for path in source.inputs.paths]
     return Decided(whole, fixed, source.names or (), source.problems.notes)
