@@ -24,6 +24,7 @@ import threading
 import time
 import warnings
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ from rosenblatt.scaling.partitions import FileRows, decided, in_groups, shard_of
 BITS, EPOCHS = 14, 2
 NAMES = ["a", "b", "size", "x 1", "Größe", "height,cm", 'the "x"', "B", "w;idth", "p|q", "length", "age"]
 CATEGORIES = ["red", "light blue", "größer", 'say "hi"', "a,b", "x;y", "p|q", "O'Neill", "Ärger"]
-WORDS = 'the quick brown fox jumps over größte lazy dogs and naïve cats near "home" today, really'.split()
+WORDS = ["the", "quick", "brown", "fox", "jumps", "größte", "lazy", "dogs", "and", "naïve", "cats", '"home"', "today,"]
 LABEL_WORDS = [["ham", "spam"], ["no", "yes", "may be"], ["Ä", "B"], ['"a"', "b,c"]]
 FORMATS = ["csv"] * 6 + ["tsv", "jsonl", "jsonl", "parquet", "arrow"]
 PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
@@ -309,11 +310,8 @@ class Writer:
         plain, nulls = self.chance(0.5), self.chance(0.7)
         lines = []
         for record in records:
-            names = (
-                order
-                if order[-1] == self.rows.label or self.chance(0.8)
-                else [order[k] for k in self.rng.permutation(len(order))]
-            )
+            kept = order[-1] == self.rows.label or self.chance(0.8)
+            names = order if kept else [order[k] for k in self.rng.permutation(len(order))]
             found = {name: record[name] for name in names if nulls or record[name] is not None}
             lines.append(json.dumps(found, ensure_ascii=plain))
         return ("\n".join(lines) + "\n").encode()
@@ -386,7 +384,7 @@ class Set:
         count = int(rng.integers(2 if self.fault else 1, 5))
         ends = [*sorted(rng.choice(np.arange(1, size), count - 1, replace=False).tolist()), size]
         faulty = int(rng.integers(count))
-        self.paths, self.counts, begin = [], [], 0
+        self.paths, self.counts, begin, formats = [], [], 0, set()
         for k, end in enumerate(ends):
             fault = self.fault if k == faulty else None
             extra = fault in ("only a header", "empty", "svmlight", "vw") and k > 0
@@ -397,10 +395,11 @@ class Set:
             path, format, order = self.writer.write(self.rows.records[begin:end], label_last=last, fault=own)
             if k == 0:
                 self.first, self.order = format, [name for name in order if name in self.rows.kinds]
+            formats.add(format)
             self.paths.append(path)
             self.counts.append(end - begin)
             begin = end
-        self.rows.y = self.rows.labels(typed=self.first in ("jsonl", "parquet", "arrow"))
+        self.rows.y = self.rows.labels(typed=not formats & {"csv", "tsv"})
         kinds = set(self.rows.kinds.values())
         self.dense = kinds == {"number"} and self.first != "jsonl"
 
@@ -473,6 +472,9 @@ class Set:
             return False
         if self.fault == "word" and "'oops'" in error:
             self.outcomes["train: a word was pointed out"] += 1
+            return False
+        if self.fault == "latin-1" and "is not UTF-8" in error:
+            self.outcomes["train: an encoding was pointed out"] += 1
             return False
         if self.fault == "label of another kind" and "oops" in output:
             self.outcomes["train: a label was shown"] += 1
@@ -564,7 +566,7 @@ class Set:
             fitted = estimator.fit(X, y)
         else:
             ends = np.cumsum([0, *(sum(group) for group in in_groups(sizes, shards))])
-            parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            parts = [slice(a, b) for a, b in pairwise(ends)]
             found = [shard_of_block(k, X[part], y[part]) for k, part in enumerate(parts)]
             fitted = fit_shards(estimator, OnThreads(found, 1), rounds=EPOCHS)
         self.same_model("scaling", rosenblatt.load_linear(model), fitted)

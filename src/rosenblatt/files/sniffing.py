@@ -35,6 +35,7 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 # There is one way only to match any text, so that a failure is found in one pass over it.
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
+QUOTED = re.compile(rb'(?:^|\t)"')
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
 MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
 MOST = 0.9  # of the lines must look like a format
@@ -141,7 +142,8 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         return "vw"
     if looks_like_text(lines):
         return "text"
-    for delimiter, found in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
+    tabs = "csv" if any(QUOTED.search(line) for line in lines) else "tsv"  # in which quotes have no meaning
+    for delimiter, found in ((b"\t", tabs), (b",", "csv"), (b";", "csv")):
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
@@ -154,8 +156,8 @@ def table_format(sample: Sample, first: str) -> str:
     name = magic or (format_by_name(path) if fspath(path) != STANDARD_INPUT else None)
     if name is None:
         lines = sample_lines(content)
-        name = "jsonl" if content.lstrip()[:1] == b"{" else first if first in DELIMITED else None
-        name = name or ("tsv" if _share(lambda line: b"\t" in line, lines) > MOST else "csv")
+        tabs = _share(lambda line: b"\t" in line, lines) > MOST and not any(map(QUOTED.search, lines))
+        name = "jsonl" if content.lstrip()[:1] == b"{" else "tsv" if tabs else "csv"
     if name not in (*DELIMITED, *TYPED):
         raise InvalidInput(f"{path} is {name}, and the files before are tables ({first}). Convert it first.")
     return name

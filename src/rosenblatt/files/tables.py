@@ -127,9 +127,8 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     """
     first = looks[0]
     names = first.layout.names
-    same = [look for look in looks if (look.layout.format in DELIMITED) == (reading.format in DELIMITED)]
     cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
-    for look in same:
+    for look in looks:
         place = {name: k for k, name in enumerate(look.layout.names)}
         room = SAMPLE_LINES - max(map(len, cells.values()))
         for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
@@ -164,12 +163,12 @@ def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, 
     """Return what a column is, and what is to be said about it."""
     read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
-    if known and all(isinstance(value, float) for value, _ in known) and any(isinstance(v, str) for v, _ in cells):
-        if all(isinstance(value, str | None) for value, _ in cells):  # of a format with types, which says so
-            return "category", [
-                f"{known[0][1]}: column {name!r} has numbers that are written as texts; it is read as a category. To "
-                f"read numbers, say so: --columns {name}=number."
-            ]
+    numbers = bool(known) and all(isinstance(value, float) for value, _ in known)
+    if numbers and all(isinstance(value, str | None) for value, _ in cells):  # a format with types says so
+        return "category", [
+            f"{known[0][1]}: column {name!r} has numbers that are written as texts; it is read as a category. To read "
+            f"numbers, say so: --columns {name}=number."
+        ]
     texts = [value.strip() for value, _ in known if isinstance(value, str)]
     remedy = f"columns={{{name!r}: 'category'}}, --columns {name}=category"
     if texts and all(map(COMMAS.fullmatch, texts)):
