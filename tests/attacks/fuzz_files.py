@@ -3,8 +3,8 @@
 Prints how many inputs were read, how many had lines that were refused, and how many were refused as a whole.
 """
 
+import contextlib
 import faulthandler
-import importlib
 import re
 import sys
 import tempfile
@@ -15,9 +15,10 @@ import numpy as np
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Dictionary
-from rosenblatt.files.opening import PARSERS, Opening, open_source
+from rosenblatt.files.opening import Inputs, Opening, decide, open_source
+from rosenblatt.files.opening import make_parser as parser_of
 from rosenblatt.files.options import FeatureOptions, Reading
-from rosenblatt.files.sniffing import Sample, recognise
+from rosenblatt.files.sniffing import recognise
 
 HANG_SECONDS = 600  # the first inputs are compiled for
 INPUTS_PER_PARSER = 50
@@ -83,7 +84,7 @@ def mutated(random, content):
     return bytes(changed) + b"\n"
 
 
-def make_parser(random, name, content):
+def make_parser(random, name, content, folder):
     """Give a parser for a format, with random options, or None if the content is refused."""
     features = FeatureOptions(
         bits=int(random.choice([1, 5, 18])),
@@ -96,19 +97,16 @@ def make_parser(random, name, content):
         standardise=bool(random.integers(2)),
     )
     labels = str(random.choice(["required", "optional", "none"]))
-    module, cls = PARSERS[name]
-    module = importlib.import_module(f"rosenblatt.files.{module}")
-    opening = Opening(labels=labels, features=features)
-    try:
-        recognise(content, "file")
-        reading = module.decide(Reading(name, features), Sample(content, "file"), opening)
-    except InvalidInput:
-        try:
-            reading = module.decide(Reading(name, features), Sample(SEEDS[name][0], "file"), opening)
-        except InvalidInput:
-            return None
-    reading = Reading.from_json(reading.to_json())
-    return getattr(module, cls)(reading, labels, bool(random.integers(4)))
+    opening = Opening(format=name, labels=labels, features=features)
+    recognised = False
+    with contextlib.suppress(InvalidInput):
+        recognised = bool(recognise(content, "file"))
+    for sample in [content] * recognised + [SEEDS[name][0]]:
+        (folder / "sample").write_bytes(sample)
+        with contextlib.suppress(InvalidInput):
+            reading, (layout,), _ = decide(Inputs(folder / "sample"), opening)
+            return parser_of(Reading.from_json(reading.to_json()), labels, bool(random.integers(4)), layout)
+    return None
 
 
 def check(parser, parsed, text):
@@ -156,7 +154,7 @@ def main(count, seed):
             content = mutated(random, SEEDS[format][random.integers(len(SEEDS[format]))])
             if k % INPUTS_PER_PARSER == 0:
                 faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
-                parser = make_parser(random, format, content)
+                parser = make_parser(random, format, content, folder)
             if k % INPUTS_PER_FILE == 0:
                 try:
                     whole_file(random, folder, format, content)
@@ -167,7 +165,7 @@ def main(count, seed):
                 continue
             text = np.frombuffer(content, np.uint8)
             try:
-                parsed = parser.parse(text, bool(random.integers(2)))
+                parsed = parser.parse(text)
             except InvalidInput:
                 refused += 1
                 continue

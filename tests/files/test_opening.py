@@ -383,8 +383,8 @@ def test_unknown_options_are_refused_by_name(file):
 
 def parsed_blocks(source, monkeypatch):
     """Return a list that grows by one with each block that a source parses."""
-    blocks, parse = [], source.parser.parse
-    monkeypatch.setattr(source.parser, "parse", lambda *args: (blocks.append(args), parse(*args))[1])
+    blocks, parse = [], source.parsers[0].parse
+    monkeypatch.setattr(source.parsers[0], "parse", lambda *args: (blocks.append(args), parse(*args))[1])
     return blocks
 
 

@@ -1,9 +1,18 @@
-"""Kinds of columns, and scaling on line."""
+"""Kinds of columns, files whose columns are found by name, and scaling on line."""
+
+import gzip
+import itertools
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from attacks import fuzz_tables
+from files.common import content, named, read
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import Scaler, Scaling, joined_texts, kind_of, label_column
 
 
@@ -41,3 +50,278 @@ def test_texts_are_joined_with_a_newline_after_each():
     text, start, end = joined_texts([b"ab", b"", b"c\nd"])
     assert [text[i:j].tobytes() for i, j in zip(start, end, strict=True)] == [b"ab", b"", b"c\nd"]
     assert (text[end] == 10).all()
+
+
+# ------------------------------------------------------------------------------------------------------- several files
+
+FRAME = pd.DataFrame({"a": [1.5, 2, 3, 4], "b": [5, 6, 7.25, 8], "c": [9, 10, 11, 12.5], "kind": list("xyxy")})
+NUMBERS = FRAME[["a", "b", "c"]].to_numpy().tolist()
+
+
+def write_csv(frame, path, **options):
+    frame.to_csv(path, index=False, **options)
+
+
+WAYS = {
+    "csv": write_csv,
+    "semicolons.csv": lambda frame, path: write_csv(frame, path, sep=";"),
+    "bars.csv": lambda frame, path: write_csv(frame, path, sep="|"),
+    "tsv": lambda frame, path: write_csv(frame, path, sep="\t"),
+    "quoted.csv": lambda frame, path: write_csv(frame, path, quoting=1),
+    "mark.csv": lambda frame, path: write_csv(frame, path, encoding="utf-8-sig"),
+    "windows.csv": lambda frame, path: write_csv(frame, path, lineterminator="\r\n"),
+    "csv.gz": write_csv,
+    "spaces.csv": lambda frame, path: write_csv(frame.rename(columns=" {} ".format), path),
+    "index.csv": lambda frame, path: frame.to_csv(path),
+    "again.csv": lambda frame, path: write_csv(frame.reset_index(names="Unnamed: 0"), path),
+    "comma.csv": lambda frame, path: path.write_text(frame.to_csv(index=False).replace("\n", ",\n")),
+    "blank.csv": lambda frame, path: path.write_text("\n\n" + frame.to_csv(index=False)),
+    "nothing": lambda frame, path: write_csv(frame, path),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "index.parquet": lambda frame, path: frame.set_index(np.array([7, 3, 5, 1])[: len(frame)]).to_parquet(path),
+    "feather": lambda frame, path: frame.reset_index(drop=True).to_feather(path),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("chunk_bytes", [1, 1 << 20])
+def test_every_file_is_mapped_by_its_own_names(tmp_path, way, chunk_bytes):
+    """Where two files had their columns in different orders, the second one was read by position."""
+    write_csv(FRAME[:2], tmp_path / "first.csv")
+    for order in itertools.permutations(FRAME.columns):
+        WAYS[way](FRAME[2:][list(order)].reset_index(drop=True), tmp_path / f"second.{way}")
+        paths = [tmp_path / "first.csv", tmp_path / f"second.{way}"]
+        source = open_source(paths, chunk_bytes=chunk_bytes)
+        assert content(source)[:2] == (NUMBERS, list("xyxy"))
+        assert (source.names, source.file_rows) == (("a", "b", "c"), [2, 2])
+        assert read(paths[1], reading=source.reading) == (NUMBERS[2:], list("xy"), [1, 1])
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("jsonl", "nothing")])
+def test_what_pandas_writes_is_a_table_of_its_columns(tmp_path, way):
+    path = tmp_path / f"table.{way}"
+    WAYS[way](FRAME, path)
+    for options in ({}, {"label": "kind"}):
+        source = open_source(path, **options)
+        assert source.names == ("a", "b", "c")
+        assert content(source)[:2] == (NUMBERS, list("xyxy"))
+        pointed_out = [note for note in source.problems.notes if "index of a frame" in note]
+        assert len(pointed_out) == (way in ("index.csv", "again.csv", "index.parquet"))
+    if way == "index.csv":
+        assert read(path, columns={0: "number"})[0] == [[k, *row] for k, row in enumerate(NUMBERS)]
+
+
+@pytest.mark.parametrize("index", [False, True])
+@pytest.mark.parametrize("label", ["kind", 3])
+def test_columns_with_numbers_for_names_are_no_row(tmp_path, index, label):
+    frame = FRAME.set_axis([0, 1, 2, label], axis=1)
+    frame.to_csv(tmp_path / "a.csv", index=index)
+    source = open_source(tmp_path / "a.csv")
+    assert source.names == ("0", "1", "2")
+    assert content(source)[:2] == (NUMBERS, list("xyxy"))
+
+
+def test_a_first_line_that_may_be_names_or_a_row_is_asked_for(tmp_path):
+    path = tmp_path / "a.csv"
+    for text in ("0,1,2\n3,1,0\n4,2,1\n", "0,1,a\n2,3,b\n", "0,kind\n1,a\n"):
+        path.write_text(text)
+        with pytest.raises(InvalidInput, match=r"a\.csv, line 1: .* may be names of columns, or a row. Pass --header"):
+            open_source(path)
+        rows = text.count("\n")
+        assert [len(read(path, header=header)[1]) for header in (False, True)] == [rows, rows - 1]
+    for text in ("0,1\n1,0\n0,0\n", "1,2,3\n4,5,6\n", "0,2,1\n5,3,1\n", "0,1,a\n2,3,a\n4,5,b\n"):
+        path.write_text(text)
+        assert len(read(path)[1]) == text.count("\n")
+
+
+LATER = {
+    "renamed": (FRAME.rename(columns={"b": "beta"}), r"has no column b, which .* has\. It has columns that .*: beta\."),
+    "narrow": (FRAME.drop(columns=["a", "c"]), r"has no column a, c, which"),
+    "wide": (FRAME.assign(d=1, e=2), r"has columns that .* does not have: d, e\."),
+    "without labels": (FRAME.drop(columns="kind"), r"has no column kind"),
+}
+
+
+@pytest.mark.parametrize("fault", LATER)
+@pytest.mark.parametrize("way", ["csv", "semicolons.csv", "tsv", "jsonl", "parquet", "feather"])
+def test_a_later_file_that_does_not_fit_is_an_error_that_lists_why(tmp_path, fault, way):
+    frame, sentence = LATER[fault]
+    write_csv(FRAME, tmp_path / "first.csv")
+    WAYS[way](frame, tmp_path / f"later.{way}")
+    with pytest.raises(InvalidInput, match=rf"later\.{way} {sentence}"):
+        open_source([tmp_path / "first.csv", tmp_path / f"later.{way}"])
+
+
+def test_a_later_file_is_not_dropped(tmp_path):
+    """Every record that did not fit counted as the header, as long as no row was read."""
+    write_csv(FRAME, tmp_path / "first.csv")
+    later = tmp_path / "later.csv"
+    write_csv(FRAME, later, header=False)
+    with pytest.raises(InvalidInput, match=r"later\.csv, line 1: there are no names of columns.* \(a, b, c, kind\)"):
+        open_source([tmp_path / "first.csv", later])
+    with pytest.raises(InvalidInput, match=r"first\.csv, line 1: there are names of columns \(a, b, c, kind\)"):
+        open_source([later, tmp_path / "first.csv"])
+    later.write_text("a,b,c,kind\n1,2,3\n4,5,6\n")
+    with pytest.raises(InvalidInput, match=r"later\.csv, line 2: '1,2,3' has fewer than 4 fields"):
+        read([tmp_path / "first.csv", later])
+    (tmp_path / "later.svm").write_text("1 1:2\n0 2:1\n")
+    with pytest.raises(InvalidInput, match=r"later\.svm is svmlight, and the files before are tables"):
+        open_source([tmp_path / "first.csv", tmp_path / "later.svm"])
+    with pytest.raises(InvalidInput, match=r"first\.csv is csv, and .*later\.svm is svmlight"):
+        open_source([tmp_path / "later.svm", tmp_path / "first.csv"])
+    later.write_text("")
+    source = open_source([tmp_path / "first.csv", later])
+    assert content(source)[0] == NUMBERS
+    assert source.file_rows == [4, 0]
+
+
+def test_files_without_names_must_have_as_many_columns(tmp_path):
+    for name, columns in {"one": "abc", "two": "ab"}.items():
+        write_csv(FRAME[list(columns)], tmp_path / f"{name}.csv", header=False)
+    with pytest.raises(InvalidInput, match=r"two\.csv, line 1: there are 2 fields, and .*one\.csv has 3 columns"):
+        open_source([tmp_path / "one.csv", tmp_path / "two.csv"])
+
+
+def test_a_model_leaves_out_what_it_does_not_know(tmp_path):
+    write_csv(FRAME, tmp_path / "first.csv")
+    reading = open_source(tmp_path / "first.csv").reading
+    write_csv(FRAME[["c", "a", "b"]].assign(new=1), tmp_path / "later.csv", sep=";")
+    source = open_source(tmp_path / "later.csv", reading=reading, labels="optional")
+    assert content(source)[0] == NUMBERS
+    assert source.problems.notes == (
+        f"{tmp_path / 'later.csv'}: the columns new are not known to the model, and are left out.",
+    )
+    with pytest.raises(InvalidInput, match="has no column kind, which the model has"):
+        open_source(tmp_path / "later.csv", reading=reading)
+
+
+def test_json_objects_need_not_have_every_name_but_a_name_that_all_have(tmp_path):
+    for name, records in {
+        "one": [{"y": 0, "a": 1, "b": 2}, {"y": 1, "a": 3}],
+        "two": [{"y": 0, "a": 1, "c": 2}, {"y": 1, "a": 3}],
+        "renamed": [{"y": 0, "alpha": 1}, {"y": 1, "alpha": 3}],
+    }.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    named_rows = FeatureOptions(dictionary=True)
+    source = open_source([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], features=named_rows)
+    assert named(source) == [{"a": 1, "b": 2}, {"a": 3}, {"a": 1, "c": 2}, {"a": 3}]
+    with pytest.raises(InvalidInput, match=r"renamed\.jsonl has no column a, .* does not have: alpha"):
+        open_source([tmp_path / "one.jsonl", tmp_path / "renamed.jsonl"])
+
+
+def test_weights_of_later_files_are_not_lost(tmp_path):
+    write_csv(FRAME.rename(columns={"c": "w"}), tmp_path / "first.csv")
+    write_csv(FRAME.drop(columns="c"), tmp_path / "later.csv")
+    paths = [tmp_path / "first.csv", tmp_path / "later.csv"]
+    with pytest.raises(InvalidInput, match="has no column w"):
+        open_source(paths, columns={"w": "weight"})
+
+
+# --------------------------------------------------------------------------------------------------- words and numbers
+
+
+@pytest.mark.parametrize("way", ["csv", "jsonl", "parquet"])
+def test_a_word_among_numbers_is_pointed_out(tmp_path, way):
+    path = tmp_path / f"table.{way}"
+    column = [1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    frame = pd.DataFrame({"a": [str(value) for value in column] if way == "parquet" else column, "y": [0, 1] * 5})
+    frame["a"] = frame["a"].astype(object)
+    frame.loc[3, "a"] = "unknown"
+    WAYS[way](frame, path)
+    line = 5 if way == "csv" else 4
+    with pytest.raises(InvalidInput, match=rf"table\.{way}, line {line}: 'unknown' in column 'a' is not a number"):
+        open_source(path)
+    assert open_source(path, columns={"a": "category"}).reading.columns[0].kind == "category"
+    assert len(read(path, on_error="skip")[1]) == 9
+    frame.loc[:2, "a"] = "low"  # words are many: they may be meant
+    WAYS[way](frame, path)
+    source = open_source(path)
+    assert source.reading.columns[0].kind == "category"
+    assert "'low' in column 'a' is not a number, as most are" in source.problems.notes[0]
+
+
+def test_a_word_among_labels_that_are_numbers_is_an_error(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n" + "1,0\n2,1\n" * 10 + "3,oops\n")
+    with pytest.raises(InvalidInput, match=r"a\.csv, line 22: 'oops' in column 'y', which has the labels"):
+        open_source(tmp_path / "a.csv")
+    assert set(read(tmp_path / "a.csv", label_type="text")[1]) == {"0", "1", "oops"}
+    assert len(read(tmp_path / "a.csv", on_error="skip")[1]) == 20
+
+
+def test_the_first_rows_of_all_files_decide_what_columns_are(tmp_path):
+    whole = pd.DataFrame(
+        {"t": ["two words", "many words are in this", "and in this one too"], "n": [1, 2, 3], "y": [0, 1, 0]}
+    )
+    write_csv(whole, tmp_path / "whole.csv")
+    write_csv(whole[:1], tmp_path / "one.csv")
+    write_csv(whole[1:], tmp_path / "two.csv")
+    assert read([tmp_path / "one.csv", tmp_path / "two.csv"]) == read(tmp_path / "whole.csv")
+
+
+@pytest.mark.parametrize("label", ["missing", 9])
+def test_a_label_that_is_not_there_is_told_with_the_columns(tmp_path, label):
+    write_csv(FRAME, tmp_path / "a.csv")
+    with pytest.raises(InvalidInput, match=r"a, b, c, kind|position from -4 to 3"):
+        open_source(tmp_path / "a.csv", label=label)
+
+
+def test_a_number_that_is_a_name_and_another_position_is_asked_for(tmp_path):
+    FRAME.set_axis([0, 1, 2, 3], axis=1).to_csv(tmp_path / "a.csv")
+    with pytest.raises(InvalidInput, match="it is the name of one and the position of another; -1 is the first"):
+        open_source(tmp_path / "a.csv", label=3)
+    assert read(tmp_path / "a.csv", label=-1)[1] == read(tmp_path / "a.csv", label="3")[1] == list("xyxy")
+
+
+# ----------------------------------------------------------------------------------------------- the same in any format
+
+
+def test_quotes_in_a_field_are_there_once_however_they_are_written(tmp_path):
+    values = ['say "hi"', '"', 'a""b', "plain"]
+    frame = pd.DataFrame({"c": values, "n": range(4), "y": ['"a"', "b", '"a"', "b"]})
+    options = {"features": FeatureOptions(dictionary=True)}
+    expected = None
+    for way in ("csv", "quoted.csv", "jsonl", "parquet"):
+        WAYS[way](frame, tmp_path / f"a.{way}")
+        source = open_source(tmp_path / f"a.{way}", **options)
+        found = named(source), content(source)[1]
+        assert expected is None or found == expected
+        expected = found
+    assert expected[1] == ['"a"', "b", '"a"', "b"]
+    assert [name for row in expected[0] for name in row if name.startswith("c=")] == [f"c={value}" for value in values]
+
+
+def test_files_of_two_encodings_are_refused_and_one_of_another_is_noted(tmp_path):
+    text = "colour,n,y\ngrün,1,0\nrot,2,1\n"
+    (tmp_path / "utf-8.csv").write_bytes(text.encode())
+    (tmp_path / "latin.csv").write_bytes(text.encode("latin-1"))
+    WAYS["jsonl"](pd.DataFrame({"colour": ["rot"], "n": [1], "y": [0]}), tmp_path / "b.jsonl")
+    for other in ("utf-8.csv", "b.jsonl"):
+        for paths in itertools.permutations([tmp_path / "latin.csv", tmp_path / other]):
+            with pytest.raises(InvalidInput, match=r"latin\.csv is not UTF-8, and .* is\. Convert it"):
+                read(list(paths))
+    source = open_source(tmp_path / "latin.csv")
+    assert len(content(source)[1]) == 2
+    assert "latin.csv is not UTF-8" in source.problems.notes[0]
+
+
+def test_the_cache_knows_the_layout_of_every_file(tmp_path):
+    write_csv(FRAME, tmp_path / "a.csv")
+    write_csv(FRAME[["kind", "c", "b", "a"]], tmp_path / "b.csv")
+    paths, options = [tmp_path / "a.csv", tmp_path / "b.csv"], {"cache": tmp_path / "cache"}
+    first = open_source(paths, **options)
+    assert content(first)[0] == NUMBERS + NUMBERS
+    again = open_source(paths, **options)
+    assert again.cached
+    assert content(again)[0] == NUMBERS + NUMBERS
+    assert again.file_rows == [4, 4]
+    (tmp_path / "b.csv").write_bytes(gzip.compress((tmp_path / "b.csv").read_bytes()))
+    assert not open_source(paths, **options).cached
+
+
+def test_the_same_rows_in_several_files_give_the_same_results():
+    """A small share of `make fuzz`, which tries 20,000 sets."""
+    outcomes, differences = fuzz_tables.main(60, 7, report=lambda text: None)
+    assert not differences
+    assert outcomes["train: the same"] > 30
+    assert outcomes["train: refused with a fault"] > 5

@@ -40,3 +40,5 @@ def convert(files: tuple[str, ...], **options: Any) -> None:
     skipped = f", {count(written.skipped, 'line')} left out" if written.skipped else ""
     rows = f"{count(written.rows, 'row')} {'is' if written.rows == 1 else 'are'}"
     note(f"{rows} in {output}{skipped}.", quiet or output == "-")
+    for text in written.notes:
+        note(text, quiet)

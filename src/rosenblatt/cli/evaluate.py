@@ -25,7 +25,7 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import table
+from rosenblatt.cli.output import rows_of_files, table
 from rosenblatt.cli.training import job_of, training_options
 
 # Each row is predicted by weights that have learned from all blocks of so many rows before it.
@@ -134,9 +134,12 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     else:
         source = _progress(score, files, options)
     report_problems(source, quiet)
+    rows = source.rows_by_file()
     if as_json:
-        print_json(score.summary())
+        print_json(score.summary() | {"files": rows})
     else:
+        if len(rows) > 1:
+            note(rows_of_files(rows), quiet)
         click.echo(score.text())
 
 

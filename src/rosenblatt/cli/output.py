@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -17,6 +17,7 @@ SECONDS_PER_LINE = 10.0
 # Seconds after which one says that one is still at work.
 SILENT_SECONDS = 5.0
 BAR_WIDTH = 24
+MOST_FILES_SHOWN = 20
 
 
 class Watch:
@@ -134,6 +135,16 @@ def duration(seconds: float) -> str:
     whole = max(round(seconds), 0)
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def rows_of_files(rows: Mapping[str, int]) -> str:
+    """Return how many rows each file has, on lines of their own; the rest together, where there are many files."""
+    shown = list(rows.items())[:MOST_FILES_SHOWN]
+    lines = [f"{path}: {words.count(number, 'row')}" for path, number in shown]
+    if len(rows) > len(shown):
+        rest = sum(rows.values()) - sum(number for _, number in shown)
+        lines.append(f"... and {words.count(rest, 'row')} in {len(rows) - len(shown)} more files")
+    return "\n".join(lines)
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

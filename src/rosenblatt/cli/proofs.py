@@ -34,8 +34,10 @@ _like = option(
 )
 
 
-def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any]) -> tuple[Any, Any, list[str] | None]:
-    """Return all rows of files in memory, their labels, and the names of the columns where they are known.
+def read_all(
+    files: tuple[str, ...], model: str | None, options: dict[str, Any]
+) -> tuple[Any, Any, list[str] | None, list[int]]:
+    """Return all rows of files in memory, their labels, the names of the columns where they are known, rows by file.
 
     Names have columns of their own here, because two that share one could hide a separation. Columns without an entry
     say nothing, and are left out.
@@ -46,14 +48,15 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
     from rosenblatt.files.chunks import joined
     from rosenblatt.files.opening import open_source
 
+    notes: tuple[str, ...] = ()
     if model is None:
-        on_error = options["on_error"]
+        again = {name: options[name] for name in ("on_error", "format")}
         source = open_source(list(files), **take_input(options))
         if not source.reading.numeric and source.reading.format != "svmlight" and "-" not in files:
             features = source.reading.features
             exact = replace(features, dictionary=True, bits=max(features.bits, MOST_NAMES_BITS))
-            reading = replace(source.reading, features=exact)
-            source = open_source(list(files), reading=reading, on_error=on_error)
+            reading, notes = replace(source.reading, features=exact), source.problems.notes
+            source = open_source(list(files), reading=reading, **again)
     else:
         from rosenblatt.learn.loading import load_linear
 
@@ -61,6 +64,7 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
     chunks = list(source)
     if not chunks:
         raise InvalidInput("There are no rows in the files. Pass files with at least one row.")
+    source.problems = source.problems._replace(notes=tuple(dict.fromkeys((*notes, *source.problems.notes))))
     report_problems(source, quiet=False)
     whole = joined(chunks)
     label, matrix = whole.label, whole.table.matrix()
@@ -71,7 +75,7 @@ def read_all(files: tuple[str, ...], model: str | None, options: dict[str, Any])
         used = np.unique(matrix.indices)
         matrix = matrix[:, used]
         names = None if names is None else [names[column] for column in used]
-    return matrix, label, names
+    return matrix, label, names, source.file_rows or []
 
 
 @click.command(cls=Sections)
@@ -111,7 +115,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
 
     output, limit = options.pop("output"), options.pop("time_limit")
     check_targets((*files, options["model"]), output=output)
-    X, y, _ = read_all(files, options.pop("model"), options)
+    X, y, _, _ = read_all(files, options.pop("model"), options)
     still = f"certify: still searching after {{}} s; it gives up after {limit:g} s, or after what --time-limit says"
     with said_while_waiting(still):
         found = decide(X, y, margin=not options["no_margin"], exact=options["exact"], time_limit=limit)
@@ -145,7 +149,7 @@ def verify(context: click.Context, /, certificate: str, files: tuple[str, ...], 
     from rosenblatt.proof.verify import verify as check
 
     claimed = Certificate.load(certificate)
-    X, y, _ = read_all(files, options.pop("model"), options)
+    X, y, _, _ = read_all(files, options.pop("model"), options)
     holds = bool(check(claimed, X, y))
     if options["as_json"]:
         click.echo(json.dumps({"holds": holds, "verdict": claimed.verdict}))

@@ -78,12 +78,11 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     if test and holdout:
         raise click.UsageError("--test and --holdout are two ways to evaluate. Choose one.")
     if test == "-":
-        raise click.UsageError("--test reads its file twice. Pass a file, not standard input.")
+        raise click.UsageError("--test reads a file. Pass one, not standard input.")
     check_targets((*files, test), output=output)
     estimator = _estimator(options)
-    given = dict(options)
-    X, y, names = read_all(files if test is None else (*files, test), None, options)
-    rows = _split(files, y.size, test, holdout, given)
+    X, y, names, counts = read_all(files if test is None else (*files, test), None, options)
+    rows = _split(counts, test, holdout)
     estimator.fit(X[rows[0]], y[rows[0]])
     held_out = (X[rows[1]], y[rows[1]]) if rows[1].size else (None, None)
     from rosenblatt.report.report import Report
@@ -110,18 +109,16 @@ def _estimator(options: dict[str, Any]) -> Any:
     return getattr(rosenblatt, members()[learner][1])(**(parameters | {"shuffle": shuffle}))
 
 
-def _split(files: tuple[str, ...], size: int, test: str | None, holdout: int | None, given: dict[str, Any]) -> Any:
-    """Return the numbers of the rows to train on, and of those to evaluate on."""
+def _split(counts: list[int], test: str | None, holdout: int | None) -> Any:
+    """Return the numbers of the rows to train on, and of those to evaluate on: every K-th, or those of a test file."""
     import numpy as np
 
-    from rosenblatt.cli.options import take_input
-    from rosenblatt.files.opening import open_source
+    from rosenblatt.files.opening import Inputs
 
-    every = np.arange(size)
+    every = np.arange(sum(counts))
     if holdout:
         return every[every % holdout != holdout - 1], every[every % holdout == holdout - 1]
     if test is None:
         return every, every[:0]
-    source = open_source([test], **take_input(given))
-    count = sum(chunk.label.size for chunk in source)
-    return every[: size - count], every[size - count :]
+    first = sum(counts[: -len(Inputs(test).paths)])
+    return every[:first], every[first:]

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.options import note, print_json, take_input
+from rosenblatt.cli.output import rows_of_files
 from rosenblatt.cli.training import WITHOUT_OPTION, class_weights, describe_run, members, shown_labels, take_member
 from rosenblatt.words import count
 
 if TYPE_CHECKING:
     from rosenblatt.learn.sharded import Shards
+    from rosenblatt.scaling.partitions import FileRows
 
 # Share of the memory of this machine up to which the rows of files are kept in it.
 HELD_SHARE = 0.4
@@ -38,14 +40,17 @@ def train_on_shards(options: dict[str, Any]) -> int:
     told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": options["class_weight"]}
 
     import rosenblatt
-    from rosenblatt.scaling.partitions import decided
+    from rosenblatt.scaling.partitions import FileRows, decided
 
-    paths, reading, names = decided(files, given)
+    paths, reading, names, notes = decided(files, given)
+    rows = FileRows(paths, reading)
+    for text in notes:
+        note(text, quiet)
     numeric = reading["reading"].label_type == "number"
     weight = class_weights(options["class_weight"], numeric)
     chosen = told | {"class_weight": weight, "keep": parameters.get("keep") or "last"}
     estimator = getattr(rosenblatt, members()[learner][1])(**parameters | chosen)
-    fitted = _on_dask(address, estimator, files, given) if address else _here(estimator, paths, reading, names)
+    fitted = _on_dask(address, estimator, files, given) if address else _here(estimator, rows, names)
     parameters = {name: value for name, value in parameters.items() if name not in WITHOUT_OPTION}
     training = {"learner": learner, "parameters": parameters | told | {"shards": fitted.shards}}
     training |= describe_run(fitted.run_)
@@ -55,6 +60,8 @@ def train_on_shards(options: dict[str, Any]) -> int:
     if options["as_json"]:
         print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)
         return 0
+    if rows.counted:
+        note(rows_of_files({path: rows.counted[path] for path in paths}), quiet)
     note(f"labels: {shown_labels(model.classes)}", quiet)
     note(f"It stopped because {fitted.stop_reason_}", quiet)
     note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {fitted.run_.seconds:.1f} s).", quiet)
@@ -70,23 +77,23 @@ def _on_dask(address: str, estimator: Any, files: list[str], given: dict[str, An
         return fit(estimator, files, client=client, shards=shards, rounds=int(estimator.max_iter), **given)
 
 
-def _here(estimator: Any, paths: list[str], reading: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _here(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Any:
     """Train on the threads of this machine."""
     from rosenblatt.estimators.sharding import fit_shards
 
-    return fit_shards(estimator, _shards(estimator, paths, reading, names), rounds=int(estimator.max_iter))
+    return fit_shards(estimator, _shards(estimator, rows, names), rounds=int(estimator.max_iter))
 
 
-def _shards(estimator: Any, paths: list[str], reading: dict[str, Any], names: tuple[str, ...]) -> Shards:
+def _shards(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Shards:
     """Return groups of files as shards, as Dask has them; or shares of the rows, where there are fewer files."""
     from rosenblatt.data.memory import physical_memory
     from rosenblatt.learn.sharded import OnThreads
-    from rosenblatt.scaling.partitions import FileRows, in_groups, parsed_bytes, shard_of_files, shards_of_rows
+    from rosenblatt.scaling.partitions import in_groups, parsed_bytes, shard_of_files, shards_of_rows
 
     count, jobs = int(estimator.shards), estimator.n_jobs
     threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
-    if len(paths) < count:
-        return OnThreads(shards_of_rows(FileRows(paths, reading), names, count), threads)
-    hold = parsed_bytes(paths) <= HELD_SHARE * physical_memory()
-    groups = enumerate(in_groups(paths, count))
-    return OnThreads([shard_of_files(k, FileRows(group, reading), names, hold) for k, group in groups], threads)
+    if len(rows.paths) < count:
+        return OnThreads(shards_of_rows(rows, names, count), threads)
+    hold = parsed_bytes(rows.paths) <= HELD_SHARE * physical_memory()
+    groups = [replace(rows, paths=group) for group in in_groups(rows.paths, count)]  # which count into one dict
+    return OnThreads([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)

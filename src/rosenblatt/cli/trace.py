@@ -43,7 +43,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
     if form and as_json:
         raise click.UsageError("--table and --json are two ways to print the same. Choose one.")
-    X, y, names = read_all(files, None, options)
+    X, y, names, _ = read_all(files, None, options)
     trials = (trial for trial in follow(X, y, epochs=epochs) if trial.mistake or not only)
     if form:
         from rosenblatt.learn.tables import trial_table

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,7 @@ from rosenblatt.cli.options import (
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import Watch
+from rosenblatt.cli.output import Watch, rows_of_files
 from rosenblatt.cli.sharding import train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 from rosenblatt.version import package_version
@@ -157,7 +158,7 @@ class _Training:
         )
         self.validation = validation
         if validation:
-            self.job = replace(self.job, validation=self._validation(validation))
+            self.job = replace(self.job, validation=_Like(self.source, validation))
 
     def _open(self, options: dict[str, Any]) -> Any:
         from rosenblatt.files.opening import open_source
@@ -179,11 +180,6 @@ class _Training:
 
             raise InvalidInput("Standard input can be read only once. Pass --max-iter 1, or --cache FILE.")
         return source
-
-    def _validation(self, path: str) -> Any:
-        from rosenblatt.files.opening import open_source
-
-        return open_source([path], reading=self.source.reading)
 
     def _checkpoint(self, job: Any, holdout: Any, validation: Any) -> Any:
         if self.checkpoint_path is None:
@@ -242,17 +238,19 @@ class _Training:
         )
 
     def _report(self, outcome: Any, model: Any) -> None:
-        run = outcome.run
+        run, files = outcome.run, self.source.rows_by_file()
+        report_problems(self.source, self.quiet)
         if self.as_json:
             print_json(
-                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist()}
+                {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist(), "files": files}
                 | self.told
                 | describe_run(run)
             )
             return
-        report_problems(self.source, self.quiet)
         if self.quiet:
             return
+        if files:
+            note(rows_of_files(files))
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
         if outcome.in_runs and self.job.plan.order == "cyclic":
@@ -275,6 +273,28 @@ class _Training:
                 f"{used} of {columns} columns are used: about {count(round(found.features), 'feature')}, of which "
                 f"{found.collided / max(found.features, 1):.1%} share a column with another."
             )
+
+
+class _Like:
+    """The rows of another file, with the names and the scaling that training has found so far."""
+
+    def __init__(self, source: Any, path: str) -> None:
+        from rosenblatt.files.source import can_be_read_once
+
+        if can_be_read_once(path):
+            raise click.UsageError("--validation reads its file after each pass. Pass a file, not standard input.")
+        self.source, self.path = source, path
+        self._open()  # what is wrong with the file is said before the training
+
+    def _open(self) -> Any:
+        from rosenblatt.files.opening import open_source
+
+        reading = self.source.reading
+        names = self.source.names if reading.features.dictionary else None
+        return open_source([self.path], reading=reading, names=names or None, scaling=self.source.scaling)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._open())
 
 
 def _are_large(files: list[str]) -> bool:

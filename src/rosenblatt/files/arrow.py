@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,16 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.blocks import Block
-from rosenblatt.files.features import Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser
-from rosenblatt.files.sniffing import Sample, label_type
+from rosenblatt.files.options import Layout
+from rosenblatt.files.parsing import Fault, Faults, Parsed
+from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
-from rosenblatt.files.tables import (
-    Scaler,
-    category_piece,
-    decide_columns,
-    joined_texts,
-    kind_of,
-    label_column,
-    number_piece,
-)
+from rosenblatt.files.tables import Look, TableParser, as_text, value_of
 
 Array = npt.NDArray[Any]
 
 ROWS_PER_BLOCK = 1 << 13
-SAMPLE_ROWS = 200
+NUMBERS = (bool, int, float, Decimal, type(None))
 
 
 def _pyarrow() -> Any:
@@ -43,13 +35,15 @@ def _pyarrow() -> Any:
 
 
 def batches(path: FilePath, format: str, rows: int = ROWS_PER_BLOCK) -> Iterator[Any]:
-    """Yield the rows of a Parquet or Arrow file in record batches."""
+    """Yield the rows of a Parquet or Arrow file in record batches; one without rows, if there are none."""
     pyarrow = _pyarrow()
     if path == STANDARD_INPUT:
         raise InvalidInput("Parquet and Arrow files cannot be read from standard input. Pass the path of a file.")
     try:
         if format == "parquet":
             with pyarrow.parquet.ParquetFile(path) as file:
+                if not file.metadata.num_rows:
+                    yield pyarrow.RecordBatch.from_pylist([], file.schema_arrow)
                 yield from file.iter_batches(rows)
             return
         with pyarrow.memory_map(str(path)) as stored:
@@ -58,10 +52,14 @@ def batches(path: FilePath, format: str, rows: int = ROWS_PER_BLOCK) -> Iterator
                 found = (reader.get_batch(k) for k in range(reader.num_record_batches))
             except pyarrow.ArrowInvalid:
                 stored.seek(0)
-                found = iter(pyarrow.ipc.open_stream(stored))
+                reader = found = pyarrow.ipc.open_stream(stored)
+            empty = True
             for batch in found:
                 for begin in range(0, batch.num_rows, rows):
+                    empty = False
                     yield batch.slice(begin, rows)
+            if empty:
+                yield pyarrow.RecordBatch.from_pylist([], reader.schema)
     except (OSError, pyarrow.ArrowException) as error:
         raise InvalidInput(f"{path} cannot be read as {format} ({error}). Pass the path of a whole file.") from None
 
@@ -71,174 +69,112 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
-def _as_numbers(column: Any) -> Array:
-    """Return a column as numbers; NaN where it is missing."""
-    values = [None if value is None else float(value) for value in column.to_pylist()] if column.null_count else None
-    if values is None:
-        try:
-            return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
-        except (TypeError, ValueError):
-            values = [float(value) for value in column.to_pylist()]
-    return np.array(values, np.float64)
+def _as_numbers(column: Any) -> tuple[Array, list[int]]:
+    """Return a column as numbers, NaN where it is missing, and the rows in which there is something else."""
+    if _is_number(column.type) and not column.null_count:
+        with contextlib.suppress(TypeError, ValueError):  # decimals, for example
+            return np.asarray(column.to_numpy(zero_copy_only=False), np.float64), []
+    values = [value_of(value) if isinstance(value, str) else value for value in column.to_pylist()]
+    wrong = [row for row, value in enumerate(values) if not isinstance(value, NUMBERS)]
+    for row in wrong:
+        values[row] = None
+    return np.array([np.nan if value is None else float(value) for value in values], np.float64), wrong
 
 
 def _as_texts(column: Any) -> list[bytes]:
     """Return a column as texts, empty where it is missing."""
-    found = []
-    for value in column.to_pylist():
-        if isinstance(value, bytes):
-            found.append(value)
-        elif value is None:
-            found.append(b"")
-        else:
-            text = repr(value) if isinstance(value, float) else str(value)
-            found.append(to_bytes(text))
-    return found
+    return [as_text(value) for value in column.to_pylist()]
 
 
-def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
-    """Return how such a file is to be read."""
-    batch = next(batches(sample.path, reading.format, SAMPLE_ROWS), None)
-    if batch is None or batch.num_rows == 0:
-        raise InvalidInput(f"{sample.path} has no rows. Pass a file with data.")
+def look(sample: Sample, format: str) -> Look:
+    """Return what the start of a file shows."""
+    batch = next(batches(sample.path, format, SAMPLE_LINES))
     names = [str(name) for name in batch.schema.names]
-    kinds = []
-    for k in range(len(names)):
-        column = batch.column(k)
-        number = _is_number(column.type)
-        kinds.append("number" if number else kind_of([text.decode("utf-8", "replace") for text in _as_texts(column)]))
-    label = label_column(names, opening.label, opening.labels)
-    kind = "number"
-    if label is not None:
-        column = batch.column(label)
-        kind = opening.label_type
-        if kind == "auto":
-            kind = "number" if _is_number(column.type) else label_type(_as_texts(column), "auto")
-    return decide_columns(replace(reading, label_type=kind), names, kinds, label, opening.columns)
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
+    columns = []
+    for column in batch.columns:
+        if _is_number(column.type):
+            columns.append([None if np.isnan(value) else value for value in _as_numbers(column)[0].tolist()])
+        else:
+            columns.append([text.decode("utf-8", "replace") or None for text in _as_texts(column)])
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return Look(sample.path, Layout(format, tuple(names), True), rows, list(range(1, len(rows) + 1)))
 
 
 class ArrowReader:
-    """Read Parquet or Arrow files one after another, in blocks of rows. Places in a file are numbers of rows."""
+    """Read a Parquet or Arrow file in blocks of rows. Places in a file are numbers of rows."""
 
-    def __init__(self, paths: Any, format: str) -> None:
-        self.paths, self.format, self.read = paths, format, 0
+    def __init__(self, path: FilePath, format: str) -> None:
+        self.path, self.format = path, format
 
     def bytes_read(self) -> int:
-        """Return how many bytes the files have that were read to their end."""
-        return self.read
+        """Return 0: how much of the file was read is not known."""
+        return 0
 
     def blocks(self, file: int = 0, offset: int = 0) -> Iterator[Block]:
         """Yield all blocks from a place on."""
-        for number in range(file, len(self.paths)):
-            begin, skip = 0, offset if number == file else 0
-            for batch in batches(self.paths[number], self.format):
-                end = begin + batch.num_rows
-                if end > skip:
-                    part = batch.slice(max(skip - begin, 0))
-                    yield Block(part, number, end - part.num_rows, end, False)
-                begin = end
+        begin = 0
+        for batch in batches(self.path, self.format):
+            end = begin + batch.num_rows
+            if end > offset:
+                part = batch.slice(max(offset - begin, 0))
+                yield Block(part, file, end - part.num_rows, end, False)
+            begin = end
 
 
-class ArrowParser(Parser):
+class ArrowParser(TableParser):
     """Rows of Parquet and Arrow files. Lines are rows."""
 
-    def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
-        super().__init__(reading, labels, skip)
-        names = {kind: [c.name for c in reading.columns if c.kind == kind] for kind in ("number", "label", "weight")}
-        self.numbers, self.label, self.weight = names["number"], names["label"], names["weight"]
+    def reader(self, inputs: Any, path: FilePath, size: int) -> Any:
+        """Return what reads a file."""
+        return ArrowReader(path, self.layout.format)
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the rows."""
-        return len(self.numbers) if self.reading.numeric else self.reading.features.n_columns
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, of a table of numbers."""
-        return tuple(self.numbers) if self.reading.numeric else None
-
-    def scaler(self, scaling: Any) -> Scaler | None:
-        """Return what scales the numbers of the table."""
-        return Scaler(len(self.numbers), scaling) if self.numbers else None
-
-    def reader(self, inputs: Any, size: int) -> Any:
-        """Return what reads the files."""
-        return ArrowReader(inputs.paths, self.reading.format)
-
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers."""
-        columns = [np.ascontiguousarray(numbers[:, j]) for j in range(len(self.numbers))]
-        return [number_piece(name, column) for name, column in zip(self.numbers, columns, strict=True)]
-
-    def parse(self, text: Any, first_of_file: bool) -> Parsed:
+    def parse(self, text: Any) -> Parsed:
         """Return what a record batch says."""
         batch, faults = text, Faults(self.skip)
         lines = batch.num_rows
-        missing_columns = [
-            c.name for c in self.reading.columns if c.name not in batch.schema.names and c.kind != "label"
-        ]
-        if missing_columns:
-            raise InvalidInput(f"A file has no column {missing_columns[0]!r}. Pass files of the same columns.")
-        label, bad = self._labels(batch)
-        numbers = np.empty((lines, len(self.numbers)))
-        for j, name in enumerate(self.numbers):
-            numbers[:, j] = self._column(batch, name, faults)
-        weight = _as_numbers(batch.column(self.weight[0])) if self.weight else None
-        if weight is not None:
-            bad |= ~((weight >= 0) & (weight < np.inf))
-        infinite = np.isinf(numbers).any(axis=1)
-        reason = "a label, a weight or a number is missing or not finite. Correct it."
-        faults.add_rows(np.flatnonzero(bad | infinite), lambda row: Fault(row, "", reason))
-        kept = np.flatnonzero(~(bad | infinite))
+        label, bad = self._labels(batch, faults)
+        numbers = np.empty((lines, len(self.number_names)))
+        for j, name in enumerate(self.number_names):
+            numbers[:, j] = self._column(batch, name, faults, bad)
+        weight = None
+        if (own := self.name_of("weight")) is not None:
+            weight = self._column(batch, own, faults, bad)
+            self._refuse(~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative", faults, bad)
+        self._refuse(np.asarray(np.isinf(numbers).any(axis=1)), "a number is not finite", faults, bad)
+        kept = np.flatnonzero(~bad)
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
-        return self._features(Parsed(label, lines, kept, faults, weight=weight), batch, numbers)
+        columns = [column.name for column in self.reading.columns if column.kind in ("category", "text")]
+        texts = {name: _as_texts(batch.column(name)) for name in columns}
+        return self.of_columns(Parsed(label, lines, kept, faults, weight=weight), numbers, texts)
 
-    def _column(self, batch: Any, name: str, faults: Faults) -> Array:
-        try:
-            return _as_numbers(batch.column(name))
-        except (TypeError, ValueError):
-            raise InvalidInput(
-                f"Column {name!r} has values that are not numbers. Read it as a category, by "
-                f"columns={{{name!r}: 'category'}}."
-            ) from None
+    def _refuse(self, rows: Array, reason: str, faults: Faults, bad: Array) -> None:
+        """Note a fault of some rows, unless they have one already."""
+        faults.add_rows(np.flatnonzero(rows & ~bad), lambda row: Fault(row, "", f"{reason}. Correct it."))
+        bad |= rows
 
-    def _labels(self, batch: Any) -> tuple[Array, Array]:
+    def _column(self, batch: Any, name: str, faults: Faults, bad: Array) -> Array:
+        column = batch.column(name)
+        numbers, wrong = _as_numbers(column)
+        reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
+        new = np.array([row for row in wrong if not bad[row]], np.int64)
+        faults.add_rows(new, lambda row: Fault(row, repr(column[row].as_py())[:40], reason))
+        bad[wrong] = True
+        return numbers
+
+    def _labels(self, batch: Any, faults: Faults) -> tuple[Array, Array]:
         """Return the labels, and which are missing or none of their type."""
-        none = np.full(batch.num_rows, np.nan)
-        no_fault = np.zeros(batch.num_rows, bool)
-        if not self.label or self.labels == "none" or self.label[0] not in batch.schema.names:
-            return none, no_fault | (self.labels == "required")
-        column = batch.column(self.label[0])
+        bad, name, needed = np.zeros(batch.num_rows, bool), self.name_of("label"), self.labels == "required"
+        if name is None:
+            return np.full(batch.num_rows, np.nan), bad
         if self.reading.label_type == "text":
-            texts = np.array([text.decode("utf-8", "backslashreplace") for text in _as_texts(column)], np.str_)
-            return texts, (texts == "") & (self.labels == "required")
-        try:
-            numbers = _as_numbers(column)
-        except (TypeError, ValueError):
-            raise InvalidInput("A label is not a number, as the first ones are. Pass label_type='text'.") from None
-        missing = np.isnan(numbers) & (self.labels == "required")
-        return numbers, missing | np.isinf(numbers)
-
-    def _features(self, parsed: Parsed, batch: Any, numbers: Array) -> Parsed:
-        standardise, missing = self.reading.features.standardise, int(np.isnan(numbers).sum())
-        if self.reading.numeric:
-            dense = numbers if standardise else np.nan_to_num(numbers, nan=0.0)
-            return parsed._replace(dense=np.ascontiguousarray(dense), missing=missing)
-        pieces: list[Piece] = []
-        for column in self.reading.columns:
-            if column.kind not in ("category", "text"):
-                continue
-            values = _as_texts(batch.column(column.name))
-            missing += sum(not value for value in values)
-            text, start, end = joined_texts(values)
-            if column.kind == "category":
-                pieces.append(category_piece(column.name, text, start, end))
-            else:
-                encoded = to_bytes(column.name)
-                pieces += self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
-        if standardise:
-            return parsed._replace(dense=numbers, pieces=pieces, missing=missing)
-        entries, named = self.finished([*self.number_pieces(numbers), *pieces])
-        return parsed._replace(entries=entries, pieces=named, missing=missing)
+            found = [text.decode("utf-8", "backslashreplace") for text in _as_texts(batch.column(name))]
+            texts = np.array(found, np.str_)
+            self._refuse((texts == "") & needed, "there is no label", faults, bad)
+            return texts, bad
+        numbers = self._column(batch, name, faults, bad)
+        self._refuse((np.isnan(numbers) & needed) | np.isinf(numbers), "there is no label", faults, bad)
+        return numbers, bad

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
-from operator import contains
-from typing import Any
+from collections.abc import Collection, Iterator
+from io import BytesIO
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,20 +20,12 @@ import numpy.typing as npt
 from rosenblatt.compiled import fields
 from rosenblatt.compiled.decimals import read_plain_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, Parser, count_byte, fault_at, numbers_in, stripped
-from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, Sample, label_type
-from rosenblatt.files.tables import (
-    LABEL_NAMES,
-    Scaler,
-    category_piece,
-    column_number,
-    decide_columns,
-    kind_of,
-    label_column,
-    number_piece,
-)
+from rosenblatt.files.features import Piece
+from rosenblatt.files.options import Layout, Reading
+from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, count_byte, fault_at, numbers_in, stripped
+from rosenblatt.files.sniffing import NUMBER, SAMPLE_BYTES, SAMPLE_LINES, Sample
+from rosenblatt.files.source import BYTE_ORDER_MARK
+from rosenblatt.files.tables import INDEX, LABEL_NAMES, UNNAMED, Look, TableParser, category_piece, kind_of, value_of
 from rosenblatt.files.text import label_fault, read_labels
 
 Array = npt.NDArray[Any]
@@ -43,14 +33,13 @@ Array = npt.NDArray[Any]
 QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
-MOST_HEADER_BYTES = 1 << 16
 _is_number = re.compile(NUMBER).fullmatch
-# Decimal commas, and commas between thousands.
-COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
+# Columns from which on a first line 0,1,2,... is no row, and rows from which on a word that does not return is a name.
+CERTAIN_NUMBERING, CERTAIN_ROWS = 5, 5
 
 
-# ----------------------------------------------------------------------------------------------------------- deciding
+# ------------------------------------------------------------------------------------------------------------ looking
 
 
 @contextlib.contextmanager
@@ -63,160 +52,157 @@ def long_fields() -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
-def _records(sample: bytes, delimiter: str, quotes: bool) -> list[list[str]]:
+class _Record(NamedTuple):
+    """The fields of a record, its first line, and the bytes and lines up to its end."""
+
+    fields: list[str]
+    first: int
+    end: int
+    line: int
+
+
+def _records(sample: bytes, delimiter: str, quotes: bool) -> list[_Record]:
     """Return the first records of a sample that are whole."""
-    text = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    end, line = 0, 0
+
+    def lines() -> Iterator[str]:
+        nonlocal end, line
+        for text in BytesIO(sample):
+            text = text.removeprefix(BYTE_ORDER_MARK) if end == 0 else text
+            end, line = end + len(text) + (len(BYTE_ORDER_MARK) if end == 0 and marked else 0), line + 1
+            yield text.decode("utf-8", "surrogateescape").replace("\r\n", "\n").replace("\r", " ")
+
+    marked = sample.startswith(BYTE_ORDER_MARK)
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
-    found: list[list[str]] = []
+    found: list[_Record] = []
     with long_fields(), contextlib.suppress(csv.Error):
-        for record in reader:
+        before = 0
+        for record in csv.reader(lines(), delimiter=delimiter, quoting=quoting):
             if record:
-                found.append(record)
+                found.append(_Record(record, before + 1, end, line))
+            before = line
             if len(found) > SAMPLE_LINES:
                 break
-    whole = len(found) > SAMPLE_LINES or text.endswith(("\n", "\r"))
+    whole = len(found) > SAMPLE_LINES or len(sample) < SAMPLE_BYTES or sample.endswith(b"\n")
     return found if whole or len(found) == 1 else found[:-1]
 
 
-def _delimiter(sample: bytes) -> str:
-    """Return the delimiter that cuts most records of a sample into the same number of fields, the more the better."""
-    best, most = ",", (0.0, 0)
+def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
+    """Return the delimiter that finds most known names in the first record.
+
+    If it says nothing: the one that cuts most records into the same number of fields, the more the better.
+    """
+    best, most = ",", (0, 0.0, 0)
     for delimiter in DELIMITERS:
-        widths = Counter(len(record) for record in _records(sample, delimiter, True))
+        records = _records(sample, delimiter, quotes)
+        widths = Counter(len(record.fields) for record in records)
         width, count = widths.most_common(1)[0] if widths else (1, 0)
-        score = (round(count / max(sum(widths.values()), 1), 1), width)
+        names = {field.strip() for field in records[0].fields} if records else set()
+        score = (len(names.intersection(known)), round(count / max(sum(widths.values()), 1), 1), width)
         if width > 1 and score > most:
             best, most = delimiter, score
     return best
 
 
-def _value(field: str) -> str | float | None:
-    """Return a field as a number or text, or None if it is missing."""
-    encoded = to_bytes(field.strip())
-    if encoded in MISSING:
-        return None
-    return float(encoded) if _is_number(encoded) else field
-
-
 def _is_name(field: str) -> bool:
-    return bool(field.strip()) and not isinstance(_value(field), float) and len(field) <= LONGEST_NAME
+    return bool(field.strip()) and not isinstance(value_of(field), float) and len(field) <= LONGEST_NAME
 
 
-def _has_header(records: list[list[str]]) -> bool:
-    """Return whether the first record looks like names of columns."""
-    first, rest = records[0], records[1:]
-    unique = len(set(first)) == len(first)
-    if unique and any(field.strip().lower() in COMMON_NAMES for field in first):
+def _has_header(first: list[str], rest: list[list[str]]) -> bool | None:
+    """Return whether the first record looks like names of columns; None if it may be either."""
+    names = [field.strip() for field in first]
+    unique = len(set(names)) == len(names)
+    if unique and any(name.lower() in COMMON_NAMES or INDEX.fullmatch(name) for name in names):
         return True
-    if not all(map(_is_name, first)):
-        return False
     columns = list(zip(*(record for record in rest if len(record) == len(first)), strict=True))
-    kinds = [kind_of([_value(field) for field in column]) for column in columns]
-    if "number" in kinds:
+    kinds = [kind_of([value_of(field) for field in column]) for column in columns]
+    words = [k for k, name in enumerate(names) if _is_name(name)]
+    numbers = [name for k, name in enumerate(names) if k not in words and name]
+    recurs = any(columns and first[k] in columns[k] for k in words)
+    indexed = bool(columns) and not names[0] and _is_count(columns[0])
+    if not numbers:
+        if words and any(columns and kinds[k] == "number" for k in words):
+            return True
+        return unique and bool(columns) and not recurs and (indexed or len(words) == len(names))
+    if set(numbers) != {str(k) for k in range(len(numbers))} or not columns:  # as pandas numbers columns
+        return False
+    if indexed:
+        return not recurs
+    places = [k for k, name in enumerate(names) if name in numbers]
+    fractions = all("." in field for k in places for field in columns[k])
+    if words:
+        return False if recurs else True if fractions or len(rest) >= CERTAIN_ROWS else None
+    if numbers != [str(k) for k in range(len(numbers))]:
+        return False
+    if len(numbers) >= CERTAIN_NUMBERING or set(kinds) != {"number"}:
         return True
-    return unique and bool(columns) and not any(map(contains, columns, first))
+    return None if len(numbers) > 2 or fractions else False
 
 
-def _check_decimals(names: list[str], values: list[Any], label: int | None, said: Any) -> None:
-    """Raise an error if the numbers of a column have commas for points: as categories they would mean nothing."""
-    known = {column_number(names, which, "columns") for which in said} | {label}
-    for number, (name, column) in enumerate(zip(names, values, strict=True)):
-        texts = [value.strip() for value in column if isinstance(value, str)]
-        if number not in known and texts and all(map(COMMAS.fullmatch, texts)):
-            raise InvalidInput(
-                f"Column {name!r} has numbers with commas, as in {texts[0][:40]!r}. Write decimal points, without "
-                f"other marks, or call it a category: columns={{{name!r}: 'category'}}, --columns {name}=category."
-            )
+def _is_count(column: tuple[str, ...]) -> bool:
+    """Return whether a column has different whole numbers, as an index has."""
+    return all(field.strip().isdigit() for field in column) and len(set(column)) == len(column)
 
 
-def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
-    """Return how such a file is to be read."""
-    delimiter = "\t" if reading.format == "tsv" else _delimiter(sample.content)
-    records = _records(sample.content, delimiter, reading.format == "csv")
+def look(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Look:
+    """Return what the start of a file shows.
+
+    Parameters
+    ----------
+    sample : Sample
+    format : {"csv", "tsv"}
+    header : bool or "auto"
+    known : collection of str
+        Names of which one in the first line proves that it is a header.
+    """
+    quotes = format == "csv"
+    delimiter = "\t" if format == "tsv" else _delimiter(sample.content, quotes, known)
+    records = _records(sample.content, delimiter, quotes)
     if not records:
         raise InvalidInput(f"{sample.path} has no rows. Pass a file with data.")
-    header = _has_header(records) if opening.header == "auto" else opening.header
-    names = [field.strip() for field in records[0]] if header else [str(k) for k in range(len(records[0]))]
-    if len(set(names)) < len(names):
+    first, rest = [field.strip() for field in records[0].fields], [record.fields for record in records[1:]]
+    named: bool | None = bool(header)
+    if header == "auto":
+        named = True if set(first).intersection(known) else _has_header(records[0].fields, rest)
+    if named is None:
+        raise InvalidInput(
+            f"{sample.path}, line {records[0].first}: {delimiter.join(first)[:80]!r} may be names of columns, or a "
+            "row. Pass --header yes or --header no (header=True or False)."
+        )
+    names = first if named else [""] * len(first)
+    width = len(names)
+    names = [name or (UNNAMED.format(k) if named else str(k)) for k, name in enumerate(names)]
+    if len(set(names)) < width:
         raise InvalidInput(
             f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one, or "
             "say that there is no header."
         )
-    rows = [record for record in records[int(header) :] if len(record) == len(names)]
-    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    values = [[_value(field) for field in column] for column in columns]
-    kinds = list(map(kind_of, values))
-    label = label_column(names, opening.label, opening.labels)
-    _check_decimals(names, values, label, opening.columns)
-    kind = "number"
-    if label is not None:
-        kind = label_type([to_bytes(field) for field in columns[label]], opening.label_type)
-    reading = replace(reading, delimiter=delimiter, header=header, label_type=kind)
-    return decide_columns(reading, names, kinds, label, opening.columns)
+    shown = [record for record in records[int(named) :] if len(record.fields) == width]
+    rows = [[value_of(field) for field in record.fields] for record in shown]
+    start = (records[0].end, records[0].line) if named else (0, 0)
+    layout = Layout(format, tuple(names), named, False, delimiter, *start)
+    return Look(sample.path, layout, rows, [record.first for record in shown])
 
 
 # ------------------------------------------------------------------------------------------------------------ parsing
 
 
-class DelimitedParser(Parser):
+class DelimitedParser(TableParser):
     """Rows of tables in text."""
 
-    def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
-        super().__init__(reading, labels, skip)
-        self.delimiter = ord(reading.delimiter)
-        self.quote = QUOTE if reading.format == "csv" else NO_QUOTE
-        self.kinds = [column.kind for column in reading.columns]
-        self._place({column.name: k for k, column in enumerate(reading.columns)}, len(reading.columns))
-
-    def _place(self, place: dict[str, int], width: int) -> None:
-        """Note where each column is in the file, and how many there are."""
-        self.place, self.width = place, width
-        self.numbers = [place[column.name] for column in self.reading.columns if column.kind == "number"]
-        found = {column.kind: place.get(column.name) for column in self.reading.columns}
-        self.label = found.get("label") if self.labels != "none" else None
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+        super().__init__(reading, labels, skip, layout)
+        self.delimiter = ord(self.layout.delimiter)
+        self.quote = QUOTE if self.layout.format == "csv" else NO_QUOTE
+        names = self.layout.names
+        if not reading.named and len(names) < len(reading.columns):  # a row has everything but the label
+            names = tuple(column.name for column in reading.columns if column.kind != "label")
+        self.place, self.width = {name: k for k, name in enumerate(names)}, len(names)
+        self.numbers = [self.place[name] for name in self.number_names]
+        self.of_text = [self.place[column.name] for column in reading.columns if column.kind == "text"]
+        found = {column.kind: self.place.get(column.name) for column in reading.columns}
+        self.label = found.get("label") if labels != "none" else None
         self.weight = found.get("weight")
-
-    def adapt(self, sample: Sample) -> None:
-        """Find the columns in a file whose columns are not those of the file that was read first.
-
-        With a header they may come in any order, and others may be there. Only the label may be missing, where none is
-        needed.
-        """
-        records = _records(sample.content, self.reading.delimiter, self.quote != NO_QUOTE)
-        fields = [field.strip() for field in records[0]] if records else []
-        label = next((column.name for column in self.reading.columns if column.kind == "label"), None)
-        unlabelled = label if self.labels != "required" else None  # the column that may be missing
-        if self.reading.header:
-            self._place_by_name(fields, unlabelled, sample.path)
-        elif unlabelled is not None and len(fields) == len(self.reading.columns) - 1:
-            others = [column.name for column in self.reading.columns if column.name != label]
-            self._place({name: k for k, name in enumerate(others)}, len(others))
-
-    def _place_by_name(self, names: list[str], unlabelled: str | None, path: Any) -> None:
-        """Note where each column is in a file with these names."""
-        needed = [column.name for column in self.reading.columns if column.kind not in ("skip", "weight")]
-        missing = [name for name in needed if name not in names and name != unlabelled]
-        if missing:
-            raise InvalidInput(f"{path} has no column {missing[0]!r}. Its columns are {', '.join(names)[:200]}.")
-        known = {column.name for column in self.reading.columns}
-        self._place({name: k for k, name in enumerate(names) if name in known}, len(names))
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the rows."""
-        return len(self.numbers) if self.reading.numeric else self.reading.features.n_columns
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, of a table of numbers."""
-        if not self.reading.numeric:
-            return None
-        return self._number_names
-
-    def scaler(self, scaling: Any) -> Scaler | None:
-        """Return what scales the numbers of the table."""
-        return Scaler(len(self.numbers), scaling) if self.numbers else None
 
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends: newlines in quotes end none."""
@@ -224,13 +210,16 @@ class DelimitedParser(Parser):
             return int(fields.last_record_end(text, self.delimiter, self.quote))
         return super().record_end(text)
 
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole records says."""
         faults, lines = Faults(self.skip), count_byte(text, 10)
-        plain = self._plain(text, lines, first_of_file, faults)
+        plain = self._plain(text, lines, faults)
         if plain is not None:
             return plain
-        first, last, line = self._fields(text, lines, first_of_file, faults)
+        first, last, line, doubled = self._fields(text, lines, faults)
+        doubled[:, self.of_text] = 0  # words end at quotes, however many
+        if doubled.any():
+            text, first, last = _undoubled(text, first, last, doubled)
         refused = np.zeros(line.size, bool)
 
         def refuse(rows: Array, describe: Any) -> None:
@@ -259,21 +248,16 @@ class DelimitedParser(Parser):
         parsed = Parsed(label, lines, line, faults, weight=weight)
         return self._features(parsed, text, first, last, numbers, missing)
 
-    def _plain(self, text: Array, lines: int, first_of_file: bool, faults: Faults) -> Parsed | None:
+    def _plain(self, text: Array, lines: int, faults: Faults) -> Parsed | None:
         """Return the rows of a table of numbers, none of them missing, in one pass; None if it is anything else."""
         if not self.reading.numeric or self.reading.label_type != "number" or self.weight is not None:
             return None
-        head = 0
-        if first_of_file and self.reading.header:
-            head = text[:MOST_HEADER_BYTES].tobytes().find(b"\n") + 1
-            if head == 0:
-                return None
         table = np.empty((lines, self.width))
-        rows = read_plain_table(text[head:], self.delimiter, table)
+        rows = read_plain_table(text, self.delimiter, table)
         if rows < 0:
             return None
         label = np.full(rows, np.nan) if self.label is None else table[:rows, self.label].copy()
-        line = np.arange(rows, dtype=np.int32) + bool(head)
+        line = np.arange(rows, dtype=np.int32)
         return Parsed(label, lines, line, faults, dense=np.ascontiguousarray(table[:rows, self.numbers]))
 
     def _features(self, parsed: Parsed, text: Array, first: Array, last: Array, numbers: Array, missing: int) -> Parsed:
@@ -301,22 +285,8 @@ class DelimitedParser(Parser):
         entries, named = self.finished(pieces)
         return parsed._replace(entries=entries, pieces=named, missing=missing)
 
-    def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
-        """Return the entries of a column of text: name=word."""
-        encoded = to_bytes(name)
-        return self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
-
-    def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of the columns of numbers."""
-        columns = enumerate(self._number_names)
-        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
-
-    @property
-    def _number_names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.reading.columns if column.kind == "number")
-
-    def _fields(self, text: Array, lines: int, first_of_file: bool, faults: Faults) -> tuple[Array, Array, Array]:
-        """Return where each field begins and ends, and the line of each row."""
+    def _fields(self, text: Array, lines: int, faults: Faults) -> tuple[Array, Array, Array, Array]:
+        """Return where each field begins and ends, the line of each row, and which fields have quotes twice."""
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
@@ -326,15 +296,12 @@ class DelimitedParser(Parser):
             rows, place, number, fault = found
             if fault == fields.NO_FAULT:
                 break
-            header = first_of_file and self.reading.header and rows == 0 and not faults.count
             end = place + self._first_record(text[place:])
-            if not header:
-                faults.add(self._describe(text, place, end, number, fault))
+            faults.add(self._describe(text, place, end, number, fault))
             if faults.stop:
                 break
             start = (end, number + count_byte(text[place:end], 10), rows)
-        head = int(first_of_file and self.reading.header and rows > 0)
-        return first[head:rows], last[head:rows], line[head:rows]
+        return first[:rows], last[:rows], line[:rows], doubled[:rows]
 
     def _first_record(self, text: Array) -> int:
         """Return where the first record of a text ends; its first line, if that is not clear."""
@@ -390,3 +357,15 @@ class DelimitedParser(Parser):
         for row in short[firsts].tolist():
             gone[row] = text[start[row] : end[row]].tobytes() in MISSING
         return gone
+
+
+def _undoubled(text: Array, first: Array, last: Array, doubled: Array) -> tuple[Array, Array, Array]:
+    """Return a text with the fields that have quotes twice written again at its end, and where the fields are."""
+    parts, size = [text.tobytes()], text.size
+    first, last = first.copy(), last.copy()
+    for row, column in np.argwhere(doubled).tolist():
+        field = text[first[row, column] : last[row, column]].tobytes().replace(b'""', b'"')
+        first[row, column], last[row, column] = size, size + len(field)
+        parts.append(field + b"\n")
+        size += len(field) + 1
+    return np.frombuffer(b"".join(parts), np.uint8), first, last

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at
-from rosenblatt.files.sniffing import Sample, label_type, sample_lines
-from rosenblatt.files.tables import decide_columns, joined_texts, kind_of, label_column
+from rosenblatt.files.options import Layout, Reading
+from rosenblatt.files.parsing import Fault, Faults, Parsed, fault_at
+from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample
+from rosenblatt.files.tables import INDEX, Look, TableParser, as_text, joined_texts, value_of
 
 Array = npt.NDArray[Any]
 
@@ -46,48 +45,50 @@ def as_object(line: bytes) -> dict[str, Any]:
     return content
 
 
-def _label_text(value: Any) -> str:
-    """Return a label as text: whole numbers without a point."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return repr(value) if isinstance(value, int | float) else str(value)
+def names_of(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the names of an object, of null too; names within objects are joined by a dot."""
+    for name, value in content.items():
+        yield from names_of(value, f"{prefix}{name}.") if isinstance(value, dict) else (prefix + name,)
 
 
-def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
-    """Return how such a file is to be read."""
-    values: dict[str, list[Any]] = {}
-    for line in sample_lines(sample.content):
+def look(sample: Sample) -> Look:
+    """Return what the start of a file shows; a list is the text of its parts."""
+    names: dict[str, None] = {}
+    found: list[tuple[int, dict[str, Any]]] = []
+    lines = sample.content.split(b"\n")
+    for number, line in enumerate(lines if len(sample.content) < SAMPLE_BYTES else lines[:-1], 1):
         try:
-            for name, value in plain_pairs(as_object(line)):
-                values.setdefault(name, []).append(float(value) if not isinstance(value, str) else value)
+            content = as_object(line)
+            found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
+            names.update(dict.fromkeys(names_of(content)))
         except (ValueError, RecursionError, OverflowError):
             continue
-    if not values:
+        if len(found) == SAMPLE_LINES:
+            break
+    if not names:
         raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
-    names = list(values)
-    label = label_column(names, opening.label, opening.labels)
-    kind = "number"
-    if label is not None:
-        labels = [to_bytes(_label_text(value)) for value in values[names[label]]]
-        kind = label_type(labels, opening.label_type)
-    kinds = [kind_of(values[name]) for name in names]
-    return decide_columns(replace(reading, label_type=kind), names, kinds, label, opening.columns)
+    rows = [[row.get(name) for name in names] for _, row in found]
+    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found])
 
 
-class JsonParser(Parser):
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, str) else float(value)
+
+
+class JsonParser(TableParser):
     """Rows of JSON lines."""
 
-    def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
-        super().__init__(reading, labels, skip)
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+        super().__init__(reading, labels, skip, layout)
         self.kind = {column.name: column.kind for column in reading.columns}
         kinds = {column.kind: column.name for column in reading.columns}
         self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
         faults = Faults(self.skip)
-        rows = _Rows(self)
+        rows = _Rows(self) if self.reading.format == "jsonl" else _Columns(self)
         lines = text.tobytes().split(b"\n")[:-1]
         for number, line in enumerate(lines):
             if not line.strip():
@@ -103,9 +104,8 @@ class JsonParser(Parser):
         text_labels = self.reading.label_type == "text"
         label = np.array(rows.labels, np.str_ if text_labels else np.float64)
         weight = np.array(rows.weights) if self.weight is not None else None
-        entries, pieces = self.finished(rows.pieces())
         line_numbers = np.array(rows.line, np.int32)
-        return Parsed(label, len(lines), line_numbers, faults, entries, pieces=pieces, weight=weight)
+        return rows.finished(Parsed(label, len(lines), line_numbers, faults, weight=weight))
 
 
 class _Rows:
@@ -116,15 +116,16 @@ class _Rows:
         self.labels: list[Any] = []
         self.weights: list[float] = []
         self.line: list[int] = []
-        self.names: list[list[tuple[bytes, bytes, float]]] = []  # prefix, name and value of each entry
+        self.names: list[list[Any]] = []  # prefix, name and value of each entry
         # In the order of the columns, whatever the rows of this block have: the names of a dictionary depend on it.
         self.texts: dict[str, list[bytes]] = {name: [] for name, kind in parser.kind.items() if kind == "text"}
 
     def add(self, content: dict[str, Any], line: int) -> None:
         """Add a row; raise ValueError if something of it cannot be used."""
-        found: list[tuple[bytes, bytes, float]] = []
-        texts: dict[str, list[str]] = {}
-        parser, label, weight = self.parser, None, 1.0
+        found: list[Any] = []
+        texts: dict[str, list[bytes]] = {}
+        parser, label = self.parser, None
+        weight = np.nan if parser.weight in parser.layout.names else 1.0
         for name, value in plain_pairs(content):
             if name == parser.label:
                 label = value
@@ -135,28 +136,22 @@ class _Rows:
         self.labels.append(self._label(label))
         if not 0 <= weight < np.inf:
             self.labels.pop()
-            raise InvalidInput(f"the weight {weight} is not a number from 0. Correct it.")
+            raise InvalidInput("the weight is missing or negative. Write a number from 0.")
         self.weights.append(weight)
         self.line.append(line)
         self.names.append(found)
         for name, column in self.texts.items():
-            column.append(to_bytes(" ".join(texts.get(name, ()))))
+            column.append(b" ".join(texts.get(name, ())))
 
-    def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[str]]) -> None:
-        encoded = to_bytes(name)
-        if isinstance(value, str):
-            if self.parser.kind.get(name) == "text":
-                texts.setdefault(name, []).append(value)
-            elif value:
-                found.append((encoded, to_bytes(value), 1.0))
-        else:
-            number = float(value)
-            if not np.isfinite(number):
-                raise InvalidInput(f"{value!r} of {name!r} is not a finite number. Correct it, or leave it out.")
-            if self.parser.kind.get(name) == "category":
-                found.append((encoded, _label_text(value).encode(), 1.0))
-            elif number:
-                found.append((b"", encoded, number))
+    def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
+        kind, encoded = self.parser.kind.get(name), to_bytes(name)
+        if kind == "text":
+            texts.setdefault(name, []).append(as_text(value))
+        elif kind == "category" or (kind is None and isinstance(value, str)):
+            if text := as_text(value):
+                found.append((encoded, text, 1.0))
+        elif (number := _number(name, value)) and not np.isnan(number):
+            found.append((b"", encoded, number))
 
     def _label(self, value: Any) -> Any:
         parser = self.parser
@@ -166,7 +161,7 @@ class _Rows:
                 raise InvalidInput(f"there is no label {parser.label!r}. Add it, or correct the line.")
             return np.nan if number else ""
         if not number:
-            return _label_text(value)
+            return as_text(value).decode("utf-8", "backslashreplace")
         try:
             found = float(value)
         except (TypeError, ValueError):
@@ -177,7 +172,12 @@ class _Rows:
             raise InvalidInput(f"the label {value!r} is not a finite number. Correct it.")
         return found
 
-    def pieces(self) -> list[Piece]:
+    def finished(self, parsed: Parsed) -> Parsed:
+        """Return the rows with their features."""
+        entries, pieces = self.parser.finished(self._pieces())
+        return parsed._replace(entries=entries, pieces=pieces)
+
+    def _pieces(self) -> list[Piece]:
         """Return the entries of all rows: names and categories together, then each column of text."""
         flat = [entry for row in self.names for entry in row]
         text = np.frombuffer(b"".join(name for _, name, _ in flat) + b"\n", np.uint8)
@@ -191,6 +191,42 @@ class _Rows:
         seed = seeds[group] if flat else np.zeros(1, np.uint32)
         found = [Piece(indptr, text, ends[:-1], ends[1:], group if flat else ONE_GROUP, names, seed, value)]
         for name, column in self.texts.items():
-            encoded = to_bytes(name)
-            found += self.parser.assembler.words.pieces(*joined_texts(column), encoded + b"=", murmur(encoded))
+            found += self.parser.word_pieces(name, *joined_texts(column))
         return found
+
+
+class _Columns(_Rows):
+    """Rows that are collected from objects, with the columns of a file in another format: these and no others."""
+
+    def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
+        kind = self.parser.kind.get(name)
+        if kind is None:
+            if self.parser.layout.closed and not INDEX.fullmatch(name):
+                raise InvalidInput(f"the name {name!r} is not among the columns of the files before. Rename it.")
+        elif kind == "text":
+            texts.setdefault(name, []).append(as_text(value))
+        elif any(name == other for other, _ in found):
+            raise InvalidInput(f"{name!r} is a list, and has one value in the files before. Write one value.")
+        else:
+            found.append((name, _number(name, value) if kind == "number" else as_text(value)))
+
+    def finished(self, parsed: Parsed) -> Parsed:
+        """Return the rows with their features."""
+        rows = [dict(row) for row in self.names]
+        names = self.parser.number_names
+        numbers = np.array([[row.get(name, np.nan) for name in names] for row in rows], np.float64)
+        categories = [name for name, kind in self.parser.kind.items() if kind == "category"]
+        texts = self.texts | {name: [row.get(name, b"") for row in rows] for name in categories}
+        return self.parser.of_columns(parsed, numbers.reshape(len(rows), len(names)), texts)
+
+
+def _number(name: str, value: Any) -> float:
+    """Return the number that a value is, NaN if it says that it is missing; raise an error if it is none."""
+    if isinstance(value, str):
+        value = value_of(value)
+        if value is None:
+            return np.nan
+    if isinstance(value, str) or not np.isfinite(float(value)):
+        reason = "is not a finite number. Correct it, leave it out, or read the column as a category."
+        raise InvalidInput(f"{value!r} of {name!r} {reason}")
+    return float(value)

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from os import PathLike, fspath
@@ -20,14 +20,24 @@ from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.blocks import Block, BlockReader, in_order
 from rosenblatt.files.cache import Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
-from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
-from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
-from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, check_text, recognise
+from rosenblatt.files.options import DELIMITED, FORMATS, TYPED, FeatureOptions, Layout, Reading, check_chunking
+from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
+from rosenblatt.files.sniffing import (
+    FEWEST_LINES,
+    MAGIC,
+    MOST_SAMPLE_BYTES,
+    SAMPLE_BYTES,
+    Sample,
+    check_text,
+    recognise,
+    table_format,
+)
 from rosenblatt.files.source import (
     STANDARD_INPUT,
     FilePath,
@@ -37,6 +47,7 @@ from rosenblatt.files.source import (
     open_unpacked,
     unpacked_start,
 )
+from rosenblatt.files.tables import Look
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -152,14 +163,9 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     """
     opening = Opening(**options)
     inputs = Inputs(paths)
-    reading = opening.reading or decide(inputs, opening)
-    module, name = PARSERS[reading.format]
-    parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(
-        reading, opening.labels, opening.on_error == "skip"
-    )
-    if opening.reading is not None:
-        parser.adapt(Sample(inputs.sample(), inputs.paths[0]))
-    source = FileSource(inputs, parser, opening)
+    reading, layouts, notes = decide(inputs, opening)
+    parsers = [make_parser(reading, opening.labels, opening.on_error == "skip", layout) for layout in layouts]
+    source = FileSource(inputs, parsers, opening, notes)
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
             raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
@@ -194,17 +200,16 @@ class Inputs:
         self.standard_input = StandardInput(pipes[0]) if pipes else None
         self.paths = [STANDARD_INPUT if path in pipes else path for path in self.paths]
 
-    def sample(self) -> bytes:
-        """Return the start of the first file, unpacked: more of it where the lines are long."""
-        size = SAMPLE_BYTES
-        start = self._start(size)
+    def sample(self, number: int = 0) -> Sample:
+        """Return the start of a file, unpacked: more of it where the lines are long."""
+        path, size = self.paths[number], SAMPLE_BYTES
+        start = self._start(path, size)
         while len(start) == size < MOST_SAMPLE_BYTES and start.count(b"\n") < FEWEST_LINES:
             size *= 8
-            start = self._start(size)
-        return start
+            start = self._start(path, size)
+        return Sample(start, path)
 
-    def _start(self, size: int) -> bytes:
-        path = self.paths[0]
+    def _start(self, path: FilePath, size: int) -> bytes:
         if self.standard_input is not None and path == STANDARD_INPUT:
             return unpacked_start(self.standard_input.start(size), size)
         with open_unpacked(path) as (stream, _):
@@ -246,19 +251,79 @@ def _expanded(path: FilePath) -> list[FilePath]:
     return [path]
 
 
-def decide(inputs: Inputs, opening: Opening) -> Reading:
-    """Return how files are to be read: what users say, and what the start of the first file shows."""
-    sample = inputs.sample()
+def make_parser(reading: Reading, labels: str, skip: bool, layout: Layout) -> Parser:
+    """Return what parses a file of such a layout."""
+    module, name = PARSERS[layout.format]
+    parser: Parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(reading, labels, skip, layout)
+    return parser
+
+
+def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[Layout], list[str]]:
+    """Return how files are to be read, the layout of each, and notes: by what users say, and how the files begin."""
+    first = inputs.sample()
     if opening.format not in ("parquet", "arrow"):
-        check_text(sample, inputs.paths[0])
-    name = opening.format or recognise(sample, inputs.paths[0])
-    module, _ = PARSERS[name]
-    start = Reading(name, opening.features)
-    decided: Reading = import_module(f"rosenblatt.files.{module}").decide(
-        start, Sample(sample, inputs.paths[0]), opening
-    )
+        check_text(*first)
+    name = opening.format or (opening.reading.format if opening.reading else recognise(*first))
+    if name in (*DELIMITED, *TYPED):
+        return _decide_table(name, inputs, opening)
+    for number, path in enumerate(inputs.paths):
+        sample = inputs.sample(number)
+        found = name if opening.reading or opening.format or not sample.content.strip() else recognise(*sample)
+        if found != name or sample.content.startswith(tuple(MAGIC)):
+            was = f"{inputs.paths[0]} is {name}" if opening.reading is None else f"the model was trained on {name}"
+            raise InvalidInput(f"{path} is {found}, and {was}. Pass files of one format, or convert it.")
+    reading = opening.reading
+    if reading is None:
+        module, _ = PARSERS[name]
+        reading = import_module(f"rosenblatt.files.{module}").decide(Reading(name, opening.features), first, opening)
+    return _normalised(reading, opening), [Layout(name)] * len(inputs.paths), []
+
+
+def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading, list[Layout], list[str]]:
+    """Return the same for tables: each file is looked at by itself, and its columns are found by their names."""
+    known: Collection[str] = [which for which in (opening.label, *opening.columns) if isinstance(which, str)]
+    if opening.reading is not None:
+        known = [column.name for column in opening.reading.columns] if opening.reading.named else ()
+    looks: list[Look] = []
+    for number in range(len(inputs.paths)):
+        sample = inputs.sample(number)
+        if not sample.content.strip() and (looks or opening.reading):  # no rows, and nothing that could not fit
+            reading = opening.reading or Reading("csv")
+            names = looks[0].layout.names if looks else tuple(column.name for column in reading.columns)
+            named = looks[0].layout.named if looks else reading.named
+            looks.append(Look(sample.path, Layout("csv", names, named), [], []))
+            continue
+        check_text(*sample)
+        looks.append(_look(sample, name, opening, known))
+        if number == 0 and opening.reading is None:
+            known = looks[0].layout.names if looks[0].layout.named else ()
+    if opening.reading is None:
+        reading, notes = tables.decide(Reading(name, opening.features), looks, opening)
+    else:
+        reading, notes = opening.reading, []
+    alike = opening.reading is None
+    for look in looks[int(alike) :]:
+        notes += tables.check_columns(reading, look, opening.labels, looks[0] if alike else None)
+    layouts = [look.layout._replace(closed=alike) for look in looks]
+    return _normalised(reading, opening), layouts, [*tables.index_notes(reading, looks), *notes]
+
+
+def _look(sample: Sample, name: str, opening: Opening, known: Collection[str]) -> Look:
+    """Return what the start of a table shows; `name` is the format of the first file, or of a model's."""
+    name = opening.format or table_format(sample, name)
+    if name == "jsonl":
+        return jsonl.look(sample)
+    if name in TYPED:
+        return arrow.look(sample, name)
+    header = opening.header
+    if opening.reading is not None:
+        header = "auto" if opening.reading.named else False
+    return delimited.look(sample, name, header, known)
+
+
+def _normalised(reading: Reading, opening: Opening) -> Reading:
     normalise = opening.features.normalise
-    return decided if normalise is None else replace(decided, normalise=normalise)
+    return reading if normalise is None or opening.reading else replace(reading, normalise=normalise)
 
 
 # ------------------------------------------------------------------------------------------------------------ source
@@ -274,19 +339,23 @@ class FileSource:
     n_features : int
     problems : Problems
         Of the current or the last pass.
+    file_rows : list of int, or None
+        Rows of each file, by the last pass over all of them.
     """
 
-    def __init__(self, inputs: Inputs, parser: Parser, opening: Opening) -> None:
-        self.inputs, self.parser, self.opening = inputs, parser, opening
-        self.reading, self.n_features = parser.reading, parser.n_features
+    def __init__(self, inputs: Inputs, parsers: Sequence[Parser], opening: Opening, notes: Sequence[str] = ()) -> None:
+        self.inputs, self.parsers, self.opening = inputs, parsers, opening
+        self.reading, self.n_features = parsers[0].reading, parsers[0].n_features
         options = self.reading.features
         self._known = None if opening.names is None else check_names(opening.names, options)
         self._dictionary = Dictionary(options.n_columns, self._known) if options.dictionary else None
         self.scaling = opening.scaling
         self._used = np.zeros(self.n_features, np.uint8)
         self._reader: BlockReader | None = None
+        self._finished = 0  # bytes of the files of the current pass that were read to their end
         self._rows = 0
-        self.problems = Problems()
+        self._none = self.problems = Problems(notes=tuple(notes))
+        self.file_rows: list[int] | None = None
         self.cache: Cache | None = None
         # All rows, where one chunk holds them: the files as they were, the chunk, and what was wrong with it.
         self._whole: tuple[Any, Chunk, Problems] | None = None
@@ -296,7 +365,7 @@ class FileSource:
     @property
     def names(self) -> tuple[str, ...] | None:
         """Names of the columns, where they are known; those of a dictionary so far."""
-        return self.parser.names if self._dictionary is None else self._dictionary.names()
+        return self.parsers[0].names if self._dictionary is None else self._dictionary.names()
 
     @property
     def stateful(self) -> bool:
@@ -316,13 +385,21 @@ class FileSource:
 
     def digest(self) -> str:
         """Return the identity of the input: files, sizes, times of change, and how they are read."""
-        content = [self.inputs.status(), self.reading.to_json(), self.parser.labels, self.parser.skip]
+        content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
+            [parser.layout for parser in self.parsers],
             self._known,
             self.opening.chunk_bytes,
             None if self.opening.scaling is None else repr(self.opening.scaling),
         ]
         return hashlib.sha256(json.dumps(content).encode("utf-8", "backslashreplace")).hexdigest()
+
+    def rows_by_file(self) -> dict[str, int]:
+        """Return the rows of each file, by its path; none before the first pass over all of them is over."""
+        found: dict[str, int] = {}
+        for path, rows in zip(self.inputs.paths, self.file_rows or (), strict=False):
+            found[str(path)] = found.get(str(path), 0) + rows
+        return found
 
     def columns_used(self) -> int:
         """Return how many columns had an entry so far."""
@@ -335,7 +412,8 @@ class FileSource:
         if self.cached and self._reader is None:
             assert self.cache is not None
             return Progress(self._rows, self.cache.bytes_read, self.cache.size)
-        return Progress(self._rows, self._reader.bytes_read() if self._reader else 0, total)
+        reader = self._reader
+        return Progress(self._rows, self._finished + reader.bytes_read() if reader else 0, total)
 
     # ---------------------------------------------------------------------------------------------------------- chunks
 
@@ -345,7 +423,7 @@ class FileSource:
     def read(self, position: Position | None = None) -> Iterator[Chunk]:
         """Yield the chunks from a position on; by default all."""
         start = Position() if position is None else Position(*position)
-        chunks = self._start(start)
+        chunks = self._tallied(self._start(start), start.row == 0)
         if self.opening.chunk_rows is not None:
             chunks = recut(chunks, self.opening.chunk_rows)
         return self._counted(chunks, start.row)
@@ -367,6 +445,16 @@ class FileSource:
         yield from cache.write(chunks)
         if cache.given_up:
             self._note(cache.given_up)
+
+    def _tallied(self, chunks: Iterator[Chunk], whole: bool) -> Iterator[Chunk]:
+        """Yield chunks, and count the rows of each file, in a pass over all of them."""
+        counts = [0] * len(self.inputs.paths)
+        for chunk in chunks:
+            assert chunk.after is not None
+            counts[chunk.after.file - (chunk.after.offset == 0)] += chunk.label.size  # a place may be before a file
+            yield chunk
+        if whole:
+            self.file_rows = counts
 
     def _counted(self, chunks: Iterator[Chunk], before: int) -> Iterator[Chunk]:
         self._rows = before
@@ -430,17 +518,18 @@ class FileSource:
             self._whole = status, only, self.problems
 
     def _parse(self, start: Position) -> Iterator[Chunk]:
-        self.problems = Problems()
+        self.problems = self._none
         if self._known is None and self._dictionary is not None:
             self._dictionary = Dictionary(self.reading.features.n_columns)
-        scaler = self.parser.scaler(self.opening.scaling) if self.reading.features.standardise else None
-        reader = self._reader = self.parser.reader(self.inputs, self.opening.chunk_bytes)
-        row, file, line = start.row, start.file, start.line
-        for block, parsed, largest in in_order(
-            reader.blocks(start.file, start.offset), self._work, self.opening.threads
-        ):
+        scaler = self.parsers[0].scaler(self.opening.scaling) if self.reading.features.standardise else None
+        row, file, line = start.row, start.file if start.offset else -1, start.line
+        typed = [number for number, parser in enumerate(self.parsers) if parser.layout.format in TYPED]
+        encodings = {True: typed[0]} if typed else {}
+        for block, parsed, largest, utf8 in in_order(self._blocks(start), self._work, self.opening.threads):
+            if utf8 is not None:
+                self._check_encoding(encodings, utf8, block.file)
             if block.file != file:
-                file, line = block.file, 0
+                file, line = block.file, self.parsers[block.file].layout.line
             self._report(parsed, block.file, line)
             if parsed.pieces is not None or scaler is not None:
                 parsed, largest = self._finish(parsed, scaler)
@@ -454,9 +543,33 @@ class FileSource:
             full = f"The dictionary is full: {self._dictionary.left_out} entries of further names were left out."
             self._note(f"{full} Pass more bits, or hash the names.")
 
-    def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int]]:
-        parsed = self.parser.parse(block.text, block.start == 0)
-        return block._replace(text=None), parsed, (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
+    def _blocks(self, start: Position) -> Iterator[Block]:
+        """Yield the blocks of one file after another, from a position on."""
+        self._finished = 0
+        for number in range(start.file, len(self.parsers)):
+            parser, offset = self.parsers[number], start.offset if number == start.file else 0
+            reader = parser.reader(self.inputs, self.inputs.paths[number], self.opening.chunk_bytes)
+            self._reader = reader
+            for block in reader.blocks(0, max(offset, parser.layout.offset)):
+                yield block._replace(file=number)
+            self._finished += reader.bytes_read()
+
+    def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int], bool | None]:
+        parsed = self.parsers[block.file].parse(block.text)
+        largest = (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
+        return block._replace(text=None), parsed, largest, is_utf8(block.text)
+
+    def _check_encoding(self, found: dict[bool, int], utf8: bool, file: int) -> None:
+        """Note that a file is not UTF-8; raise an error if others are, as the same words would be others in it."""
+        first = found.setdefault(utf8, file)
+        path = self.inputs.paths[found.get(False, file)]
+        remedy = f"Convert it, for example by iconv -f LATIN1 -t UTF-8 {path}."
+        if len(found) == 2 and found[False] != found[True]:
+            raise InvalidInput(f"{path} is not UTF-8, and {self.inputs.paths[found[True]]} is. {remedy}")
+        if not utf8 and first == file:
+            note = f"{path} is not UTF-8: its letters beyond ASCII are taken byte by byte. {remedy}"
+            if note not in self.problems.notes:
+                self._note(note)
 
     def _inspect(self, parsed: Parsed) -> tuple[float, int]:
         """Return the largest squared length of a row, and the first row that is not finite or -1."""
@@ -474,13 +587,14 @@ class FileSource:
 
     def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
         """Do what depends on the rows before: names from the dictionary, scaling."""
-        assembler = self.parser.assembler
+        parser = self.parsers[0]
         if scaler is not None and parsed.dense is not None:
             parsed = parsed._replace(dense=scaler.scaled(parsed.dense))
         if parsed.pieces is not None:
-            numbers = [] if parsed.dense is None else self.parser.number_pieces(parsed.dense)
+            numbers = [] if parsed.dense is None else parser.number_pieces(parsed.dense)
             pieces = [*numbers, *parsed.pieces]
             known = self._dictionary
+            assembler = parser.assembler
             pieces = assembler.hashed(pieces) if known is None else assembler.named(pieces, known)
             parsed = parsed._replace(entries=assembler.rows(pieces), pieces=None, dense=None)
         return parsed, self._inspect(parsed)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
 
 FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
+DELIMITED, TYPED = ("csv", "tsv"), ("jsonl", "parquet", "arrow")
 KINDS = ("number", "category", "text", "skip", "weight", "label")
 COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
@@ -111,7 +112,7 @@ class Reading:
     header : bool
         Whether the first line of a table has the names of the columns.
     columns : tuple of Column
-        Of tables; in the order of the file, where it has one.
+        Of tables; in the order of the first file, where it has one.
     normalise : bool
     """
 
@@ -123,6 +124,11 @@ class Reading:
     header: bool = False
     columns: tuple[Column, ...] = ()
     normalise: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether columns are known by names that are in the files."""
+        return self.header or self.format in TYPED
 
     @property
     def numeric(self) -> bool:
@@ -161,6 +167,32 @@ class Reading:
             if not isinstance(getattr(reading, name), bool):
                 reject(name, getattr(reading, name), "True or False")
         return reading
+
+
+class Layout(NamedTuple):
+    """Where one file has what a reading wants. Files of one source may differ in it.
+
+    Attributes
+    ----------
+    format : str
+    names : tuple of str
+        Of its columns, in its own order; of tables.
+    named : bool
+        Whether the names are its own, rather than numbers of columns.
+    closed : bool
+        Whether names that are not known are refused, rather than left out; of JSON.
+    delimiter : str
+    offset, line : int
+        Bytes (after unpacking) and lines before the first row: those of the header.
+    """
+
+    format: str
+    names: tuple[str, ...] = ()
+    named: bool = False
+    closed: bool = False
+    delimiter: str = ","
+    offset: int = 0
+    line: int = 0
 
 
 def _fields_of(cls: Any, content: Any) -> dict[str, Any]:

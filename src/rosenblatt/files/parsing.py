@@ -13,7 +13,8 @@ import numpy.typing as npt
 from rosenblatt.compiled.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.blocks import BlockReader, last_line_end
 from rosenblatt.files.features import Assembler, Entries, Piece
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import Layout, Reading
+from rosenblatt.files.source import FilePath
 
 Array = npt.NDArray[Any]
 
@@ -110,10 +111,14 @@ class Parser(ABC):
     labels : {"required", "optional", "none"}
     skip : bool
         Whether faulty lines are skipped.
+    layout : Layout, optional
+        Of the file; by default that of the file for which the reading was decided.
     """
 
-    def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
+        names = tuple(column.name for column in reading.columns)
+        self.layout = layout or Layout(reading.format, names, reading.named, delimiter=reading.delimiter)
         self.assembler = Assembler(reading.features, reading.normalise)
 
     @property
@@ -126,23 +131,20 @@ class Parser(ABC):
         """Names of the columns, where the file has them."""
         return None
 
-    def adapt(self, sample: Any) -> None:  # noqa: B027 - most formats have nothing to adapt
-        """Look at a file that is read as another one was: its columns may be in other places."""
-
     def record_end(self, text: Array) -> int:
         """Return where the last whole record of a text ends, or 0."""
         return last_line_end(text)
 
-    def reader(self, inputs: Any, size: int) -> BlockReader:
-        """Return what reads the files of a source in blocks of about so many bytes."""
-        return BlockReader(inputs.paths, size, self.record_end, inputs.open)
+    def reader(self, inputs: Any, path: FilePath, size: int) -> BlockReader:
+        """Return what reads a file in blocks of about so many bytes."""
+        return BlockReader([path], size, self.record_end, inputs.open)
 
     def scaler(self, scaling: Any) -> Any:
         """Return what scales the numbers of a table; None where there are none."""
         return None
 
     @abstractmethod
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
 
     def number_pieces(self, numbers: Array) -> list[Piece]:
@@ -207,6 +209,17 @@ def count_byte(text: Array, byte: int) -> int:
     """Return how often a byte is in a text: part by part, as an array as large as the text would be slower to get."""
     parts = range(0, text.size, PART_BYTES)
     return sum(int(np.count_nonzero(text[begin : begin + PART_BYTES] == byte)) for begin in parts)
+
+
+def is_utf8(text: Any) -> bool | None:
+    """Return whether a text is UTF-8; None if it is ASCII, or no text."""
+    if not isinstance(text, np.ndarray) or text.max(initial=0) < 128:
+        return None
+    try:
+        text.tobytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def stripped(text: Array, start: Array, end: Array) -> tuple[Array, Array]:

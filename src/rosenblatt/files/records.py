@@ -12,11 +12,12 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arrow import batches
 from rosenblatt.files.delimited import long_fields
 from rosenblatt.files.features import to_bytes
-from rosenblatt.files.jsonl import as_object, plain_pairs
-from rosenblatt.files.options import Reading
+from rosenblatt.files.jsonl import as_object, names_of, plain_pairs
+from rosenblatt.files.options import TYPED, Layout, Reading
 from rosenblatt.files.parsing import MISSING
 from rosenblatt.files.sniffing import NUMBER
 from rosenblatt.files.source import BYTE_ORDER_MARK, open_unpacked
+from rosenblatt.files.tables import INDEX, as_text
 
 TABLES = ("csv", "tsv", "jsonl", "text", "parquet", "arrow")
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
@@ -31,11 +32,16 @@ class Records:
     ----------
     source : FileSource
         Of a table, or of raw text.
+    typed : bool
+        Whether they become values of a format with types, which holds nothing but UTF-8. So must several files be.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, typed: bool = False) -> None:
+        self.errors = "strict" if typed or len(source.inputs.paths) > 1 else "surrogateescape"
         self.reading: Reading = source.reading
-        self.inputs, self.skip, self.labels = source.inputs, source.parser.skip, source.parser.labels
+        self.inputs, self.layouts = source.inputs, [parser.layout for parser in source.parsers]
+        self.skip, self.labels = source.opening.on_error == "skip", source.opening.labels
+        self.kinds = {column.name: column.kind for column in self.reading.columns}
         self.skipped = 0
 
     @property
@@ -57,7 +63,7 @@ class Records:
         if self.reading.format == "text":
             return [LABEL_COLUMN, TEXT_COLUMN] if self.labels != "none" else [TEXT_COLUMN]
         if self.reading.format != "jsonl":
-            return [column.name for column in self.reading.columns]
+            return [name for name, kind in self.kinds.items() if kind != "skip"]
         found: dict[str, None] = {}
         for record in self:
             found.update(dict.fromkeys(flat(record)))
@@ -65,9 +71,25 @@ class Records:
         return list(found)
 
     def __iter__(self) -> Iterator[Record]:
+        for path, layout in zip(self.inputs.paths, self.layouts, strict=True):
+            try:
+                yield from self._records(path, layout)
+            except UnicodeDecodeError:
+                raise InvalidInput(
+                    f"{path} is not UTF-8. Convert it first, for example by iconv -f LATIN1 -t UTF-8 {path}."
+                ) from None
+
+    def _records(self, path: Any, layout: Layout) -> Iterator[Record]:
         rows = {"jsonl": self._json, "text": self._text, "csv": self._fields, "tsv": self._fields}
-        for path in self.inputs.paths:
-            yield from rows.get(self.reading.format, self._batches)(path)
+        told = layout.format in TYPED and self.reading.format not in TYPED  # the columns are those of text
+        for record in rows.get(layout.format, self._batches)(path, layout):
+            if told:
+                texts = {name for name, value in record.items() if value is not None and self._is_text(name)}
+                record |= {name: as_text(record[name]).decode("utf-8", "surrogateescape") for name in texts}
+            yield {name: value for name, value in record.items() if self._is_kept(name, value)}
+
+    def _is_kept(self, name: str, value: Any) -> bool:
+        return value is not None and self.kinds.get(name) != "skip" and not INDEX.fullmatch(name)
 
     def _lines(self, path: Any) -> Iterator[tuple[int, bytes]]:
         with open_unpacked(path) as (stream, _):
@@ -81,9 +103,9 @@ class Records:
         if not self.skip:
             raise InvalidInput(f"{path}, line {line}: {str(found)[:60]!r} {reason}")
 
-    def _text(self, path: Any) -> Iterator[Record]:
+    def _text(self, path: Any, layout: Layout) -> Iterator[Record]:
         for number, line in self._lines(path):
-            text = line.decode("utf-8", "surrogateescape")
+            text = line.decode("utf-8", self.errors)
             label, tab, rest = text.partition("\t")
             if self.labels == "none":
                 yield {TEXT_COLUMN: text}
@@ -92,40 +114,53 @@ class Records:
             else:
                 yield {LABEL_COLUMN: as_value(label), TEXT_COLUMN: rest}
 
-    def _json(self, path: Any) -> Iterator[Record]:
+    def _json(self, path: Any, layout: Layout) -> Iterator[Record]:
         for number, line in self._lines(path):
             try:
                 record = as_object(line)
             except (ValueError, RecursionError):
                 self._refuse(path, number, line, "is not a JSON object. Correct the line.")
                 continue
+            new = [name for name in names_of(record) if name not in self.kinds and not INDEX.fullmatch(name)]
+            if new and self.reading.format != "jsonl":
+                self._refuse(path, number, new[0], "is not among the columns of the files before. Rename it.")
+                continue
             yield record
 
-    def _fields(self, path: Any) -> Iterator[Record]:
-        quoting: Any = csv.QUOTE_MINIMAL if self.reading.format == "csv" else csv.QUOTE_NONE
-        columns = self.reading.columns
+    def _fields(self, path: Any, layout: Layout) -> Iterator[Record]:
+        quoting: Any = csv.QUOTE_MINIMAL if layout.format == "csv" else csv.QUOTE_NONE
+        names = layout.names
         with open_unpacked(path) as (stream, _), long_fields():
-            text = io.TextIOWrapper(cast(Any, stream), "utf-8", "surrogateescape", newline="")
-            rows = csv.reader(text, delimiter=self.reading.delimiter, quoting=quoting)
+            text = io.TextIOWrapper(cast(Any, stream), "utf-8", self.errors, newline="")
+            rows = csv.reader(text, delimiter=layout.delimiter, quoting=quoting)
             try:
-                for number, fields in enumerate(rows):
-                    if not fields or (number == 0 and self.reading.header):
+                for fields in rows:
+                    if not fields or rows.line_num <= layout.line:
                         continue
-                    if len(fields) != len(columns):
-                        self._refuse(path, rows.line_num, fields, f"has not {len(columns)} fields. Correct the line.")
+                    if len(fields) != len(names):
+                        self._refuse(path, rows.line_num, fields, f"has not {len(names)} fields. Correct the line.")
                         continue
-                    pairs = zip(columns, fields, strict=True)
-                    found = ((c.name, field if c.kind == "text" else as_value(field)) for c, field in pairs)
-                    yield {name: value for name, value in found if value is not None}
+                    pairs = zip(names, fields, strict=True)
+                    yield {name: self._value(name, field) for name, field in pairs}
             except csv.Error as error:
                 raise InvalidInput(f"{path}, line {rows.line_num}: {error}. Correct the line.") from None
             finally:
                 text.detach()
 
-    def _batches(self, path: Any) -> Iterator[Record]:
-        for batch in batches(path, self.reading.format):
-            for row in batch.to_pylist():
-                yield {name: value for name, value in row.items() if value is not None}
+    def _value(self, name: str, field: str) -> str | float | int | None:
+        value = as_value(field)
+        if value is None or not self._is_text(name):
+            return value
+        return field if self.kinds.get(name) == "text" else field.strip()
+
+    def _is_text(self, name: str) -> bool:
+        """Return whether a column has texts, even if they look like numbers."""
+        kind = self.kinds.get(name)
+        return kind in ("category", "text") or (kind == "label" and self.reading.label_type == "text")
+
+    def _batches(self, path: Any, layout: Layout) -> Iterator[Record]:
+        for batch in batches(path, layout.format):
+            yield from batch.to_pylist()
 
 
 def as_value(field: str) -> str | float | int | None:

@@ -10,7 +10,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.source import STANDARD_INPUT, FilePath
+from rosenblatt.files.options import DELIMITED, TYPED
+from rosenblatt.files.source import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath
 
 SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
 FEWEST_LINES, SAMPLE_LINES = 8, 200
@@ -34,6 +35,7 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 # There is one way only to match any text, so that a failure is found in one pass over it.
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
+QUOTED = re.compile(rb'(?:^|\t)"')
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
 MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
 MOST = 0.9  # of the lines must look like a format
@@ -114,7 +116,7 @@ def recognise(sample: bytes, path: FilePath) -> str:
     for magic, found in MAGIC.items():
         if sample.startswith(magic):
             return found
-    lines = sample_lines(sample)
+    lines = sample_lines(sample.removeprefix(BYTE_ORDER_MARK))
     by_name = format_by_name(path) if fspath(path) != STANDARD_INPUT else None
     if by_name == "tsv" and looks_like_text(lines):
         return "text"
@@ -140,10 +142,25 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         return "vw"
     if looks_like_text(lines):
         return "text"
-    for delimiter, found in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
+    tabs = "csv" if any(QUOTED.search(line) for line in lines) else "tsv"  # in which quotes have no meaning
+    for delimiter, found in ((b"\t", tabs), (b",", "csv"), (b";", "csv")):
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
+
+
+def table_format(sample: Sample, first: str) -> str:
+    """Return the format of a table that is read with others, by its content, its name and the format of the first."""
+    content, path = sample.content.removeprefix(BYTE_ORDER_MARK), sample.path
+    magic = next((found for magic, found in MAGIC.items() if content.startswith(magic)), None)
+    name = magic or (format_by_name(path) if fspath(path) != STANDARD_INPUT else None)
+    if name is None:
+        lines = sample_lines(content)
+        tabs = _share(lambda line: b"\t" in line, lines) > MOST and not any(map(QUOTED.search, lines))
+        name = "jsonl" if content.lstrip()[:1] == b"{" else "tsv" if tabs else "csv"
+    if name not in (*DELIMITED, *TYPED):
+        raise InvalidInput(f"{path} is {name}, and the files before are tables ({first}). Convert it first.")
+    return name
 
 
 def check_text(start: bytes, path: FilePath) -> None:

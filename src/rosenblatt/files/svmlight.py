@@ -135,7 +135,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 class SvmlightParser(Parser):
     """Rows of svmlight. Index i is column i, or i - 1 if indices count from 1."""
 
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
         faults = Faults(self.skip)
         first = 0 if self.reading.zero_based else 1

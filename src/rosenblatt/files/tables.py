@@ -1,9 +1,15 @@
-"""What tables have in common, in whatever format: kinds of columns, which one is the label, numbers scaled on line."""
+"""What tables have in common, in whatever format: names and kinds of columns, which one is the label, scaling on line.
+
+The first file names the columns, and the first rows of all files decide what they are. Every file then has its own
+layout: its columns are found by their names, wherever they are.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,28 +20,85 @@ from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.options import KINDS, Column, Reading
-from rosenblatt.files.sniffing import WORDS_OF_TEXT
+from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading
+from rosenblatt.files.parsing import MISSING, Parsed, Parser
+from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, WORDS_OF_TEXT
+from rosenblatt.files.source import FilePath
 
 Array = npt.NDArray[Any]
+Value = str | float | None  # of a cell; None: it is missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
 NO_FEATURES = "The table has no column but the label. Pass a file with features, or another label."
+# What pandas calls columns without a name, and a frame's index in Parquet.
+UNNAMED = "Unnamed: {}"
+INDEX = re.compile(r"Unnamed: 0(\.[0-9]+)*|__index_level_[0-9]+__")
+# Share of numbers in a column from which on a word among them is taken for a mistake.
+MOSTLY_NUMBERS = 0.8
+FEATURES = ("number", "category", "text")
+MOST_NAMES_SHOWN = 20
+# Decimal commas, and commas between thousands.
+COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
+_is_number = re.compile(NUMBER).fullmatch
 
 
-def label_column(names: Sequence[str], wanted: str | int | None, labels: str) -> int | None:
-    """Return the number of the column that has the labels; None if there is none."""
+class Look(NamedTuple):
+    """What the start of a table shows.
+
+    Attributes
+    ----------
+    path : path-like
+    layout : Layout
+    rows : list of lists of values
+        The first rows, as wide as there are names.
+    lines : list of int
+        The line of each of them, from 1.
+    """
+
+    path: FilePath
+    layout: Layout
+    rows: list[list[Value]]
+    lines: list[int]
+
+
+def value_of(field: str) -> Value:
+    """Return a field of text as a number or as text; None if it is missing."""
+    encoded = to_bytes(field.strip())
+    if encoded in MISSING:
+        return None
+    return float(encoded) if _is_number(encoded) else field
+
+
+def as_text(value: Any) -> bytes:
+    """Return a value of a format with types as it would be in a CSV file; nothing for what is missing."""
+    if value is None:
+        return b""
+    text = value if isinstance(value, bytes) else to_bytes(repr(value) if isinstance(value, float) else str(value))
+    return text.strip(b" \t\r")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message; a few of them, where they are many."""
+    more = f", and {len(names) - MOST_NAMES_SHOWN} more" if len(names) > MOST_NAMES_SHOWN else ""
+    return ", ".join(name[:60] or "''" for name in names[:MOST_NAMES_SHOWN]) + more
+
+
+# ----------------------------------------------------------------------------------------------------------- deciding
+
+
+def label_column(names: Sequence[str], wanted: str | int | None, labels: str, others: Sequence[str] = ()) -> int | None:
+    """Return the number of the column that has the labels; None if there is none. It is none of `others` by default."""
     if wanted is None:
         if labels == "none":
             return None
         lower = [name.strip().lower() for name in names]
-        found = next((lower.index(name) for name in LABEL_NAMES if name in lower), len(names) - 1)
-        return found
+        last = max((k for k, name in enumerate(names) if name not in others), default=len(names) - 1)
+        return next((lower.index(name) for name in LABEL_NAMES if name in lower), last)
     number = column_number(names, wanted, "label")
     if number is None and labels != "required":
         return None
     if number is None:
-        reject("label", wanted, f"the name or the position of a column, such as {names[-1]!r}")
+        reject("label", wanted, f"the name or the position of a column; the columns are {listed(names)}")
     return number
 
 
@@ -45,7 +108,105 @@ def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int
         return names.index(wanted) if wanted in names else None
     if not is_whole(wanted) or not -len(names) <= wanted < len(names):
         reject(argument, wanted, f"the name of a column or a position from {-len(names)} to {len(names) - 1}")
+    if str(wanted) in names and names.index(str(wanted)) != wanted:
+        own = names.index(str(wanted)) - len(names)
+        reject(argument, wanted, f"one column: it is the name of one and the position of another; {own} is the first")
     return int(wanted) % len(names)
+
+
+def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Reading, list[str]]:
+    """Return how tables are to be read, and notes: by what users say, and by the first rows of the files.
+
+    Parameters
+    ----------
+    reading : Reading
+        Its format and options.
+    looks : sequence of Look
+        At the files, in order; the first one has the names.
+    opening : Opening
+    """
+    first = looks[0]
+    names = first.layout.names
+    cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
+    for look in looks:
+        place = {name: k for k, name in enumerate(look.layout.names)}
+        room = SAMPLE_LINES - max(map(len, cells.values()))
+        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
+            for name in names:
+                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
+    index = [name for name in names if INDEX.fullmatch(name)]
+    empty = [name for name in names if name == UNNAMED.format(len(names) - 1) and not any(v for v, _ in cells[name])]
+    label = label_column(names, opening.label, opening.labels, [*index, *empty])
+    said = {column_number(names, which, "columns"): kind for which, kind in opening.columns.items()}
+    kinds, notes = [], []
+    for number, name in enumerate(names):
+        if number in said or number == label:
+            kinds.append("number")
+        elif name in index or name in empty:
+            kinds.append("skip")
+        else:
+            kind, note = _kind(name, cells[name], opening.on_error == "skip")
+            kinds.append(kind)
+            notes += note
+    label_type = "number"
+    if label is not None and opening.label_type == "auto":
+        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip")
+    elif label is not None:
+        label_type = opening.label_type
+    reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
+    if reading.format in DELIMITED:
+        reading = replace(reading, header=first.layout.named)
+    return decide_columns(reading, names, kinds, label, opening.columns), notes
+
+
+def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, list[str]]:
+    """Return what a column is, and what is to be said about it."""
+    read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
+    known = [(value, where) for value, where in read if value is not None]
+    numbers = bool(known) and all(isinstance(value, float) for value, _ in known)
+    if numbers and all(isinstance(value, str | None) for value, _ in cells):  # a format with types says so
+        return "category", [
+            f"{known[0][1]}: column {name!r} has numbers that are written as texts; it is read as a category. To read "
+            f"numbers, say so: --columns {name}=number."
+        ]
+    texts = [value.strip() for value, _ in known if isinstance(value, str)]
+    remedy = f"columns={{{name!r}: 'category'}}, --columns {name}=category"
+    if texts and all(map(COMMAS.fullmatch, texts)):
+        raise InvalidInput(
+            f"Column {name!r} has numbers with commas, as in {texts[0][:40]!r}. Write decimal points, without "
+            f"other marks, or call it a category: {remedy}."
+        )
+    kind = kind_of([value for value, _ in known])
+    share = 1.0 - len(texts) / max(len(known), 1)
+    if kind == "number" or share < 0.5:
+        return kind, []
+    where = next(where for value, where in known if isinstance(value, str))
+    found = f"{where}: {texts[0][:40]!r} in column {name!r}"
+    if share < MOSTLY_NUMBERS:
+        return kind, [f"{found} is not a number, as most are. The column is read as a {kind}."]
+    if skips:
+        return "number", []
+    raise InvalidInput(
+        f"{found} is not a number, as nearly all are. Correct it, leave it empty if it is missing, or call the column "
+        f"a category: {remedy}. If the first line has the names of the columns, pass --header yes."
+    )
+
+
+def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool) -> str:
+    """Return whether labels are numbers or text."""
+    known = [(value, where) for value, where in cells if value is not None]
+    words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
+    if not words:
+        return "number"
+    if 1.0 - len(words) / len(known) < MOSTLY_NUMBERS:
+        return "text"
+    if skips:
+        return "number"
+    value, where = words[0]
+    raise InvalidInput(
+        f"{where}: {str(value)[:40]!r} in column {name!r}, which has the labels, is not a number, as nearly all are. "
+        "Correct it, or pass --label-type text. If the first line has the names of the columns, pass --header yes."
+    )
 
 
 def decide_columns(
@@ -87,6 +248,175 @@ def kind_of(values: Sequence[str | float | None]) -> str:
         return "number"
     words = sum(len(str(value).split()) for value in known)
     return "text" if words >= WORDS_OF_TEXT * len(known) else "category"
+
+
+# ----------------------------------------------------------------------------------------------- one file among others
+
+
+def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
+    """Return the names of the columns that a file must have.
+
+    Parameters
+    ----------
+    reading : Reading
+    labels : {"required", "optional", "none"}
+    alike : bool
+        Whether the file is one of those for which the reading was decided, and not one that is read like them later:
+        that may lack weights, and labels where they are not required.
+    """
+    without = {"skip"} if alike else {"skip", "weight"}
+    if labels == "none" or (labels == "optional" and not alike):
+        without |= {"label"}
+    return [column.name for column in reading.columns if column.kind not in without]
+
+
+def check_columns(reading: Reading, look: Look, labels: str, first: Look | None) -> list[str]:
+    """Raise an error that lists what does not fit unless a file has the columns of a reading; return notes.
+
+    Parameters
+    ----------
+    reading : Reading
+    look : Look
+    labels : {"required", "optional", "none"}
+    first : Look, or None
+        At the file that named the columns; None: that was one of a model's.
+    """
+    names, columns = look.layout.names, [column.name for column in reading.columns]
+    whose = "the model" if first is None else first.path
+    if reading.named != look.layout.named:
+        _refuse_names(reading, look, whose)
+    if not reading.named:
+        fewer = len(columns) - 1 if labels != "required" and first is None else len(columns)
+        if len(names) not in (len(columns), fewer):
+            raise InvalidInput(
+                f"{look.path}, line 1: there are {len(names)} fields, and {whose} has {len(columns)} columns. Correct "
+                "the file, or write names above the columns of all files."
+            )
+        return []
+    missing = [name for name in needed_names(reading, labels, first is not None) if name not in names]
+    new = [name for name in names if name not in columns and not _is_left_out(name, look)]
+    if look.layout.format == reading.format == "jsonl":  # objects need not have every name
+        if first is None:
+            return [f"{look.path}: the names {listed(new)} are not known to the model."] if new else []
+        missing = [name for name in missing if name in _constant(first)]
+        new = [name for name in new if name in _constant(look)]
+    if missing or (new and first is not None):
+        lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
+        adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
+        both = f"{lacks} It{adds}" if lacks and adds else lacks or adds
+        raise InvalidInput(
+            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. Rename, add or "
+            "remove columns, so that all files have the same, in any order."
+        )
+    return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
+
+
+def _constant(look: Look) -> set[str]:
+    """Return the names that all of the first rows have."""
+    return {name for k, name in enumerate(look.layout.names) if all(row[k] is not None for row in look.rows)}
+
+
+def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
+    """Return a note on the index of a frame in files that pandas wrote, if it is left out."""
+    used = {column.name for column in reading.columns if column.kind != "skip"}
+    found = [
+        (look.path, name, number)
+        for look in looks
+        for number, name in enumerate(look.layout.names)
+        if INDEX.fullmatch(name) and name not in used
+    ]
+    if not found:
+        return []
+    path, name, number = found[0]
+    called = "has no name" if name == UNNAMED.format(number) else f"is called {name!r}"
+    more = f" So it is in {len(found) - 1} more." if len(found) > 1 else ""
+    return [
+        f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
+        f"say what it is: --columns {number}=number. To write none, pass index=False to pandas."
+    ]
+
+
+def _is_left_out(name: str, look: Look) -> bool:
+    """Return whether a column is an index, or the nothing after a comma at the end of each line."""
+    last = name == UNNAMED.format(len(look.layout.names) - 1)
+    return bool(INDEX.fullmatch(name)) or (last and not any(row[-1] for row in look.rows))
+
+
+def _refuse_names(reading: Reading, look: Look, whose: Any) -> None:
+    if reading.named:
+        start = ", ".join(str(value) for value in look.rows[0])[:80] if look.rows else "nothing"
+        raise InvalidInput(
+            f"{look.path}, line 1: there are no names of columns, as {whose} has them ({listed(_names(reading))}); it "
+            f"begins with {start!r}. Write the names on its first line."
+        )
+    raise InvalidInput(
+        f"{look.path}, line 1: there are names of columns ({listed(look.layout.names)}), and {whose} has none. Write "
+        "names on the first line of all files; or on none, and pass --header no."
+    )
+
+
+def _names(reading: Reading) -> list[str]:
+    return [column.name for column in reading.columns]
+
+
+class TableParser(Parser):
+    """Rows of tables: what is the same in every format."""
+
+    @property
+    def number_names(self) -> tuple[str, ...]:
+        """Names of the columns of numbers."""
+        return tuple(column.name for column in self.reading.columns if column.kind == "number")
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the rows."""
+        return len(self.number_names) if self.reading.numeric else self.reading.features.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, of a table of numbers."""
+        return self.number_names if self.reading.numeric else None
+
+    def name_of(self, kind: str) -> str | None:
+        """Return the name of the column of labels or weights, if this file has one that is wanted."""
+        if kind == "label" and self.labels == "none":
+            return None
+        found = (column.name for column in self.reading.columns if column.kind == kind)
+        return next((name for name in found if name in self.layout.names), None)
+
+    def scaler(self, scaling: Any) -> Scaler | None:
+        """Return what scales the numbers of the table."""
+        return Scaler(len(self.number_names), scaling) if self.number_names else None
+
+    def number_pieces(self, numbers: Array) -> list[Piece]:
+        """Return the entries of the columns of numbers."""
+        columns = enumerate(self.number_names)
+        return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
+
+    def of_columns(self, parsed: Parsed, numbers: Array, texts: Mapping[str, Sequence[bytes]]) -> Parsed:
+        """Return rows with their features, of columns of numbers (NaN is missing) and of texts by name."""
+        standardise, missing = self.reading.features.standardise, int(np.isnan(numbers).sum())
+        if self.reading.numeric:
+            dense = numbers if standardise else np.nan_to_num(numbers, nan=0.0)
+            return parsed._replace(dense=np.ascontiguousarray(dense), missing=missing)
+        pieces: list[Piece] = []
+        for column in self.reading.columns:
+            if column.kind not in ("category", "text"):
+                continue
+            values = texts[column.name]
+            missing += sum(not value for value in values)
+            found = joined_texts(values)
+            of_text = column.kind == "text"
+            pieces += self.word_pieces(column.name, *found) if of_text else [category_piece(column.name, *found)]
+        if standardise:
+            return parsed._replace(dense=numbers, pieces=pieces, missing=missing)
+        entries, named = self.finished([*self.number_pieces(numbers), *pieces])
+        return parsed._replace(entries=entries, pieces=named, missing=missing)
+
+    def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
+        """Return the entries of a column of text: name=word."""
+        encoded = to_bytes(name)
+        return self.assembler.words.pieces(text, start, end, encoded + b"=", murmur(encoded))
 
 
 # ------------------------------------------------------------------------------------------------------------ scaling

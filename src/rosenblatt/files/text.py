@@ -28,7 +28,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 class TextParser(Parser):
     """Lines of a label, a tab and text. Without labels, the whole line is text."""
 
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
         faults = Faults(self.skip)
         end, first = lines_of(text)

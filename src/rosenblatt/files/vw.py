@@ -50,7 +50,7 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 class VwParser(Parser):
     """Rows of Vowpal Wabbit's text."""
 
-    def parse(self, text: Array, first_of_file: bool) -> Parsed:
+    def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
         faults, lines = Faults(self.skip), count_byte(text, 10)
         label, weight = np.empty((lines + 1, 2), np.int32), np.empty((lines + 1, 2), np.int32)

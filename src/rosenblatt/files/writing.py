@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.opening import FileSource, open_source
-from rosenblatt.files.options import MOST_BITS, FeatureOptions
+from rosenblatt.files.options import MOST_BITS, TYPED, FeatureOptions
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
@@ -85,9 +85,9 @@ def convert(
     notes: list[str] = []
     with _kept(paths) as files, _open(files, options) as source, _target(target, binary=name == "parquet") as file:
         if source.reading.format in TABLES and name in TABLES:
-            records = Records(source)
+            records = Records(source, typed=name in TYPED)
             rows = _write_table(file, name, records)
-            return Written(rows, records.skipped)
+            return Written(rows, records.skipped, source.problems.notes)
         if name in ("svmlight", "vw"):
             rows = _write_features(file, name, source, target, notes)
         else:

@@ -6,6 +6,7 @@ round is the driver's, so that a round whose workers died is made again from the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from time import monotonic
@@ -21,7 +22,15 @@ from rosenblatt.learn.sharded import Shards, Work
 from rosenblatt.learn.shards import Late
 from rosenblatt.methods.method import never
 from rosenblatt.proof.certificate import Certificate
-from rosenblatt.scaling.partitions import FileRows, decided, in_groups, parsed_bytes, shard_of_block, shard_of_files
+from rosenblatt.scaling.partitions import (
+    FileRows,
+    decided,
+    in_groups,
+    parsed_bytes,
+    shard_of_block,
+    shard_of_files,
+    with_columns,
+)
 from rosenblatt.scaling.proving import certify_shards
 from rosenblatt.words import shown
 
@@ -134,7 +143,9 @@ def predict(model: Any, data: Any, *, method: str = "predict", **reading: Any) -
     example = _predicted(model, np.zeros((1, model.n_features_in_)), method)
     shape = example.shape[1:]
     if _are_paths(data):
-        paths, options, _ = decided(data, reading | {"labels": "optional"})
+        paths, options, _, _ = decided(data, reading | {"labels": "optional"})
+        if hasattr(model, "feature_names_in_"):
+            options = with_columns(options, model.feature_names_in_.tolist())
         parts = [call(sent, FileRows([path], options), method) for path in paths]
         sizes: list[Any] = [np.nan] * len(parts)
     elif hasattr(data, "to_delayed") and hasattr(data, "columns"):
@@ -396,7 +407,9 @@ def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]
 
 def _files(engine: Engine, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
     """Return the files of each shard, as futures."""
-    paths, options, names = decided(data, reading)
+    paths, options, names, notes = decided(data, reading)
+    for note in notes:
+        warnings.warn(note, stacklevel=4)
     count = len(paths) if shards == "partitions" else shards
     if count > len(paths):
         raise InvalidInput(

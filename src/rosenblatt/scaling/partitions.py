@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,11 @@ from rosenblatt.data.labels import as_weights
 from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.chunks import joined
+from rosenblatt.files.chunks import Chunk, joined
 from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.files.options import Column, Reading
 from rosenblatt.files.source import can_be_read_once
+from rosenblatt.files.tables import listed
 from rosenblatt.learn.shards import Portion, Shard, make_portion
 
 Array = npt.NDArray[Any]
@@ -73,17 +75,26 @@ class FileRows:
     paths : list of str
     options : dict
         For `open_source`; with the decisions of how to read, so that every worker reads and hashes alike.
+    counted : dict
+        Rows of each file, once they were read.
     """
 
     paths: list[str]
     options: dict[str, Any] = field(default_factory=dict)
+    counted: dict[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Portion]:
-        for chunk in self.source():
+        for chunk in self.chunks():
             weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
             portion = make_portion(chunk.table, chunk.label, weight)
             if portion is not None:
                 yield portion
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the rows in chunks, and count them."""
+        source = self.source()
+        yield from source
+        self.counted.update(source.rows_by_file())
 
     def source(self) -> FileSource:
         """Open the files."""
@@ -97,7 +108,7 @@ def shard_of_files(number: int, rows: FileRows, names: tuple[str, ...], hold: bo
 
 def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[Shard]:
     """Return the rows of files, all of them in memory, in so many shards: neighbours, as a table is cut."""
-    whole = joined(list(rows.source()))
+    whole = joined(list(rows.chunks()))
     X, weight = whole.table.matrix(), whole.weight
     parts = np.array_split(np.arange(whole.label.size), shards)
     found = [
@@ -107,8 +118,17 @@ def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[
     return [Shard(shard.number, shard.portions, names) for shard in found]
 
 
-def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, Any], tuple[str, ...]]:
-    """Look at the first file; return the files one by one, options under which all are read alike, and their columns.
+class Decided(NamedTuple):
+    """Files one by one, options under which all are read alike, names of their columns, and notes on them."""
+
+    paths: list[str]
+    options: dict[str, Any]
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def decided(paths: Any, options: dict[str, Any]) -> Decided:
+    """Look at how the files begin, and return how all are to be read.
 
     Raises
     ------
@@ -124,9 +144,32 @@ def decided(paths: Any, options: dict[str, Any]) -> tuple[list[str], dict[str, A
             "names, or pass names= and scaling= of an earlier reading."
         )
     fixed = {"chunk_bytes": CHUNK_BYTES, "threads": 1} | options | {"reading": source.reading}
-    for name in ("format", "label", "label_type", "header", "columns", "zero_based", "features"):
+    for name in ("label", "label_type", "header", "columns", "zero_based", "features"):
         fixed.pop(name, None)
-    return [os.path.abspath(path) for path in source.inputs.paths], fixed, source.names or ()
+    whole = [os.path.abspath(path) for path in source.inputs.paths]
+    return Decided(whole, fixed, source.names or (), source.problems.notes)
+
+
+def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return options of reading under which the columns of a table of numbers come in the order of a model's.
+
+    Raises
+    ------
+    InvalidInput
+        If they are not the same.
+    """
+    reading: Reading = options["reading"]
+    if not reading.numeric:
+        return options
+    columns = {column.name: column for column in reading.columns if column.kind != "skip"}
+    missing = [name for name in names if name not in columns]
+    new = [name for name, column in columns.items() if column.kind == "number" and name not in names]
+    if missing or new:
+        lacks, adds = listed(missing) or "nothing", listed(new) or "nothing"
+        raise InvalidInput(f"The files do not have the columns of the model. Missing: {lacks}. New: {adds}.")
+    own = [Column(name, "number") for name in names]
+    others = [column for column in reading.columns if column.name not in names]
+    return options | {"reading": replace(reading, columns=(*own, *others))}
 
 
 def parsed_bytes(paths: Sequence[str]) -> int:
