@@ -10,12 +10,14 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import (
+    INPUT_NAMES,
     Sections,
     input_options,
     json_option,
     option,
     plain,
     print_json,
+    refuse_given,
     report_problems,
     take_input,
 )
@@ -47,7 +49,12 @@ def info(path: str, **options: Any) -> None:
     rosenblatt info mails.csv
     """  # noqa: D301
     top, names, as_json = options.pop("top"), options.pop("names"), options.pop("as_json")
-    found = _of_model(path, top, names) if _is_model(path) else _of_data(path, take_input(options))
+    if _is_model(path):
+        refuse_given(INPUT_NAMES, f"{path} is a model, which knows how files are read. Leave it out.")
+        found = _of_model(path, top, names)
+    else:
+        refuse_given(("top", "names"), f"{path} is a data file, and features have weights in a model. Leave it out.")
+        found = _of_data(path, take_input(options))
     if as_json:
         print_json(found)
     else:

@@ -131,7 +131,7 @@ _chunk_bytes = option(
     help="Text that is read at once. The model does not depend on it, unless chunks are shuffled.",
 )
 
-input_options = together(
+_reading_options = together(
     option(
         "-f",
         "--format",
@@ -180,18 +180,8 @@ input_options = together(
     _on_error,
     _threads,
     _chunk_bytes,
-    option(
-        "-b",
-        "--bits",
-        section=_FEATURES,
-        type=int,
-        default=18,
-        show_default=True,
-        help="Names are hashed to 2^bits columns.",
-    ),
-    option(
-        "--dictionary", section=_FEATURES, is_flag=True, help="Exact names instead of hashes, at most 2^bits of them."
-    ),
+)
+_word_options = together(
     option(
         "--words",
         section=_FEATURES,
@@ -208,6 +198,22 @@ input_options = together(
         show_default=True,
         help="Whether upper and lower case are one.",
     ),
+)
+input_options = together(
+    _reading_options,
+    option(
+        "-b",
+        "--bits",
+        section=_FEATURES,
+        type=int,
+        default=18,
+        show_default=True,
+        help="Names are hashed to 2^bits columns.",
+    ),
+    option(
+        "--dictionary", section=_FEATURES, is_flag=True, help="Exact names instead of hashes, at most 2^bits of them."
+    ),
+    _word_options,
     option(
         "--counts",
         section=_FEATURES,
@@ -230,6 +236,8 @@ input_options = together(
     ),
 )
 
+# Where names and counts are written as they are.
+conversion_options = together(_reading_options, _word_options)
 # Where a model says how to read.
 reuse_options = together(_on_error, _threads, _chunk_bytes)
 
@@ -251,9 +259,27 @@ def check_targets(read: Iterable[str | None], **written: str | None) -> None:
             raise click.UsageError(f"--{option} would write over {before}, which is read. Name another file.")
 
 
+def refuse_given(names: Iterable[str], because: str) -> None:
+    """Raise an error if one of some options, which would change nothing, is on the command line."""
+    context = click.get_current_context()
+    own = {parameter.name: parameter for parameter in context.command.params}
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            off = own[name].secondary_opts if not context.params[name] else []
+            flag = next(text for text in (*off, *own[name].opts) if text.startswith("--"))
+            raise click.UsageError(f"{flag} would change nothing: {because}")
+
+
+def refuse_but(names: Iterable[str], because: str) -> None:
+    """Raise an error if any option but some is on the command line."""
+    own = (parameter.name for parameter in click.get_current_context().command.params)
+    refuse_given((name for name in own if name is not None and name not in names), because)
+
+
 files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")
+REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
 _INPUT_NAMES = (
     "format",
     "label",
@@ -261,10 +287,11 @@ _INPUT_NAMES = (
     "header",
     "columns",
     "zero_based",
-    "on_error",
-    "threads",
-    "chunk_bytes",
+    *REUSED_NAMES,
 )
+
+
+INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES)
 
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
@@ -272,7 +299,7 @@ def take_input(options: dict[str, Any]) -> dict[str, Any]:
     start_loops()
     from rosenblatt.files.options import FeatureOptions
 
-    features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES})
+    features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES if name in options})
     given = {name: options.pop(name) for name in _INPUT_NAMES}
     if given["label"] is not None:
         given["label"] = position_or_name(given["label"])

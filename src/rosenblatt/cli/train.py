@@ -22,11 +22,12 @@ from rosenblatt.cli.options import (
     option,
     print_json,
     quiet_option,
+    refuse_given,
     report_problems,
     take_input,
 )
 from rosenblatt.cli.output import Watch
-from rosenblatt.cli.sharding import train_on_shards, wants_shards
+from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 from rosenblatt.version import package_version
 from rosenblatt.words import count
@@ -104,11 +105,17 @@ def train(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
+    if options["checkpoint"] is None:
+        refuse_given(("every",), "it is the time between two checkpoints. Add --checkpoint FILE, or leave it out.")
+    if options["no_cache"]:
+        refuse_given(("cache", "cache_bytes"), "--no-cache keeps none. Leave out one of them.")
     written = {name: options[name] for name in ("model", "cache", "checkpoint")}
     check_targets((*options["files"], options["validation"]), **written)
     _check_target(options["model"])
     if wants_shards(options):
+        refuse_given(WHOLE, "it is for training without shards. Leave it out, or --shards and --dask.")
         context.exit(train_on_shards(options))
+    refuse_given(("mixes",), "it says how often shards are mixed. Add --shards K, or leave it out.")
     keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())

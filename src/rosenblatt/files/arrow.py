@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.blocks import Block
 from rosenblatt.files.features import Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import Reading, described, options_of_table
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser
 from rosenblatt.files.sniffing import Sample, label_type
 from rosenblatt.files.source import STANDARD_INPUT, FilePath
@@ -144,6 +144,7 @@ class ArrowParser(Parser):
 
     def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
         super().__init__(reading, labels, skip)
+        self.options, self.what = options_of_table(reading), described(reading)
         names = {kind: [c.name for c in reading.columns if c.kind == kind] for kind in ("number", "label", "weight")}
         self.numbers, self.label, self.weight = names["number"], names["label"], names["weight"]
 

@@ -23,7 +23,7 @@ from rosenblatt.compiled import fields
 from rosenblatt.compiled.decimals import read_plain_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import Reading, described, options_of_table
 from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, Parser, count_byte, fault_at, numbers_in, stripped
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, Sample, label_type
 from rosenblatt.files.tables import (
@@ -164,6 +164,7 @@ class DelimitedParser(Parser):
 
     def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
         super().__init__(reading, labels, skip)
+        self.options, self.what = options_of_table(reading), described(reading)
         self.delimiter = ord(reading.delimiter)
         self.quote = QUOTE if reading.format == "csv" else NO_QUOTE
         self.kinds = [column.kind for column in reading.columns]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import Reading, described, options_of_table
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 from rosenblatt.files.tables import decide_columns, joined_texts, kind_of, label_column
@@ -79,6 +79,7 @@ class JsonParser(Parser):
 
     def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
         super().__init__(reading, labels, skip)
+        self.options, self.what = options_of_table(reading), described(reading)
         self.kind = {column.name: column.kind for column in reading.columns}
         kinds = {column.kind: column.name for column in reading.columns}
         self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from os import PathLike, fspath
 from typing import Any
@@ -25,7 +25,7 @@ from rosenblatt.files.blocks import Block, BlockReader, in_order
 from rosenblatt.files.cache import Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
-from rosenblatt.files.options import FORMATS, FeatureOptions, Reading, check_chunking
+from rosenblatt.files.options import FORMATS, PURPOSES, FeatureOptions, Reading, check_chunking, check_options
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser
 from rosenblatt.files.sniffing import FEWEST_LINES, MOST_SAMPLE_BYTES, SAMPLE_BYTES, Sample, check_text, recognise
 from rosenblatt.files.source import (
@@ -130,6 +130,15 @@ class Opening:
         if not isinstance(self.features, FeatureOptions):
             reject("features", self.features, "FeatureOptions(...)")
 
+    def given(self) -> dict[str, Any]:
+        """Return the options of reading that are not as they are by default."""
+        found: dict[str, Any] = {}
+        for options in (self, self.features):
+            plain = type(options)()
+            own = (one.name for one in fields(options) if one.name in PURPOSES)
+            found |= {name: getattr(options, name) for name in own if getattr(options, name) != getattr(plain, name)}
+        return found
+
 
 def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSource:
     """Open data files as a source of chunks (docs/reference/file-formats.md).
@@ -153,11 +162,10 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     opening = Opening(**options)
     inputs = Inputs(paths)
     reading = opening.reading or decide(inputs, opening)
-    module, name = PARSERS[reading.format]
-    parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(
-        reading, opening.labels, opening.on_error == "skip"
-    )
-    if opening.reading is not None:
+    parser = make_parser(reading, opening)
+    if opening.reading is None:
+        check_options(opening.given(), parser.options, inputs.paths[0], parser.what)
+    else:
         parser.adapt(Sample(inputs.sample(), inputs.paths[0]))
     source = FileSource(inputs, parser, opening)
     if opening.cache is not None:
@@ -165,6 +173,15 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
             raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
         source.cache = Cache(opening.cache, opening.cache_bytes, source.digest())
     return source
+
+
+def make_parser(reading: Reading, opening: Opening) -> Parser:
+    """Return the parser of a format."""
+    module, name = PARSERS[reading.format]
+    made: Parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(
+        reading, opening.labels, opening.on_error == "skip"
+    )
+    return made
 
 
 # ------------------------------------------------------------------------------------------------------------ inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,7 +110,17 @@ class Parser(ABC):
     labels : {"required", "optional", "none"}
     skip : bool
         Whether faulty lines are skipped.
+
+    Attributes
+    ----------
+    options : collection of str
+        Options of reading that such a file takes: any other would change nothing.
+    what : str
+        What such a file is, in words.
     """
+
+    options: Collection[str]
+    what: str
 
     def __init__(self, reading: Reading, labels: str, skip: bool) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.tokens import find_lines
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
@@ -27,6 +27,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 
 class TextParser(Parser):
     """Lines of a label, a tab and text. Without labels, the whole line is text."""
+
+    options = ("label_type", *NAMED_OPTIONS, *WORD_OPTIONS)
+    what = "a label, a tab and text on each line"
 
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""

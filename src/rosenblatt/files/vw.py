@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import vw
 from rosenblatt.files.features import Piece
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import NAMED_OPTIONS, Reading
 from rosenblatt.files.parsing import (
     Fault,
     Faults,
@@ -49,6 +49,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 
 class VwParser(Parser):
     """Rows of Vowpal Wabbit's text."""
+
+    options = ("label_type", *NAMED_OPTIONS)
+    what = "Vowpal Wabbit's text, whose features are what is after the bar"
 
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
         """Return what a block of whole lines says."""
