@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -246,7 +247,7 @@ json_option = option("--json", "as_json", is_flag=True, help="Print results as J
 
 
 def check_targets(read: Iterable[str | None], **written: str | None) -> None:
-    """Raise an error before the work if a file would be written over one that is read, or over another."""
+    """Raise an error before the work if a file would be written over one that is read or another, or cannot be."""
     taken = {os.path.realpath(name): name for path in read if path for name in (glob.glob(path) or [path])}
     for option, path in written.items():
         if path is None or path == "-":
@@ -257,6 +258,25 @@ def check_targets(read: Iterable[str | None], **written: str | None) -> None:
                 raise click.UsageError(f"{before} and --{option} are one file, {path}. Name two.")
         else:
             raise click.UsageError(f"--{option} would write over {before}, which is read. Name another file.")
+        _check_place(option, path)
+
+
+def _check_place(option: str, path: str) -> None:
+    """Raise an error if no file can be written at a path; a device or a pipe is there already."""
+    from rosenblatt.errors import InvalidInput
+    from rosenblatt.storage.atomic import check_writable
+
+    if os.path.exists(path) and not os.path.isfile(path):
+        return
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise InvalidInput(f"--{option}: the folder {target.parent} does not exist. Create it, or choose another.")
+    try:
+        check_writable(target)
+    except OSError as error:
+        raise InvalidInput(
+            f"--{option}: nothing can be written into the folder {target.parent} ({error.strerror}). Choose another."
+        ) from None
 
 
 def refuse_given(names: Iterable[str], because: str) -> None:

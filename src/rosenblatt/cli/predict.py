@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -69,15 +70,12 @@ def _written(output: str) -> Iterator[TextIO]:
         with open(output, "w", encoding="utf-8") as stream:
             yield stream
         return
-    target = os.path.realpath(output)
-    beside = os.path.join(os.path.dirname(target), f".rosenblatt-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "x", encoding="utf-8") as stream:
-            yield stream
-        os.replace(beside, target)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+    from rosenblatt.storage.atomic import Beside
+
+    with Beside(Path(os.path.realpath(output)), lasting=False) as file:
+        stream = TextIOWrapper(file, encoding="utf-8", write_through=True)
+        yield stream
+        stream.detach()
 
 
 def _lines(model: Any, table: Any, scores: bool, as_json: bool) -> Iterator[str]:

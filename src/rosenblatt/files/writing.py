@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 import tempfile
@@ -28,6 +28,7 @@ from rosenblatt.files.options import MOST_BITS, WORD_OPTIONS
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
+from rosenblatt.storage.atomic import Beside
 from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
@@ -147,21 +148,16 @@ def _target(target: FilePath, binary: bool) -> Iterator[Any]:
         with open(target, "wb" if binary else "w", **kind) as file:
             yield file
         return
-    path = Path(os.path.realpath(target))
-    part = path.parent / f".rosenblatt-{secrets.token_hex(8)}.part"
     try:
-        file = open(part, "xb" if binary else "x", **kind)  # noqa: SIM115
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written ({error}). Pass a path where a file can be.") from None
-    try:
-        with file:
-            yield file
-        os.replace(part, path)
+        with Beside(Path(os.path.realpath(target)), lasting=False) as raw:
+            if binary:
+                yield raw
+            else:
+                text = io.TextIOWrapper(raw, **kind)
+                yield text
+                text.detach()
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written ({error}). Free some space, or pass another path.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
 
 
 # ------------------------------------------------------------------------------------------------------------- tables
