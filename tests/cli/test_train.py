@@ -154,7 +154,7 @@ def test_damaged_lines_are_errors_or_are_counted(folder):
     done = run("train", folder / "bad.svm", "--model", folder / "bad", code=1)
     assert "line 51" in done.stderr
     done = run("train", folder / "bad.svm", "--model", folder / "bad", "--on-error", "skip")
-    assert "1 lines were left out" in done.stderr
+    assert "1 line was left out" in done.stderr
     assert (folder / "bad").read_bytes() == trained(folder)
 
 

@@ -375,9 +375,10 @@ def report_problems(source: Any, quiet: bool) -> None:
     """Print what was skipped or missing."""
     problems = source.problems
     if problems.skipped:
-        note(f"{problems.skipped} lines were left out. The first: {'; '.join(problems.examples)}", quiet)
+        were = "line was" if problems.skipped == 1 else "lines were"
+        note(f"{problems.skipped} {were} left out. The first: {'; '.join(problems.examples)}", quiet)
     if problems.missing:
-        note(f"{problems.missing} values are missing.", quiet)
+        note(f"{problems.missing} {'value is' if problems.missing == 1 else 'values are'} missing.", quiet)
     for text in problems.notes:
         note(text, quiet)
 

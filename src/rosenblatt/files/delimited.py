@@ -44,6 +44,7 @@ QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
 MOST_HEADER_BYTES = 1 << 16
+LONGEST_RECORD = 1 << 24  # bytes within which a quote must be closed, or it is taken for a stray one
 _is_number = re.compile(NUMBER).fullmatch
 # Decimal commas, and commas between thousands.
 COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
@@ -222,7 +223,7 @@ class DelimitedParser(Parser):
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends: newlines in quotes end none."""
         if self.quote != NO_QUOTE and (text == self.quote).any():
-            return int(fields.last_record_end(text, self.delimiter, self.quote))
+            return int(fields.last_record_end(text, self.delimiter, self.quote, LONGEST_RECORD))
         return super().record_end(text)
 
     def parse(self, text: Array, first_of_file: bool) -> Parsed:
@@ -321,32 +322,31 @@ class DelimitedParser(Parser):
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
-        start = (0, 0, 0)
+        start = self._after_header(text) if first_of_file and self.reading.header else (0, 0, 0)
+        shape = (self.delimiter, self.quote, LONGEST_RECORD)
         while True:
-            found = fields.split_fields(text, start, self.delimiter, self.quote, first, last, doubled, line)
-            rows, place, number, fault = found
+            rows, place, number, fault = fields.split_fields(text, start, *shape, first, last, doubled, line)
             if fault == fields.NO_FAULT:
                 break
-            header = first_of_file and self.reading.header and rows == 0 and not faults.count
-            end = place + self._first_record(text[place:])
-            if not header:
-                faults.add(self._describe(text, place, end, number, fault))
+            end, _ = fields.record_end(text, place, *shape)
+            faults.add(self._describe(text, place, end, number, fault))
             if faults.stop:
                 break
             start = (end, number + count_byte(text[place:end], 10), rows)
-        head = int(first_of_file and self.reading.header and rows > 0)
-        return first[head:rows], last[head:rows], line[head:rows]
+        return first[:rows], last[:rows], line[:rows]
 
-    def _first_record(self, text: Array) -> int:
-        """Return where the first record of a text ends; its first line, if that is not clear."""
-        newlines = np.flatnonzero(text == 10)
-        return int(newlines[0]) + 1
+    def _after_header(self, text: Array) -> tuple[int, int, int]:
+        """Return where the first record ends that is not empty, the number of the next line, and no rows."""
+        place = next((k for k, byte in enumerate(text) if byte not in (10, 13)), text.size)
+        end, _ = fields.record_end(text, place, self.delimiter, self.quote, LONGEST_RECORD)
+        return end, count_byte(text[:end], 10), 0
 
     def _describe(self, text: Array, place: int, end: int, number: int, fault: int) -> Fault:
         width = self.width
         if fault == fields.BAD_QUOTE:
             reason = (
-                " has a quote that is not closed, or is not at the end of its field. Write quotes within a field twice."
+                " has a quote that is not closed, or not at the end of its field. Write quotes within a field twice, "
+                "and close each."
             )
         else:
             what = "fewer" if fault == fields.TOO_FEW else "more"

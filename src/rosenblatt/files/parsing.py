@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from abc import ABC, abstractmethod
+from bisect import insort
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ class Faults:
     ----------
     count : int
     examples : list of Fault
+        The first by line, whatever was noticed first.
     stop : bool
         Whether reading ends with the first fault.
     """
@@ -60,8 +62,8 @@ class Faults:
     def add(self, fault: Fault) -> None:
         """Note a fault."""
         self.count += 1
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(fault)
+        insort(self.examples, fault)
+        del self.examples[EXAMPLES:]
 
     def add_rows(self, rows: Array, describe: Callable[[int], Fault]) -> None:
         """Note the faults of some rows; `describe` says what is wrong with one."""

@@ -63,7 +63,7 @@ class Beside:
                 _hand_on(self._old, self.file.fileno(), self._path)
             if self.lasting:
                 os.fsync(self.file.fileno())
-            if fcntl is None:  # Windows renames no open file
+            if os.name == "nt":  # where no open file can be renamed
                 self.file.close()
             os.replace(self._path, self.target)
         except BaseException:
