@@ -204,5 +204,5 @@ def test_one_stray_quote_in_a_large_file_costs_one_row(tmp_path):
     assert sum(chunk.label.size for chunk in source) == rows
     assert source.problems.skipped == 1
     assert "line 2: '1,\"2,3,0' has a quote that is not closed" in source.problems.examples[0]
-    with pytest.raises(InvalidInput, match="line 2: .* a quote that is not closed"):
+    with pytest.raises(InvalidInput, match=r"line 2: .* a quote that is not closed"):
         list(open_source(path, columns={"b": "number"}))

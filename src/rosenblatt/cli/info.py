@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ from rosenblatt.cli.options import (
     INPUT_NAMES,
     Sections,
     input_options,
+    is_model,
     json_option,
     option,
     plain,
@@ -49,7 +49,7 @@ def info(path: str, **options: Any) -> None:
     rosenblatt info mails.csv
     """  # noqa: D301
     top, names, as_json = options.pop("top"), options.pop("names"), options.pop("as_json")
-    if _is_model(path):
+    if is_model(path):
         refuse_given(INPUT_NAMES, f"{path} is a model, which knows how files are read. Leave it out.")
         found = _of_model(path, top, names)
     else:
@@ -59,16 +59,6 @@ def info(path: str, **options: Any) -> None:
         print_json(found)
     else:
         click.echo(_text(found))
-
-
-def _is_model(path: str) -> bool:
-    """Return whether a file begins as a safetensors file does."""
-    try:
-        with open(path, "rb") as file:
-            start, size = file.read(9), os.fstat(file.fileno()).st_size
-    except OSError:
-        return False
-    return len(start) == 9 and start[8:] == b"{" and 0 < int.from_bytes(start[:8], "little") <= size - 8
 
 
 # ------------------------------------------------------------------------------------------------------------ models

@@ -352,6 +352,16 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     return open_source(list(paths), reading=reading, **given)
 
 
+def is_model(path: str) -> bool:
+    """Return whether a file begins as a safetensors file does."""
+    try:
+        with open(path, "rb") as file:
+            start, size = file.read(9), os.fstat(file.fileno()).st_size
+    except OSError:
+        return False
+    return len(start) == 9 and start[8:] == b"{" and 0 < int.from_bytes(start[:8], "little") <= size - 8
+
+
 def matrix_of(model: LinearModel, table: Any) -> Any:
     """Return the rows of a table as the model takes them: a dictionary has fewer names than there are columns."""
     matrix = table.matrix()

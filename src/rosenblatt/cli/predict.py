@@ -17,6 +17,7 @@ from rosenblatt.cli.options import (
     Sections,
     check_targets,
     files_argument,
+    is_model,
     matrix_of,
     open_like,
     option,
@@ -51,6 +52,11 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     labels = "none" if options.pop("no_labels") else "optional"
     output = options.pop("output")
     check_targets((*files, model), output=output)
+    swapped = [path for path in files if is_model(path)]
+    if swapped and not is_model(model):
+        raise click.UsageError(
+            f"{swapped[0]} is a model, and {model} is none. Name the model first, then the data files."
+        )
     loaded = load_linear(model)
     with open_like(loaded, files, labels=labels, **options) as source, _written(output) as stream:
         for chunk in source:

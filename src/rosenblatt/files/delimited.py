@@ -244,7 +244,8 @@ class DelimitedParser(Parser):
         if self.label is not None:
             start, end = stripped(text, first[:, self.label], last[:, self.label])
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
-            then = "not an empty field where its column is"
+            name = next(name for name, own in self.place.items() if own == self.label)
+            then = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
             refuse(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
         numbers, missing = self._numbers(text, first, last, line, self.numbers, refuse)
         weight = None

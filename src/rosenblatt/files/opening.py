@@ -166,7 +166,9 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     if opening.reading is None:
         check_options(opening.given(), parser.options, inputs.paths[0], parser.what)
     else:
-        parser.adapt(Sample(inputs.sample(), inputs.paths[0]))
+        sample = inputs.sample()
+        check_text(sample, inputs.paths[0])
+        parser.adapt(Sample(sample, inputs.paths[0]))
     source = FileSource(inputs, parser, opening)
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):

@@ -15,6 +15,7 @@ from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
 Array = npt.NDArray[Any]
 
+MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
 USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
@@ -54,7 +55,7 @@ class TextParser(Parser):
         label, wrong = read_labels(text, begin, end, self.reading.label_type, self.labels == "optional")
 
         def describe(row: int) -> Fault:
-            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), "a tab, and the text")
+            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), MISSING_LABEL)
 
         faults.add_rows(wrong, describe)
         if wrong.size:
@@ -85,9 +86,9 @@ def read_labels(text: Array, start: Array, end: Array, label_type: str, optional
 
 
 def label_fault(text: Array, line: int, start: int, end: int, then: str) -> Fault:
-    """Return what is wrong with a label."""
+    """Return what is wrong with a label; `then` says what to do if there is none."""
     if start == end:
-        return Fault(line, "", f"there is no label. Begin the line with a label, then {then}.")
+        return Fault(line, "", f"there is no label. {then}")
     return fault_at(
         text, line, start, end, " is not a number, as the first labels are. Correct it, or pass label_type='text'."
     )

@@ -109,7 +109,7 @@ class VwParser(Parser):
             start, end = (np.ascontiguousarray(part) for part in heads[0].T)
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
             wrong = np.setdiff1d(wrong, refused)
-            then = "a bar, and the features, as in: 1 | price:0.5 new"
+            then = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
             faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
             bad.append(wrong)
         begin, stop = (np.ascontiguousarray(part) for part in heads[1].T)
