@@ -21,8 +21,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["mails.csv", "some.vw", "some.txt"])
-@pytest.mark.parametrize("letters", [None, (2, 3)])
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [("mails.csv", None), ("mails.csv", (2, 3)), ("some.txt", None), ("some.txt", (2, 3)), ("some.vw", None)],
+)
 def test_names_are_those_of_the_columns_that_they_are_hashed_to(folder, name, letters):
     options = {"label": "kind"} if name == "mails.csv" else {}
     hashed = open_source([folder / name], features=FeatureOptions(letters=letters), **options)

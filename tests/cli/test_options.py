@@ -1,6 +1,7 @@
 """Options as users write them."""
 
 import os
+import re
 import threading
 
 import click
@@ -97,3 +98,103 @@ def test_a_cache_is_a_file(tmp_path):
         "is a folder, a device or a pipe"
         in run(*("train", data, "--label", "kind", "--model", tmp_path / "m", "--cache", os.devnull), code=1).stderr
     )
+
+
+# --------------------------------------------------------------------------------------- options that change nothing
+
+VW = "1 |a word:2 other |b x\n-1 | word:3\n" * 10
+COMMANDS = {
+    "train": ("--model", "{folder}/m"),
+    "evaluate": ("--folds", "2"),
+    "convert": ("--output", "{folder}/out.jsonl"),
+    "certify": (),
+    "trace": (),
+    "info": (),
+    "report": ("--output", "{folder}/out.html"),
+}
+OF_OTHER_FORMATS = {
+    "--label": "kind",
+    "--header": "yes",
+    "--columns": "a=text",
+    "--zero-based": "yes",
+    "--words": "1-2",
+    "--letters": "2-3",
+    "--keep-case": None,
+    "--counts": "binary",
+    "--standardise": None,
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_takes_an_option_that_its_file_does_not(tmp_path, name):
+    data = tmp_path / "data.vw"
+    data.write_text(VW)
+    own = [word.format(folder=tmp_path) for word in COMMANDS[name]]
+    for flag, value in OF_OTHER_FORMATS.items():
+        unknown = name == "convert" and flag in ("--counts", "--standardise")  # which no conversion has
+        done = run(name, data, *own, flag, *([value] if value else []), code=2 if unknown else 1)
+        assert flag in done.stderr
+        assert unknown or f"{data} is Vowpal Wabbit's text" in done.stderr
+    assert os.listdir(tmp_path) == ["data.vw"]
+
+
+def test_a_learning_rate_of_vowpal_wabbit_is_no_label(tmp_path):
+    data = tmp_path / "data.vw"
+    data.write_text(VW)
+    error = run("train", data, "-l", "0.5", "--model", tmp_path / "m", code=1).stderr
+    assert "label='0.5' (--label)" in error
+    assert "is --eta0 here" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        ("evaluate {data} --model {model} --words 1-2", "--words"),
+        ("evaluate {data} --model {model} --label kind", "--label"),
+        ("evaluate {data} --model {model} --learner arow", "--learner"),
+        ("evaluate {data} --model {model} --max-iter 3", "--max-iter"),
+        ("evaluate {data} --model {model} --keep-case", "--keep-case"),
+        ("evaluate {data} --label kind --progressive --max-iter 3", "--max-iter"),
+        ("evaluate {data} --label kind --progressive --shuffle", "--shuffle"),
+        ("evaluate {data} --label kind --folds 2 --shards 2", "--shards"),
+        ("certify {data} --model {model} --words 1-2", "--words"),
+        ("certify {data} --label kind --bits 10", "--bits"),
+        ("info {model} --words 1-2", "--words"),
+        ("info {data} --top 3", "--top"),
+        ("train {data} --label kind --model m --every 5", "--every"),
+        ("train {data} --label kind --model m --mixes 2", "--mixes"),
+        ("train {data} --label kind --model m --no-cache --cache c", "--cache"),
+        ("train {data} --label kind --model m --no-cache --cache-bytes 9", "--cache-bytes"),
+        ("train {data} --label kind --model m --shards 2 --every 5", "--every"),
+        ("train {data} --label kind --model m --learner arow --eta0 3", "--eta0"),
+        ("train {numbers} --model m --learner adaline-regressor --class-weight 1=2", "--class-weight"),
+        ("train {numbers} --model m --learner adaline-regressor --classes 0,1", "--classes"),
+    ],
+)
+def test_options_that_other_options_leave_without_effect_are_refused(tmp_path, monkeypatch, arguments, flag):
+    monkeypatch.chdir(tmp_path)
+    names = {"data": mails(tmp_path / "mails.csv", 20), "model": tmp_path / "a.model", "numbers": tmp_path / "n.csv"}
+    names["numbers"].write_text("x,y\n1,0\n2,1\n")
+    run("train", names["data"], "--label", "kind", "--model", names["model"], "--quiet")
+    before = sorted(os.listdir(tmp_path))
+    done = run(*(word.format(**names) for word in arguments.split()), code=2)
+    assert f"{flag} " in done.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize(("more", "code"), [("", 2), ("--classes ham,spam", 2), ("--shards 2", 1)])
+def test_a_factor_of_a_label_that_no_row_has_is_refused(tmp_path, more, code):
+    data = mails(tmp_path / "mails.csv", 40)
+    words = ("--label", "kind", "--class-weight", "ja=2,spam=3", *more.split())
+    done = run("train", data, "--model", tmp_path / "m", *words, code=code)
+    assert "names 'ja'" in done.stderr
+    assert re.search("ham.*spam", done.stderr)
+    assert os.listdir(tmp_path) == ["mails.csv"]
+    run("train", data, "--model", tmp_path / "m", *[word.replace("ja", "ham") for word in words])
+
+
+@pytest.mark.parametrize("way", [("--folds", "2"), ("--progressive",)])
+def test_evaluations_refuse_such_a_factor_too(tmp_path, way):
+    data = mails(tmp_path / "mails.csv", 200)
+    done = run("evaluate", data, "--label", "kind", *way, "--class-weight", "ja=2", code=2)
+    assert "--class-weight names 'ja'" in done.stderr

@@ -11,13 +11,15 @@ from rosenblatt.compiled import fields
 
 FIELDS = st.one_of(st.text("ab 1.5é", max_size=6), st.text('a",\n;', max_size=6))
 
+LONG = 1 << 20  # bytes within which quotes are closed
+
 
 def split(text, width, quote=34):
     array = np.frombuffer(text, np.uint8)
     lines = text.count(b"\n")
     first, last = np.zeros((lines, width), np.int32), np.zeros((lines, width), np.int32)
     doubled, line = np.zeros((lines, width), np.uint8), np.zeros(lines, np.int32)
-    rows, place, number, fault = fields.split_fields(array, (0, 0, 0), 44, quote, first, last, doubled, line)
+    rows, place, number, fault = fields.split_fields(array, (0, 0, 0), 44, quote, LONG, first, last, doubled, line)
     found = []
     for i in range(rows):
         cut = [text[first[i, j] : last[i, j]] for j in range(width)]
@@ -37,11 +39,41 @@ def test_what_the_csv_module_writes_is_read_as_it_reads_it(rows):
     assert place == len(text)
     assert [[part.decode() for part in row] for row in found] == expected
     array = np.frombuffer(text, np.uint8)
-    assert fields.last_record_end(array, 44, 34) == len(text)
+    assert fields.last_record_end(array, 44, 34, LONG) == len(text)
     for cut in range(len(text)):  # wherever a block ends, whole records are cut off
-        end = fields.last_record_end(array[:cut], 44, 34)
+        end = fields.last_record_end(array[:cut], 44, 34, LONG)
         assert split(text[:end], len(rows[0]))[3] == fields.NO_FAULT
         assert split(text[:end], len(rows[0]))[0] + split(text[end:], len(rows[0]))[0] == found
+
+
+def ends_of_records(text, longest):
+    """Give where each record ends, in all of a text."""
+    array, ends = np.frombuffer(text, np.uint8), [0]
+    while ends[-1] < len(text):
+        ends.append(fields.record_end(array, ends[-1], 44, 34, longest)[0])
+    return ends
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from([b'"', b'""', b",", b"\n", b"\r\n", b"\r", b"a", b"bcd"]), max_size=40), st.integers(1, 30)
+)
+def test_records_with_stray_quotes_do_not_depend_on_where_the_text_is_cut(parts, longest):
+    text = b"".join([*parts, b"\n"])
+    ends = ends_of_records(text, longest)
+    array = np.frombuffer(text, np.uint8)
+    for cut in range(len(text)):
+        known = fields.last_record_end(array[:cut], 44, 34, longest)
+        assert known in ends
+        # What is cut off at a record is read as it was; and what is not known yet is short.
+        assert ends_of_records(text[:known], longest) == [end for end in ends if end <= known]
+        assert cut - known <= longest + max(map(len, text.split(b"\n"))) + 2
+
+
+def test_a_stray_quote_costs_its_own_line():
+    text = b'1,"a\n2,b\n3,"c\nd"\n4,e"\n'
+    assert ends_of_records(text, LONG) == [0, 5, 9, 17, 22]
+    assert ends_of_records(text, 5) == [0, 5, 9, 14, 17, 22]
 
 
 def test_faults_are_told_with_the_number_of_the_line():

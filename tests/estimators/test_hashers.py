@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -110,3 +111,53 @@ def test_mutated_files_crash_no_parser():
     read, faulty, _ = map(int, done.stdout.split())
     assert read > 300
     assert faulty > 300
+
+
+MAILS = ["win money now", "see you at noon"]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.Series(MAILS, dtype="string"),
+        pd.Series(MAILS, dtype="category"),
+        pd.Index(MAILS),
+        pd.DataFrame({"t": MAILS}),
+        np.array(MAILS)[:, None],
+        np.array(MAILS, object),
+        [text.encode() for text in MAILS],
+        tuple(MAILS),
+    ],
+    ids=lambda X: type(X).__name__,
+)
+def test_texts_in_one_column_are_texts(X):
+    """A data frame of one column gave one row, of the words of its name."""
+    expected = TextHasher(bits=10).transform(MAILS)
+    assert (TextHasher(bits=10).transform(X) != expected).nnz == 0
+    assert (TextHasher(bits=10).transform(text for text in MAILS) != expected).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (pd.DataFrame({"a": MAILS, "b": MAILS}), "the columns 'a' and 'b', and texts are one"),
+        (pd.DataFrame(), "no column"),
+        (pd.DataFrame({"n": [1, 2]}), "has 1 in row 0, which is not text"),
+        ({"a": MAILS}, "of type dict"),
+        ({*MAILS}, "of type set"),
+        ("win money", "one text"),
+        (bytearray(b"win"), "one text"),
+        (None, "of type NoneType"),
+        (["win", None], "no text in row 1, but None"),
+        (pd.Series(["win", None]), "no text in row 1, but "),
+        (pd.Series(["win", pd.NA], dtype="string"), "no text in row 1, but <NA>"),
+        (np.array("win"), r"shape \(\)"),
+        (np.array([MAILS]), r"shape \(1, 2\)"),
+        ([["win"], ["see"]], r"has \['win'\] in row 0"),
+        (sp.csr_matrix((2, 1)), r"shape \(2, 1\)"),
+    ],
+    ids=str,
+)
+def test_what_is_not_one_column_of_texts_is_refused(X, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        TextHasher().transform(X)

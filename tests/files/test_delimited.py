@@ -168,3 +168,41 @@ def test_numbers_with_commas_get_a_sentence(tmp_path, value):
     assert open_source(path, columns={"size": "category"}).reading.columns[1].kind == "category"
     path.write_text(f"label;size;count\na;{value};1\nb;1,2,3;2\n")
     assert open_source(path).reading.columns[1].kind == "category"
+
+
+STRAY_QUOTES = [
+    b'a,b,y\n"1"x,"c\n"2,3,1\n4,5,0\n"6",7,1\n',
+    b'a,b,y\n1,"x\n2,3,1\n4,"5",0\n',
+    b'a,b,y\n1,2,3,"x\n5,6,1\n",0\n7,8,1\n',
+    b'\xef\xbb\xbf"a\nb",c,y\n1,2,0\n3,4,1\n',
+    b'\n\r\na,b,y\n1,2,0\n"3",4,1\n5,"6,1\n7,8,0',
+]
+
+
+@pytest.mark.parametrize("text", STRAY_QUOTES)
+def test_rows_beside_stray_quotes_do_not_depend_on_the_blocks(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text)
+    options = {"format": "csv", "header": True, "label": "y", "columns": {0: "text", 1: "text"}, "on_error": "skip"}
+
+    def everything(chunk_bytes):
+        source = open_source(path, **options, chunk_bytes=chunk_bytes, threads=0)
+        return content(source), source.problems
+
+    expected = everything(1 << 20)
+    assert expected[0][1]
+    for chunk_bytes in range(1, len(text) + 2):
+        assert everything(chunk_bytes) == expected
+
+
+def test_one_stray_quote_in_a_large_file_costs_one_row(tmp_path):
+    """It ran to the end of the file: 256 MB without a quote were refused, and 1.6 GB taken."""
+    row, rows = b"0.123456789,1.987654321,-3.25,1\n", 600_000
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'a,b,c,y\n1,"2,3,0\n' + row * rows)
+    source = open_source(path, on_error="skip", columns={"b": "number"})
+    assert sum(chunk.label.size for chunk in source) == rows
+    assert source.problems.skipped == 1
+    assert "line 2: '1,\"2,3,0' has a quote that is not closed" in source.problems.examples[0]
+    with pytest.raises(InvalidInput, match=r"line 2: .* a quote that is not closed"):
+        list(open_source(path, columns={"b": "number"}))

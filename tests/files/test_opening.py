@@ -47,7 +47,8 @@ def options_for(name, seed):
     """Features for which rows depend on those before, where there are such."""
     if name == "a.svm":
         return {}
-    stateful = FeatureOptions(dictionary=name != "n.csv", standardise=name.endswith("csv"), words=(1, 2))
+    words = (1, 1) if name in ("n.csv", "a.vw") else (1, 2)
+    stateful = FeatureOptions(dictionary=name != "n.csv", standardise=name.endswith("csv"), words=words)
     return {"features": [FeatureOptions(), stateful][seed % 2]}
 
 

@@ -1,7 +1,14 @@
 """Formats are recognised by name and content, quickly whatever the content."""
 
+import gzip
+import io
+import pickle
+import zipfile
+
+import numpy as np
 import pytest
 
+from rosenblatt import Perceptron, load_linear, save
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.sniffing import format_by_name, label_type, recognise
@@ -70,3 +77,77 @@ def test_texts_that_no_reader_takes_are_told(tmp_path, content, sentence, name):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput, match=sentence):
         open_source(tmp_path / name)
+
+
+def zipped(*names):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, "a,b\n1,2\n")
+    return file.getvalue()
+
+
+def saved(write):
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
+
+
+OTHER_FILES = {
+    "book.xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook .* Save the table as CSV"),
+    "data.zip": (zipped("data.csv"), "is a zip archive, .* Unpack it"),
+    "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "is an Excel workbook"),
+    "a.npy": (saved(lambda file: np.save(file, np.zeros((3, 2)))), "is a NumPy array"),
+    "a.npz": (saved(lambda file: np.savez(file, a=np.zeros(3))), "is a set of NumPy arrays"),
+    "a.pkl": (pickle.dumps({"a": [1]}), "is a pickle"),
+    "a.joblib": (pickle.dumps({"a": [1]}, protocol=2), "is a pickle"),
+    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n", "is a PDF document"),
+    "a.png": (b"\x89PNG\r\n\x1a\n" + bytes(50), "is a picture"),
+    "a.jpg": (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(50), "is a picture"),
+    "a.h5": (b"\x89HDF\r\n\x1a\n" + bytes(50), "is an HDF5 file"),
+    "a.db": (b"SQLite format 3\x00" + bytes(50), "is an SQLite database"),
+    "a.tar": (b"data.csv" + bytes(249) + b"ustar\x0000" + bytes(500), "is an archive"),
+    "a.csv": (b"\n<!DOCTYPE html>\n<html><body>Sign in, please</body></html>\n", "is a web page .* may need a login"),
+    "b.csv": (b"<?xml version='1.0'?>\n<rows a='1,2'/>\n", "is XML"),
+    "c.csv": ("a,b,y\n1,2,0\n".encode("utf-16-le"), "is text in UTF-16"),
+    "d.csv": ("a,b,y\n1,2,0\n".encode("utf-16"), "is text in UTF-16"),
+    "e.csv": (bytes(range(256)) + bytes(256), "is a binary file"),
+    "array.json": (b'[{"a": 1, "y": 0}, {"a": 2, "y": 1}]', "is one JSON array. Write an object on each line"),
+    "array.jsonl": (b'[\n  {"a": 1, "y": 0},\n  {"a": 2, "y": 1}\n]\n', "is one JSON array"),
+    "object.json": (b'{\n  "a": 1,\n  "y": 0\n}\n', "is one JSON object over several lines"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_other_files_are_called_what_they_are(tmp_path, name):
+    content, sentence = OTHER_FILES[name]
+    (tmp_path / name).write_bytes(content)
+    for packed in (content, gzip.compress(content)):
+        (tmp_path / name).write_bytes(packed)
+        with pytest.raises(InvalidInput, match=f"{name} {sentence}"):
+            open_source(tmp_path / name)
+
+
+def test_models_are_no_data_and_data_no_models(tmp_path):
+    model, data = tmp_path / "a.model", tmp_path / "a.csv"
+    save(Perceptron().fit([[0, 1], [1, 0]], [0, 1]), model)
+    data.write_text("a,b,y\n1,2,0\n3,4,1\n")
+    with pytest.raises(InvalidInput, match=r"a.model is a model, which is not read here. Pass data files"):
+        open_source(model)
+    with pytest.raises(InvalidInput, match=r"a.csv cannot be loaded: it is a text file, and not a model of rosenblatt"):
+        load_linear(data)
+    for name, (content, _) in OTHER_FILES.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InvalidInput, match=r"cannot be loaded: it is (a|no|text|XML)"):
+            load_linear(tmp_path / name)
+    model.write_bytes(model.read_bytes()[:100])
+    with pytest.raises(InvalidInput, match="it is cut short"):
+        load_linear(model)
+
+
+def test_tables_that_begin_like_other_files_are_read(tmp_path):
+    texts = ["BMW,1,2\nAudi,3,4\n", "pk,b,y\n1,2,0\n", "<b>,1\n<i>,2\n", "[a],1\n[b],2\n", "gif8,1\nx,2\n"]
+    for number, text in enumerate(texts):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(text)
+        assert sum(chunk.label.size for chunk in open_source(path, header=False)) == 2

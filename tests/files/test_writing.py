@@ -4,6 +4,7 @@ import itertools
 import os
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,8 @@ from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.writing import WRITTEN, convert
 
-NAMED = FeatureOptions(dictionary=True, counts="count", normalise=False)
+NAMED = FeatureOptions(dictionary=True, normalise=False)
+COUNTED = replace(NAMED, counts="count")
 NUMBERS = {
     "svmlight": "1 1:0.5 3:-2\n-1 2:1e-7\n1 1:3 2:1\n",
     "vw": "1 | 1:0.5 3:-2\n-1 | 2:1e-7\n1 | 1:3 2\n",
@@ -39,9 +41,10 @@ def features_of(path, format, names=None):
         first = 0 if source.reading.zero_based else 1
         found = [{names[k] if names else str(k + first): value for k, value in row} for row in rows]
     else:
-        source = open_source(
-            path, format=format, features=NAMED, label="label" if format not in ("vw", "text") else None
-        )
+        label = "label" if format not in ("vw", "text") else None
+        source = open_source(path, format=format, features=NAMED, label=label)
+        if "counts" in source.parser.options:
+            source = open_source(path, format=format, features=COUNTED, label=label)
         found, labels = named(source), content(source)[1]
     plain = [{name.removeprefix("^").removeprefix("text="): value for name, value in row.items()} for row in found]
     return labels, plain

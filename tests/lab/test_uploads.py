@@ -95,3 +95,12 @@ def test_files_are_read_too(tmp_path):
     assert points_of_file(tmp_path / "points.csv.gz")["names"] == ["x1", "x2"]
     with pytest.raises(InvalidInput):
         points_of_file(str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "nan", "?", " "])
+def test_a_missing_number_is_refused_with_its_row_and_column(cell):
+    """It became a point at 0."""
+    with pytest.raises(InvalidInput, match=r"has no number in row 2 of column 'width'. Fill it in"):
+        points_of_text(f"length,width,kind\n1,2,a\n3,{cell},b\n5,6,a\n")
+    with pytest.raises(InvalidInput, match="has no number in row 2 of column '1'"):
+        points_of_text(f"1,2,a\n3,{cell},b\n5,6,a\n")

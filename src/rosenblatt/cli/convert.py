@@ -10,8 +10,8 @@ from rosenblatt.cli.options import (
     FORMATS,
     Sections,
     check_targets,
+    conversion_options,
     files_argument,
-    input_options,
     note,
     option,
     quiet_option,
@@ -25,7 +25,7 @@ from rosenblatt.words import count
 @option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="Where to write; - is the output.")
 @option("--to", type=click.Choice(FORMATS), help="Format to write; by default what the name says.")
 @quiet_option
-@input_options
+@conversion_options
 def convert(files: tuple[str, ...], **options: Any) -> None:
     """Write data files in another format.
 

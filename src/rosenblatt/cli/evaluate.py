@@ -11,6 +11,7 @@ import click
 
 from rosenblatt import words
 from rosenblatt.cli.options import (
+    REUSED_NAMES,
     Sections,
     files_argument,
     input_options,
@@ -22,17 +23,23 @@ from rosenblatt.cli.options import (
     plain,
     print_json,
     quiet_option,
+    refuse_but,
+    refuse_given,
     report_problems,
     take_input,
 )
 from rosenblatt.cli.output import rows_of_files, table
-from rosenblatt.cli.training import job_of, training_options
+from rosenblatt.cli.training import check_class_weight, class_weights, job_of, training_options
 
 # Each row is predicted by weights that have learned from all blocks of so many rows before it.
 ROWS_PER_BLOCK = 64
 # Classes up to which the table of errors is printed.
 MOST_CLASSES_SHOWN = 20
 _WAYS = "How to measure"
+OF_SEVERAL_PASSES = (
+    *("max_iter", "shuffle", "random_state", "tol", "n_iter_no_change", "keep", "max_seconds", "batch"),
+    *("shards", "mixes", "n_jobs"),
+)
 
 
 class Score:
@@ -128,10 +135,16 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
     score = Score()
     if model:
+        refuse_but(
+            ("files", "model", "quiet", "as_json", *REUSED_NAMES),
+            "the model knows how it was trained, and how its files are read. Leave it out, or --model.",
+        )
         source = _predict(score, model, files, options)
     elif folds:
+        refuse_given(("shards", "mixes"), "shards are for rosenblatt train. Leave it out.")
         source = _cross_validate(score, files, folds, options, quiet or as_json)
     else:
+        refuse_given(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or take --folds.")
         source = _progress(score, files, options)
     report_problems(source, quiet)
     rows = source.rows_by_file()
@@ -156,7 +169,7 @@ def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str,
     from rosenblatt.learn.loading import load_linear
 
     model = load_linear(path)
-    reused = {name: options[name] for name in ("on_error", "threads", "chunk_bytes")}
+    reused = {name: options[name] for name in REUSED_NAMES}
     source = open_like(model, files, **reused)
     for chunk in source:
         _add(score, model, chunk)
@@ -200,7 +213,8 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
     from rosenblatt.learn.stream import NO_CLASSES, Stream
 
     source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
-    _, job = job_of(source, options)
+    class_weight = options["class_weight"]
+    _, job = job_of(source, options, first=False)
     stream: Any = None
     for chunk in source:
         weight = np.empty(0) if chunk.weight is None else chunk.weight
@@ -216,4 +230,6 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
             single = stream.classes.size == 1
             score.add(chunk.label, stream.classes[np.zeros(chunk.label.size, int) if single else winners(found)])
         stream.learn(chunk.table, chunk.label, weight, job.classes)
+    if stream is not None and not job.regression:
+        check_class_weight(class_weights(class_weight, stream.classes.dtype.kind != "U"), stream.classes)
     return source

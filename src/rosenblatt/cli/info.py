@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -10,12 +9,15 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import (
+    INPUT_NAMES,
     Sections,
     input_options,
+    is_model,
     json_option,
     option,
     plain,
     print_json,
+    refuse_given,
     report_problems,
     take_input,
 )
@@ -47,21 +49,16 @@ def info(path: str, **options: Any) -> None:
     rosenblatt info mails.csv
     """  # noqa: D301
     top, names, as_json = options.pop("top"), options.pop("names"), options.pop("as_json")
-    found = _of_model(path, top, names) if _is_model(path) else _of_data(path, take_input(options))
+    if is_model(path):
+        refuse_given(INPUT_NAMES, f"{path} is a model, which knows how files are read. Leave it out.")
+        found = _of_model(path, top, names)
+    else:
+        refuse_given(("top", "names"), f"{path} is a data file, and features have weights in a model. Leave it out.")
+        found = _of_data(path, take_input(options))
     if as_json:
         print_json(found)
     else:
         click.echo(_text(found))
-
-
-def _is_model(path: str) -> bool:
-    """Return whether a file begins as a safetensors file does."""
-    try:
-        with open(path, "rb") as file:
-            start, size = file.read(9), os.fstat(file.fileno()).st_size
-    except OSError:
-        return False
-    return len(start) == 9 and start[8:] == b"{" and 0 < int.from_bytes(start[:8], "little") <= size - 8
 
 
 # ------------------------------------------------------------------------------------------------------------ models

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -129,7 +130,7 @@ _chunk_bytes = option(
     help="Text that is read at once. The model does not depend on it, unless chunks are shuffled.",
 )
 
-input_options = together(
+_reading_options = together(
     option(
         "-f",
         "--format",
@@ -178,18 +179,8 @@ input_options = together(
     _on_error,
     _threads,
     _chunk_bytes,
-    option(
-        "-b",
-        "--bits",
-        section=_FEATURES,
-        type=int,
-        default=18,
-        show_default=True,
-        help="Names are hashed to 2^bits columns.",
-    ),
-    option(
-        "--dictionary", section=_FEATURES, is_flag=True, help="Exact names instead of hashes, at most 2^bits of them."
-    ),
+)
+_word_options = together(
     option(
         "--words",
         section=_FEATURES,
@@ -206,6 +197,22 @@ input_options = together(
         show_default=True,
         help="Whether upper and lower case are one.",
     ),
+)
+input_options = together(
+    _reading_options,
+    option(
+        "-b",
+        "--bits",
+        section=_FEATURES,
+        type=int,
+        default=18,
+        show_default=True,
+        help="Names are hashed to 2^bits columns.",
+    ),
+    option(
+        "--dictionary", section=_FEATURES, is_flag=True, help="Exact names instead of hashes, at most 2^bits of them."
+    ),
+    _word_options,
     option(
         "--counts",
         section=_FEATURES,
@@ -228,6 +235,8 @@ input_options = together(
     ),
 )
 
+# Where names and counts are written as they are.
+conversion_options = together(_reading_options, _word_options)
 # Where a model says how to read.
 reuse_options = together(_on_error, _threads, _chunk_bytes)
 
@@ -236,7 +245,7 @@ json_option = option("--json", "as_json", is_flag=True, help="Print results as J
 
 
 def check_targets(read: Iterable[str | None], **written: str | None) -> None:
-    """Raise an error before the work if a file would be written over one that is read, or over another."""
+    """Raise an error before the work if a file would be written over one that is read or another, or cannot be."""
     taken = {os.path.realpath(name): name for path in read if path for name in (glob.glob(path) or [path])}
     for option, path in written.items():
         if path is None or path == "-":
@@ -247,11 +256,48 @@ def check_targets(read: Iterable[str | None], **written: str | None) -> None:
                 raise click.UsageError(f"{before} and --{option} are one file, {path}. Name two.")
         else:
             raise click.UsageError(f"--{option} would write over {before}, which is read. Name another file.")
+        _check_place(option, path)
+
+
+def _check_place(option: str, path: str) -> None:
+    """Raise an error if no file can be written at a path; a device or a pipe is there already."""
+    from rosenblatt.errors import InvalidInput
+    from rosenblatt.storage.atomic import check_writable
+
+    if os.path.exists(path) and not os.path.isfile(path):
+        return
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise InvalidInput(f"--{option}: the folder {target.parent} does not exist. Create it, or choose another.")
+    try:
+        check_writable(target)
+    except OSError as error:
+        raise InvalidInput(
+            f"--{option}: nothing can be written into the folder {target.parent} ({error.strerror}). Choose another."
+        ) from None
+
+
+def refuse_given(names: Iterable[str], because: str) -> None:
+    """Raise an error if one of some options, which would change nothing, is on the command line."""
+    context = click.get_current_context()
+    own = {parameter.name: parameter for parameter in context.command.params}
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            off = own[name].secondary_opts if not context.params[name] else []
+            flag = next(text for text in (*off, *own[name].opts) if text.startswith("--"))
+            raise click.UsageError(f"{flag} would change nothing: {because}")
+
+
+def refuse_but(names: Iterable[str], because: str) -> None:
+    """Raise an error if any option but some is on the command line."""
+    own = (parameter.name for parameter in click.get_current_context().command.params)
+    refuse_given((name for name in own if name is not None and name not in names), because)
 
 
 files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")
+REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
 _INPUT_NAMES = (
     "format",
     "label",
@@ -259,17 +305,18 @@ _INPUT_NAMES = (
     "header",
     "columns",
     "zero_based",
-    "on_error",
-    "threads",
-    "chunk_bytes",
+    *REUSED_NAMES,
 )
+
+
+INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES)
 
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of reading out of all options, and return them as `open_source` wants them."""
     from rosenblatt.files.options import FeatureOptions
 
-    features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES})
+    features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES if name in options})
     given = {name: options.pop(name) for name in _INPUT_NAMES}
     if given["label"] is not None:
         given["label"] = position_or_name(given["label"])
@@ -301,6 +348,16 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
     return open_source(list(paths), reading=reading, **given)
 
 
+def is_model(path: str) -> bool:
+    """Return whether a file begins as a safetensors file does."""
+    try:
+        with open(path, "rb") as file:
+            start, size = file.read(9), os.fstat(file.fileno()).st_size
+    except OSError:
+        return False
+    return len(start) == 9 and start[8:] == b"{" and 0 < int.from_bytes(start[:8], "little") <= size - 8
+
+
 def matrix_of(model: LinearModel, table: Any) -> Any:
     """Return the rows of a table as the model takes them: a dictionary has fewer names than there are columns."""
     matrix = table.matrix()
@@ -324,9 +381,10 @@ def report_problems(source: Any, quiet: bool) -> None:
     """Print what was skipped or missing."""
     problems = source.problems
     if problems.skipped:
-        note(f"{problems.skipped} lines were left out. The first: {'; '.join(problems.examples)}", quiet)
+        were = "line was" if problems.skipped == 1 else "lines were"
+        note(f"{problems.skipped} {were} left out. The first: {'; '.join(problems.examples)}", quiet)
     if problems.missing:
-        note(f"{problems.missing} values are missing.", quiet)
+        note(f"{problems.missing} {'value is' if problems.missing == 1 else 'values are'} missing.", quiet)
     for text in problems.notes:
         note(text, quiet)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -16,6 +17,7 @@ from rosenblatt.cli.options import (
     Sections,
     check_targets,
     files_argument,
+    is_model,
     matrix_of,
     open_like,
     option,
@@ -50,6 +52,11 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     labels = "none" if options.pop("no_labels") else "optional"
     output = options.pop("output")
     check_targets((*files, model), output=output)
+    swapped = [path for path in files if is_model(path)]
+    if swapped and not is_model(model):
+        raise click.UsageError(
+            f"{swapped[0]} is a model, and {model} is none. Name the model first, then the data files."
+        )
     loaded = load_linear(model)
     with open_like(loaded, files, labels=labels, **options) as source, _written(output) as stream:
         for chunk in source:
@@ -69,15 +76,12 @@ def _written(output: str) -> Iterator[TextIO]:
         with open(output, "w", encoding="utf-8") as stream:
             yield stream
         return
-    target = os.path.realpath(output)
-    beside = os.path.join(os.path.dirname(target), f".rosenblatt-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "x", encoding="utf-8") as stream:
-            yield stream
-        os.replace(beside, target)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+    from rosenblatt.storage.atomic import Beside
+
+    with Beside(Path(os.path.realpath(output)), lasting=False) as file:
+        stream = TextIOWrapper(file, encoding="utf-8", write_through=True)
+        yield stream
+        stream.detach()
 
 
 def _lines(model: Any, table: Any, scores: bool, as_json: bool) -> Iterator[str]:

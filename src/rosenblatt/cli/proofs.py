@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import (
+    INPUT_NAMES,
+    REUSED_NAMES,
     Sections,
     check_targets,
     files_argument,
@@ -17,6 +19,7 @@ from rosenblatt.cli.options import (
     open_like,
     option,
     print_json,
+    refuse_given,
     report_problems,
     take_input,
 )
@@ -50,9 +53,12 @@ def read_all(
 
     notes: tuple[str, ...] = ()
     if model is None:
-        again = {name: options[name] for name in ("on_error", "format")}
+        again, bits = {name: options[name] for name in ("on_error", "format")}, options["bits"]
         source = open_source(list(files), **take_input(options))
         if not source.reading.numeric and source.reading.format != "svmlight" and "-" not in files:
+            if bits <= MOST_NAMES_BITS:
+                most = f"every name has a column of its own here, up to 2^{MOST_NAMES_BITS} of them. Leave it out."
+                refuse_given(("bits",), most)
             features = source.reading.features
             exact = replace(features, dictionary=True, bits=max(features.bits, MOST_NAMES_BITS))
             reading, notes = replace(source.reading, features=exact), source.problems.notes
@@ -60,7 +66,9 @@ def read_all(
     else:
         from rosenblatt.learn.loading import load_linear
 
-        source = open_like(load_linear(model), files, **{name: options[name] for name in ("on_error", "threads")})
+        decided = [name for name in INPUT_NAMES if name not in REUSED_NAMES]
+        refuse_given(decided, "the model knows how its files are read. Leave it out, or --model.")
+        source = open_like(load_linear(model), files, **{name: options[name] for name in REUSED_NAMES})
     chunks = list(source)
     if not chunks:
         raise InvalidInput("There are no rows in the files. Pass files with at least one row.")

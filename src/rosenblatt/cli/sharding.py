@@ -6,11 +6,17 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rosenblatt.cli.options import note, print_json, take_input
 from rosenblatt.cli.output import rows_of_files
-from rosenblatt.cli.training import WITHOUT_OPTION, class_weights, describe_run, members, shown_labels, take_member
+from rosenblatt.cli.training import (
+    WITHOUT_OPTION,
+    check_class_weight,
+    class_weights,
+    describe_run,
+    members,
+    shown_labels,
+    take_member,
+)
 from rosenblatt.words import count
 
 if TYPE_CHECKING:
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 # Share of the memory of this machine up to which the rows of files are kept in it.
 HELD_SHARE = 0.4
 # Options of training in one piece.
-WHOLE = ("holdout", "validation", "cache", "checkpoint", "resume", "classes")
+WHOLE = ("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes")
 
 
 def wants_shards(options: dict[str, Any]) -> bool:
@@ -30,9 +36,6 @@ def wants_shards(options: dict[str, Any]) -> bool:
 
 def train_on_shards(options: dict[str, Any]) -> int:
     """Train on shards, write the model, and return the exit code."""
-    for name in WHOLE:
-        if options[name]:
-            raise click.UsageError(f"--{name} is for training without shards. Leave it out, or --shards and --dask.")
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     given, files = take_input(options), list(options["files"])
     learner, member = take_member(options)
@@ -55,6 +58,7 @@ def train_on_shards(options: dict[str, Any]) -> int:
     training = {"learner": learner, "parameters": parameters | told | {"shards": fitted.shards}}
     training |= describe_run(fitted.run_)
     model = fitted._stream.model()
+    check_class_weight(weight, model.classes)
     origin = {"reading": reading["reading"].to_json(), "training": training}
     replace(model, origin=origin, feature_names=names or ()).save(path)
     if options["as_json"]:

@@ -23,11 +23,12 @@ from rosenblatt.cli.options import (
     option,
     print_json,
     quiet_option,
+    refuse_given,
     report_problems,
     take_input,
 )
 from rosenblatt.cli.output import Watch, rows_of_files
-from rosenblatt.cli.sharding import train_on_shards, wants_shards
+from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
 from rosenblatt.version import package_version
 from rosenblatt.words import count
@@ -105,11 +106,16 @@ def train(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
     if options["holdout"] and options["validation"]:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
+    if options["checkpoint"] is None:
+        refuse_given(("every",), "it is the time between two checkpoints. Add --checkpoint FILE, or leave it out.")
+    if options["no_cache"]:
+        refuse_given(("cache", "cache_bytes"), "--no-cache keeps none. Leave out one of them.")
     written = {name: options[name] for name in ("model", "cache", "checkpoint")}
     check_targets((*options["files"], options["validation"]), **written)
-    _check_target(options["model"])
     if wants_shards(options):
+        refuse_given(WHOLE, "it is for training without shards. Leave it out, or --shards and --dask.")
         context.exit(train_on_shards(options))
+    refuse_given(("mixes",), "it says how often shards are mixed. Add --shards K, or leave it out.")
     keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())
@@ -123,15 +129,6 @@ def keep_memory() -> None:
             library.mallopt(parameter, 1 << 30)
 
 
-def _check_target(path: str) -> None:
-    """Raise an error before the work if the model could not be written."""
-    from rosenblatt.errors import InvalidInput
-
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise InvalidInput(f"The folder {folder} for the model does not exist. Create it, or choose another.")
-
-
 class _Training:
     """One call of the command."""
 
@@ -140,7 +137,7 @@ class _Training:
         self.path = options.pop("model")
         options.pop("dask")
         self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
-        self.resume = options.pop("resume")
+        self.resume, self.unwritten = options.pop("resume"), False
         self.interruption = Interruption()
         self.source = stack.enter_context(self._open(options))
         self.temporary: str | None = self.cache if self.removes_cache else None
@@ -195,10 +192,24 @@ class _Training:
     def _after_chunk(self, presenter: Any) -> None:
         self.watch.after_chunk(presenter)
         if self.checkpoint is not None:
+            self._write_checkpoint(presenter)
+
+    def _write_checkpoint(self, presenter: Any) -> None:
+        """Write a checkpoint, if it is time to. A full disk is no reason to lose the training."""
+        try:
             if self.interruption():
                 self.checkpoint.write(presenter)
             else:
                 self.checkpoint.after_chunk(presenter)
+        except OSError as error:
+            if not self.unwritten:
+                self.watch.clear()
+                last = "the last one stays" if os.path.exists(self.checkpoint_path) else "there is none so far"
+                note(
+                    f"warning: the checkpoint {self.checkpoint_path} cannot be written ({error.strerror}): {last}, and "
+                    "training goes on."
+                )
+            self.unwritten = True
 
     def _after_epoch(self, epoch: Any) -> bool:
         self.watch.after_epoch(epoch)
@@ -258,7 +269,8 @@ class _Training:
         self._collisions()
         note(f"It stopped because {run.reason}")
         if self.interruption():
-            more = " Add --resume to go on." if self.checkpoint is not None else ""
+            resumable = self.checkpoint is not None and os.path.exists(self.checkpoint_path)
+            more = " Add --resume to go on." if resumable else ""
             note(f"Interrupted: the model so far is in {self.path}.{more}")
         else:
             note(f"The model is in {self.path} ({count(run.trials, 'row')} in {run.seconds:.1f} s).")

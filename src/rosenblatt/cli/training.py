@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.options import Decorator, option, plain, together
+from rosenblatt.cli.options import Decorator, option, plain, refuse_given, together
+from rosenblatt.words import listed
 
 if TYPE_CHECKING:
     from rosenblatt.estimators.linear_parameters import LinearMember
@@ -178,8 +179,19 @@ def class_weights(text: str | None, numeric: bool) -> Any:
         try:
             found[float(label) if numeric else label] = float(factor)
         except ValueError:
-            raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with a number.") from None
+            what = ", and a label that is a number, as those of the file are" if numeric else ""
+            raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with a number{what}.") from None
     return found
+
+
+def announced(text: str, numeric: bool) -> list[Any]:
+    """Return the labels of --classes."""
+    try:
+        return [float(label) if numeric else label for label in text.split(",")]
+    except ValueError:
+        raise click.UsageError(
+            f"--classes={text}: the labels of the file are numbers. Announce numbers, or add --label-type text."
+        ) from None
 
 
 def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
@@ -206,21 +218,65 @@ def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -
     )
 
 
-def configuration(member: LinearMember, class_weight: str | None) -> Callable[[Look], Settings]:
-    """Return how the first rows and the labels settle what the parameters leave open."""
+def unknown_labels(weights: Any, classes: Any) -> list[Any]:
+    """Return the labels that have factors, but no row."""
+    known = classes.tolist()
+    return [label for label in weights if label not in known] if isinstance(weights, dict) else []
+
+
+def check_class_weight(weights: Any, classes: Any) -> None:
+    """Raise an error if factors are given of labels that no row has."""
+    unknown = unknown_labels(weights, classes)
+    if unknown:
+        raise click.UsageError(
+            f"--class-weight names {listed([plain(label) for label in unknown])}, which no row has for its label. "
+            f"The labels are {shown_labels(classes)}."
+        )
+
+
+def configuration(member: LinearMember, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
+    """Return how the first rows and the labels settle what the parameters leave open.
+
+    Parameters
+    ----------
+    member : LinearMember
+    class_weight : str or None
+        The option.
+    first : bool
+        Whether all labels are looked for, before training, if the first rows do not have one that has a factor.
+    """
 
     def configure(look: Look) -> Settings:
         member.n_features_in_ = look.table.shape[1]
         member._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:
-            member.class_weight = class_weights(class_weight, look.classes.dtype.kind != "U")
+            weights = class_weights(class_weight, look.classes.dtype.kind != "U")
+            if first and look.counts is None and unknown_labels(weights, look.classes):
+                from rosenblatt.learn.chunked import NewLabels
+
+                raise NewLabels("a label of --class-weight")
+            if look.counts is not None:
+                check_class_weight(weights, look.classes)
+            member.class_weight = weights
         return member._settings()
 
     return configure
 
 
-def job_of(source: Any, options: dict[str, Any], *, validates: bool = False) -> tuple[dict[str, Any], ChunkedJob]:
-    """Take the options of training out of all options; return what they were, as plain values, and the job."""
+def job_of(
+    source: Any, options: dict[str, Any], *, validates: bool = False, first: bool = True
+) -> tuple[dict[str, Any], ChunkedJob]:
+    """Take the options of training out of all options; return what they were, as plain values, and the job.
+
+    Parameters
+    ----------
+    source : FileSource
+    options : dict
+    validates : bool
+        Whether rows are held out.
+    first : bool
+        Whether labels can be looked for before training.
+    """
     import numpy as np
 
     from rosenblatt.learn.chunked import ChunkedJob
@@ -230,15 +286,19 @@ def job_of(source: Any, options: dict[str, Any], *, validates: bool = False) -> 
     parameters: dict[str, Any] = {name: getattr(member, name) for name in member.declared if name not in WITHOUT_OPTION}
     told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": class_weight}
     labels = None
+    regression = learner == "adaline-regressor"
+    if regression:
+        refuse_given(("class_weight", "classes"), f"{learner} learns numbers, and no classes. Leave it out.")
+    numeric = source.reading.label_type == "number"
     if classes is not None:
-        numeric = source.reading.label_type == "number"
-        labels = np.unique([float(label) if numeric else label for label in classes.split(",")])
+        labels = np.unique(announced(classes, numeric))
+        check_class_weight(class_weights(class_weight, numeric), labels)
     job = ChunkedJob(
         source,
-        configuration(member, class_weight),
+        configuration(member, class_weight, first and labels is None),
         plan_of(member, options, validates=validates),
         classes=labels,
-        regression=learner == "adaline-regressor",
+        regression=regression,
         balanced=class_weight == "balanced",
     )
     return {"learner": learner, "parameters": parameters | told}, job

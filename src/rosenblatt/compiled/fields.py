@@ -13,9 +13,9 @@ NO_FAULT, TOO_FEW, TOO_MANY, BAD_QUOTE = 0, 1, 2, 3
 
 
 @compiled()
-def _quoted_end(text, i, quote):
-    """Return where the quote closes that opened before i, or the end of the text, and whether quotes are within."""
-    doubled, end = False, text.size
+def _quoted_end(text, i, quote, end):
+    """Return where the quote closes that opened before i, or the end if it does not, and whether quotes are within."""
+    doubled = False
     while i < end:
         if text[U(i)] == quote:
             if i + 1 < end and text[U(i + 1)] == quote:
@@ -28,21 +28,58 @@ def _quoted_end(text, i, quote):
 
 
 @compiled()
-def last_record_end(text, delimiter, quote):
-    """Return where the last whole record ends, of a text that begins with a record; 0 if none is whole."""
-    i, whole, size = 0, 0, text.size
-    opens = True  # a quote here would open a field
+def _after_quotes(text, close, delimiter, end):
+    """Return the delimiter or newline that follows a closing quote; -1 if something else does, or nothing that ends."""
+    after = close + 1
+    if after + 1 < end and text[U(after)] == RETURN and text[U(after + 1)] == NEWLINE:
+        after += 1
+    if after >= end or not (text[U(after)] == delimiter or text[U(after)] == NEWLINE):
+        return -1
+    return after
+
+
+@compiled()
+def record_end(text, i, delimiter, quote, longest):
+    """Return where the record that begins at i ends, and whether that is known.
+
+    A record is damaged in which a quote is not closed at the end of its field, or not within `longest` bytes of the
+    record's beginning. All of it is then its first line, so that one stray quote costs one line, and what is a record
+    does not depend on what text is at hand. It is not known while more text could decide it.
+    """
+    begin, size = i, text.size
+    end = min(size, begin + longest)
+    damaged = False
     while i < size:
-        byte = text[U(i)]
-        if byte == quote and opens:
-            i, _ = _quoted_end(text, i + 1, quote)
-            opens = False
+        if text[U(i)] == quote:
+            close, _ = _quoted_end(text, i + 1, quote, end)
+            i = _after_quotes(text, close, delimiter, end)
+            if i < 0:
+                # At the end of the text, the next byte or two may change it.
+                open_end = end < begin + longest and close + 2 >= end
+                damaged = not open_end
+                break
         else:
-            if byte == NEWLINE:
-                whole = i + 1
-            opens = byte in (NEWLINE, delimiter)
+            while i < size and text[U(i)] != delimiter and text[U(i)] != NEWLINE:
+                i += 1
+            if i == size:
+                break
         i += 1
-    return whole
+        if text[U(i - 1)] == NEWLINE:
+            return i, True
+    i = begin
+    while i < size and text[U(i)] != NEWLINE:
+        i += 1
+    return min(i + 1, size), damaged and i < size
+
+
+@compiled()
+def last_record_end(text, delimiter, quote, longest):
+    """Return where the last record ends of which that is known, of a text that begins with a record; 0 if none is."""
+    i, known = 0, True
+    while known and i < text.size:
+        end, known = record_end(text, i, delimiter, quote, longest)
+        i = end if known else i
+    return i
 
 
 @compiled()
@@ -55,29 +92,24 @@ def _plain_field(text, i, delimiter):
 
 
 @compiled()
-def _quoted_field(text, i, delimiter, quote):
+def _quoted_field(text, i, delimiter, quote, end):
     """Return the same of a field in quotes, whether quotes are within, and its newlines; -1 if it is not closed."""
-    close, twice = _quoted_end(text, i + 1, quote)
-    if close >= text.size - 1:
-        return close, -1, twice, 0
+    close, twice = _quoted_end(text, i + 1, quote, end)
     lines = 0
     for place in range(i, close):
         lines += text[U(place)] == NEWLINE
-    after = close + 1
-    if text[U(after)] == RETURN and text[U(after + 1)] == NEWLINE:
-        after += 1
-    return close, after if text[U(after)] == delimiter or text[U(after)] == NEWLINE else -1, twice, lines
+    return close, _after_quotes(text, close, delimiter, end), twice, lines
 
 
 @compiled()
-def _split_record(text, i, delimiter, quote, first, last, doubled):
+def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
     """Find the fields of the record at i: where the next one begins, its lines, and what is wrong."""
-    lines, columns = 1, first.size
+    lines, columns, end = 1, first.size, min(text.size, i + longest)
     for field in range(columns):
         begin, twice, more = i, False, 0
         if text[U(i)] == quote:
             begin += 1
-            stop, i, twice, more = _quoted_field(text, i, delimiter, quote)
+            stop, i, twice, more = _quoted_field(text, i, delimiter, quote, end)
             if i < 0:
                 return i, lines, BAD_QUOTE
         else:
@@ -91,7 +123,7 @@ def _split_record(text, i, delimiter, quote, first, last, doubled):
 
 
 @compiled()
-def split_fields(text, start, delimiter, quote, first, last, doubled, line):
+def split_fields(text, start, delimiter, quote, longest, first, last, doubled, line):
     """Find the fields of each record until the end or the first fault.
 
     Parameters
@@ -102,6 +134,8 @@ def split_fields(text, start, delimiter, quote, first, last, doubled, line):
         Where to begin: a byte at the start of a record, the number of its line, and the rows found so far.
     delimiter, quote : int
         A quote of -1: none has a meaning.
+    longest : int
+        Bytes of a record within which its quotes must be closed.
     first, last : int32 arrays of shape (n_rows, n_columns)
         Receive where each field begins and ends, without quotes. There is a row for each line.
     doubled : uint8 array of shape (n_rows, n_columns)
@@ -121,7 +155,7 @@ def split_fields(text, start, delimiter, quote, first, last, doubled, line):
             i += 1 if text[U(i)] == NEWLINE else 2
             number += 1
             continue
-        after, lines, fault = _split_record(text, i, delimiter, quote, first[row], last[row], doubled[row])
+        after, lines, fault = _split_record(text, i, delimiter, quote, longest, first[row], last[row], doubled[row])
         if fault != NO_FAULT:
             return row, i, number, fault
         line[row] = number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
 from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
 from rosenblatt.storage.registry import expect
+from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]
 
@@ -59,12 +60,39 @@ def _as_matrix(pieces: list[Piece], assembler: Assembler, options: FeatureOption
     return sp.csr_matrix((entries.value, entries.column, entries.indptr), shape=(n_rows, options.n_columns))
 
 
-def _as_bytes(text: Any) -> bytes:
+def _texts_of(X: Any) -> Iterable[Any]:
+    """Return the texts of X: those of its only column, if it has columns."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and len(names) == 1:
+        return _in_a_column(X[names[0]])
+    if names is not None:
+        found = f"the columns {listed(names)}" if len(names) else "no column"
+        raise InvalidInput(f"X has {found}, and texts are one. Pass one column; TableHasher takes several.")
+    if isinstance(X, str | bytes | bytearray):
+        raise InvalidInput("X is one text. Pass a list of texts.")
+    if isinstance(X, Mapping | Set) or not isinstance(X, Iterable):
+        raise InvalidInput(f"X is of type {type(X).__name__}. Pass a list of texts.")
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return X
+    if sp.issparse(X) or len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
+        raise InvalidInput(f"X has shape {shape}, and texts are one column. Pass a list of texts.")
+    return _in_a_column(X)
+
+
+def _in_a_column(values: Any) -> list[Any]:
+    found: list[Any] = np.asarray(values, np.object_).ravel().tolist()
+    return found
+
+
+def _as_bytes(text: Any, row: int) -> bytes:
     if isinstance(text, bytes):
         return text
-    if not isinstance(text, str):
-        raise InvalidInput(f"X has {text!r:.60}, which is not text. Pass a list of texts.")
-    return to_bytes(text)
+    if isinstance(text, str):
+        return to_bytes(text)
+    if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and np.isnan(text)):
+        raise InvalidInput(f"X has no text in row {row}, but {text!r}. Fill it in, or pass an empty text.")
+    raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
 
 
 class _Hasher(TransformerMixin, Storable):
@@ -127,7 +155,7 @@ class TextHasher(Hashing, _Hasher):
 
         Parameters
         ----------
-        X : iterable of str or bytes
+        X : iterable of str or bytes, or data frame of one column
             Bytes are UTF-8.
 
         Returns
@@ -135,11 +163,7 @@ class TextHasher(Hashing, _Hasher):
         CSR matrix of float64, of shape (n_samples, 2^bits)
         """
         options = self._options()
-        if isinstance(X, str | bytes):
-            raise InvalidInput("X is one text. Pass a list of texts.")
-        if not isinstance(X, Iterable):
-            raise InvalidInput(f"X is of type {type(X).__name__}. Pass a list of texts.")
-        texts = [_as_bytes(text) for text in X]
+        texts = [_as_bytes(text, row) for row, text in enumerate(_texts_of(X))]
         assembler = Assembler(options, bool(self.normalise))
         return _as_matrix(assembler.words.pieces(*joined_texts(texts)), assembler, options, len(texts))
 

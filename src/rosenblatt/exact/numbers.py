@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.dense import unmasked
+from rosenblatt.data.dense import TEXT_REMEDY, unmasked
 from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
 
@@ -178,6 +179,10 @@ def _power(exponent: int) -> int | Fraction:
 
 
 def _text(value: Any) -> InvalidInput:
+    try:
+        float(value)
+    except ValueError:
+        return InvalidInput(f"X has text, as {shown(value)}, where numbers belong. {TEXT_REMEDY}")
     return InvalidInput(
         f"X has text, as {value!r}, where numbers belong: whether it means a float or a decimal is not certain. "
         "Turn it into floats with astype(float), or into decimal.Decimal to keep every digit."

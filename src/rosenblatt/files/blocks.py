@@ -31,6 +31,7 @@ Result = TypeVar("Result")
 
 TAIL_BYTES = 1 << 12  # that are looked through for the last newline at a time
 QUEUED_PER_THREAD = 1
+MOST_AT_ONCE = 1 << 24
 
 
 class Block(NamedTuple):
@@ -130,28 +131,31 @@ class BlockReader:
     def _cut(self, stream: Any, file: int, offset: int) -> Iterator[Block]:
         rest = np.empty(0, np.uint8)
         while True:
-            room = np.empty(rest.size + self.size + 1, np.uint8)  # one for a newline at the end
+            # More at once while a record goes on: otherwise small blocks would look through it over and over.
+            size = max(self.size, min(rest.size, MOST_AT_ONCE))
+            room = np.empty(rest.size + size + 1, np.uint8)  # one for a newline at the end
             room[: rest.size] = rest
             count = _fill(stream, memoryview(cast(Any, room))[rest.size : -1])
             text = room[: rest.size + count]
             mark = len(BYTE_ORDER_MARK) if offset == 0 and text[:3].tobytes() == BYTE_ORDER_MARK else 0
-            if count < self.size:
+            if count < size:
                 if text.size > mark:
                     if text[-1] != 10:
                         text = room[: text.size + 1]
                         text[-1] = 10
                     yield Block(text[mark:], file, offset, offset + text.size, True)
                 return
-            end = self.record_end(text)
+            end = mark + self.record_end(text[mark:])
+            if offset == 0 and not text[mark:end].tobytes().strip():
+                end = 0  # the first block of a file has its first record: parsers look there for a header
             if end > mark:
                 yield Block(text[mark:end], file, offset, offset + end, False)
             rest = text[end:].copy()
             offset += end
             if rest.size > MAX_LINE_BYTES:
                 raise InvalidInput(
-                    f"{self.paths[file]} has a line, or a text in quotes, of over {MAX_LINE_BYTES} bytes, after byte "
-                    f"{offset}. "
-                    "Pass a text file with one row on each line, and close what is in quotes."
+                    f"{self.paths[file]} has a line of over {MAX_LINE_BYTES} bytes, after byte {offset}. Pass a text "
+                    "file with one row on each line."
                 )
 
 

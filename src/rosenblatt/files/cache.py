@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import struct
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,6 +25,7 @@ from rosenblatt.files.arguments import as_count
 from rosenblatt.files.blocks import in_order
 from rosenblatt.files.chunks import Chunk, Position, sliced
 from rosenblatt.files.source import FilePath
+from rosenblatt.storage.atomic import Beside
 from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
@@ -275,9 +275,9 @@ class _Writer:
     """A cache that is being written, beside the place where it will be."""
 
     def __init__(self, path: Path, most: int, digest: str) -> None:
-        handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
-        self.file, self.name = os.fdopen(handle, "wb"), name
-        self.path, self.most = path, most
+        self.beside = Beside(path, lasting=False)
+        self.file, self.discard = self.beside.file, self.beside.discard
+        self.most = most
         self.index: dict[str, Any] = {"digest": digest, "n_features": 0, "chunks": []}
         self.end = self.file.write(MAGIC)
 
@@ -314,16 +314,7 @@ class _Writer:
             content = json.dumps(self.index).encode()
             self.file.write(content)
             self.file.write(TAIL.pack(len(content), sum(content)))
-            self.file.flush()
-            self.file.close()
-            os.replace(self.name, self.path)
         except OSError:
             self.discard()
             raise
-
-    def discard(self) -> None:
-        """Remove what was written."""
-        with contextlib.suppress(OSError):
-            self.file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self.name)
+        self.beside.finish()

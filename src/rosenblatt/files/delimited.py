@@ -33,6 +33,7 @@ Array = npt.NDArray[Any]
 QUOTE, NO_QUOTE = ord('"'), -1
 DELIMITERS = ",;\t|"
 LONGEST_NAME = 64
+LONGEST_RECORD = 1 << 24  # bytes within which a quote must be closed, or it is taken for a stray one
 _is_number = re.compile(NUMBER).fullmatch
 COMMON_NAMES = {*LABEL_NAMES, "text", "id", "name", "message", "review", "weight"}
 # Columns from which on a first line 0,1,2,... is no row, and rows from which on a word that does not return is a name.
@@ -207,7 +208,7 @@ class DelimitedParser(TableParser):
     def record_end(self, text: Array) -> int:
         """Return where the last whole record ends: newlines in quotes end none."""
         if self.quote != NO_QUOTE and (text == self.quote).any():
-            return int(fields.last_record_end(text, self.delimiter, self.quote))
+            return int(fields.last_record_end(text, self.delimiter, self.quote, LONGEST_RECORD))
         return super().record_end(text)
 
     def parse(self, text: Array) -> Parsed:
@@ -231,7 +232,8 @@ class DelimitedParser(TableParser):
         if self.label is not None:
             start, end = stripped(text, first[:, self.label], last[:, self.label])
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
-            then = "not an empty field where its column is"
+            name = next(name for name, own in self.place.items() if own == self.label)
+            then = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
             refuse(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
         numbers, missing = self._numbers(text, first, last, line, self.numbers, refuse)
         weight = None
@@ -290,29 +292,24 @@ class DelimitedParser(TableParser):
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
-        start = (0, 0, 0)
+        start, shape = (0, 0, 0), (self.delimiter, self.quote, LONGEST_RECORD)
         while True:
-            found = fields.split_fields(text, start, self.delimiter, self.quote, first, last, doubled, line)
-            rows, place, number, fault = found
+            rows, place, number, fault = fields.split_fields(text, start, *shape, first, last, doubled, line)
             if fault == fields.NO_FAULT:
                 break
-            end = place + self._first_record(text[place:])
+            end, _ = fields.record_end(text, place, *shape)
             faults.add(self._describe(text, place, end, number, fault))
             if faults.stop:
                 break
             start = (end, number + count_byte(text[place:end], 10), rows)
         return first[:rows], last[:rows], line[:rows], doubled[:rows]
 
-    def _first_record(self, text: Array) -> int:
-        """Return where the first record of a text ends; its first line, if that is not clear."""
-        newlines = np.flatnonzero(text == 10)
-        return int(newlines[0]) + 1
-
     def _describe(self, text: Array, place: int, end: int, number: int, fault: int) -> Fault:
         width = self.width
         if fault == fields.BAD_QUOTE:
             reason = (
-                " has a quote that is not closed, or is not at the end of its field. Write quotes within a field twice."
+                " has a quote that is not closed, or not at the end of its field. Write quotes within a field twice, "
+                "and close each."
             )
         else:
             what = "fewer" if fault == fields.TOO_FEW else "more"

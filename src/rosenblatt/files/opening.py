@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from os import PathLike, fspath
 from typing import Any
@@ -26,7 +26,17 @@ from rosenblatt.files.blocks import Block, BlockReader, in_order
 from rosenblatt.files.cache import Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
-from rosenblatt.files.options import DELIMITED, FORMATS, TYPED, FeatureOptions, Layout, Reading, check_chunking
+from rosenblatt.files.options import (
+    DELIMITED,
+    FORMATS,
+    PURPOSES,
+    TYPED,
+    FeatureOptions,
+    Layout,
+    Reading,
+    check_chunking,
+    check_options,
+)
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.sniffing import (
     FEWEST_LINES,
@@ -141,6 +151,15 @@ class Opening:
         if not isinstance(self.features, FeatureOptions):
             reject("features", self.features, "FeatureOptions(...)")
 
+    def given(self) -> dict[str, Any]:
+        """Return the options of reading that are not as they are by default."""
+        found: dict[str, Any] = {}
+        for options in (self, self.features):
+            plain = type(options)()
+            own = (one.name for one in fields(options) if one.name in PURPOSES)
+            found |= {name: getattr(options, name) for name in own if getattr(options, name) != getattr(plain, name)}
+        return found
+
 
 def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSource:
     """Open data files as a source of chunks (docs/reference/file-formats.md).
@@ -164,7 +183,9 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     opening = Opening(**options)
     inputs = Inputs(paths)
     reading, layouts, notes = decide(inputs, opening)
-    parsers = [make_parser(reading, opening.labels, opening.on_error == "skip", layout) for layout in layouts]
+    parsers = [make_parser(reading, opening, layout) for layout in layouts]
+    if opening.reading is None:
+        check_options(opening.given(), parsers[0].options, inputs.paths[0], parsers[0].what)
     source = FileSource(inputs, parsers, opening, notes)
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
@@ -251,10 +272,11 @@ def _expanded(path: FilePath) -> list[FilePath]:
     return [path]
 
 
-def make_parser(reading: Reading, labels: str, skip: bool, layout: Layout) -> Parser:
+def make_parser(reading: Reading, opening: Opening, layout: Layout) -> Parser:
     """Return what parses a file of such a layout."""
     module, name = PARSERS[layout.format]
-    parser: Parser = getattr(import_module(f"rosenblatt.files.{module}"), name)(reading, labels, skip, layout)
+    kind = getattr(import_module(f"rosenblatt.files.{module}"), name)
+    parser: Parser = kind(reading, opening.labels, opening.on_error == "skip", layout)
     return parser
 
 

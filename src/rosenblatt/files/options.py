@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.words import shown
 
 FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
 DELIMITED, TYPED = ("csv", "tsv"), ("jsonl", "parquet", "arrow")
@@ -16,6 +17,25 @@ KINDS = ("number", "category", "text", "skip", "weight", "label")
 COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
 LONGEST_GRAM = 16
+_WORDS = "text, and for tables with a column of text"
+# What each option of reading is for. Which of them a file takes, its parser says.
+PURPOSES = {
+    "label": "tables: csv, tsv, jsonl, parquet and arrow",
+    "label_type": "every format",
+    "header": "csv and tsv",
+    "columns": "tables: csv, tsv, jsonl, parquet and arrow",
+    "zero_based": "svmlight",
+    "bits": "features that are hashed or numbered, and not for a table of numbers alone",
+    "dictionary": "features that have names, and not for svmlight, whose features have numbers",
+    "words": _WORDS,
+    "letters": _WORDS,
+    "lowercase": _WORDS,
+    "counts": _WORDS,
+    "normalise": "sparse rows, and not for a table of numbers alone, which standardise is for",
+    "standardise": "columns of numbers in csv, tsv, parquet and arrow",
+}
+WORD_OPTIONS = ("words", "letters", "lowercase", "counts")
+NAMED_OPTIONS = ("bits", "dictionary", "normalise")
 
 
 def _check_range(name: str, value: Any) -> tuple[int, int] | None:
@@ -193,6 +213,55 @@ class Layout(NamedTuple):
     delimiter: str = ","
     offset: int = 0
     line: int = 0
+
+
+def described(reading: Reading) -> str:
+    """Return what a table is, in words: its format, and what its columns are."""
+    plural = {"number": "numbers", "category": "categories", "text": "text"}
+    kinds = {column.kind for column in reading.columns}
+    return f"{reading.format} with columns of {' and of '.join(plural[kind] for kind in plural if kind in kinds)}"
+
+
+def options_of_table(reading: Reading) -> set[str]:
+    """Return the options that a table takes, by its format and its columns."""
+    kinds = {column.kind for column in reading.columns}
+    found = {"label", "label_type", "columns", "dictionary"}
+    found |= {"header"} if reading.format in ("csv", "tsv") else set()
+    found |= {"standardise"} if "number" in kinds and reading.format != "jsonl" else set()
+    found |= set(WORD_OPTIONS) if "text" in kinds else set()
+    return found if reading.numeric else found | set(NAMED_OPTIONS)
+
+
+def check_options(given: Mapping[str, Any], taken: Collection[str], path: Any, what: str) -> None:
+    """Raise `InvalidInput` for an option that changes nothing.
+
+    Parameters
+    ----------
+    given : mapping
+        Options that are not as they are by default.
+    taken : collection of str
+        Those that such a file takes.
+    path : path-like
+    what : str
+        What the file is, in words.
+    """
+    for name, value in given.items():
+        if name in taken:
+            continue
+        flag = "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
+        hint = " The learning rate, which is -l in Vowpal Wabbit, is --eta0 here." if _is_rate(name, value) else ""
+        raise InvalidInput(
+            f"{name}={shown(value)} ({flag}) would change nothing: {path} is {what}, and the option is for "
+            f"{PURPOSES[name]}. Leave it out.{hint}"
+        )
+
+
+def _is_rate(name: str, value: Any) -> bool:
+    """Return whether a label is more likely a learning rate."""
+    try:
+        return name == "label" and float(value) >= 0
+    except ValueError:
+        return False
 
 
 def _fields_of(cls: Any, content: Any) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from bisect import insort
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ class Faults:
     ----------
     count : int
     examples : list of Fault
+        The first by line, whatever was noticed first.
     stop : bool
         Whether reading ends with the first fault.
     """
@@ -61,8 +63,8 @@ class Faults:
     def add(self, fault: Fault) -> None:
         """Note a fault."""
         self.count += 1
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(fault)
+        insort(self.examples, fault)
+        del self.examples[EXAMPLES:]
 
     def add_rows(self, rows: Array, describe: Callable[[int], Fault]) -> None:
         """Note the faults of some rows; `describe` says what is wrong with one."""
@@ -113,7 +115,17 @@ class Parser(ABC):
         Whether faulty lines are skipped.
     layout : Layout, optional
         Of the file; by default that of the file for which the reading was decided.
+
+    Attributes
+    ----------
+    options : collection of str
+        Options of reading that such a file takes: any other would change nothing.
+    what : str
+        What such a file is, in words.
     """
+
+    options: Collection[str]
+    what: str
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import DELIMITED, TYPED
 from rosenblatt.files.source import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath
+from rosenblatt.storage.kinds import kind_of_file
 
 SAMPLE_BYTES, MOST_SAMPLE_BYTES = 1 << 16, 1 << 25
 FEWEST_LINES, SAMPLE_LINES = 8, 200
@@ -37,6 +38,7 @@ NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
 QUOTED = re.compile(rb'(?:^|\t)"')
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
+JSON_OF_SEVERAL_LINES = re.compile(rb"\s*(?:\[\s*[\[{]|\{\s*\n)")
 MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
 MOST = 0.9  # of the lines must look like a format
 WORDS_OF_TEXT = 3  # on average, from which on a field is text
@@ -164,10 +166,22 @@ def table_format(sample: Sample, first: str) -> str:
 
 
 def check_text(start: bytes, path: FilePath) -> None:
-    """Raise an error if a text begins in a way that no reader takes: other characters, or other ends of lines."""
+    """Raise an error if a file is known to be something else than a text, or one that no reader takes."""
+    if start.startswith(tuple(MAGIC)):
+        return
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidInput(f"{path} is text in UTF-16. Save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.")
-    if b"\r" in start and b"\n" not in start and not start.startswith(tuple(MAGIC)):
+    what, remedy = kind_of_file(start)
+    if what:
+        raise InvalidInput(f"{path} is {what}, which is not read here. {remedy}")
+    if b"\r" in start and b"\n" not in start:
         raise InvalidInput(
             f"{path} has lines that end in a carriage return alone. Save it with ends of lines as on Unix or Windows."
+        )
+    name = format_by_name(path) if fspath(path) != STANDARD_INPUT else None
+    if name in (None, "jsonl") and (found := JSON_OF_SEVERAL_LINES.match(start)):
+        what = "array" if b"[" in found[0] else "object over several lines"
+        raise InvalidInput(
+            f"{path} is one JSON {what}. Write an object on each line, for example with jq -c '.[]', or in pandas with "
+            "to_json(orient='records', lines=True)."
         )

@@ -94,7 +94,8 @@ def open_raw(path: FilePath) -> BufferedIOBase:
     try:
         return open(Path(path), "rb")
     except (OSError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{path} cannot be opened ({error}). Pass the path of a file that can be read.") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{path} cannot be opened ({reason}). Pass the path of a file that can be read.") from None
 
 
 class StandardInput:

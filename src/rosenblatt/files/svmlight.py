@@ -124,8 +124,8 @@ def added_up(rows: Rows, bits: int) -> Entries:
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
     """Return how such a file is to be read."""
-    if reading.features.dictionary:
-        raise InvalidInput("dictionary=True; features of svmlight are numbered, and need no names. Leave it out.")
+    if opening.label_type == "text":
+        raise InvalidInput("label_type='text' (--label-type): labels of svmlight are numbers. Leave it out.")
     zero_based = opening.zero_based
     if zero_based == "auto":
         zero_based = any(re.search(rb"\s0:", line.partition(b"#")[0]) for line in sample_lines(sample.content))
@@ -134,6 +134,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 
 class SvmlightParser(Parser):
     """Rows of svmlight. Index i is column i, or i - 1 if indices count from 1."""
+
+    options = ("label_type", "zero_based", "bits", "normalise")
+    what = "svmlight, whose features have numbers"
 
     def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""

@@ -20,7 +20,7 @@ from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading
+from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading, described, options_of_table
 from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, WORDS_OF_TEXT
 from rosenblatt.files.source import FilePath
@@ -361,6 +361,10 @@ def _names(reading: Reading) -> list[str]:
 
 class TableParser(Parser):
     """Rows of tables: what is the same in every format."""
+
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+        super().__init__(reading, labels, skip, layout)
+        self.options, self.what = options_of_table(reading), described(reading)
 
     @property
     def number_names(self) -> tuple[str, ...]:

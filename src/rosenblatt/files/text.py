@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.tokens import find_lines
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 
 Array = npt.NDArray[Any]
 
+MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
 USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
@@ -27,6 +28,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 
 class TextParser(Parser):
     """Lines of a label, a tab and text. Without labels, the whole line is text."""
+
+    options = ("label_type", *NAMED_OPTIONS, *WORD_OPTIONS)
+    what = "a label, a tab and text on each line"
 
     def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
@@ -51,7 +55,7 @@ class TextParser(Parser):
         label, wrong = read_labels(text, begin, end, self.reading.label_type, self.labels == "optional")
 
         def describe(row: int) -> Fault:
-            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), "a tab, and the text")
+            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), MISSING_LABEL)
 
         faults.add_rows(wrong, describe)
         if wrong.size:
@@ -82,9 +86,9 @@ def read_labels(text: Array, start: Array, end: Array, label_type: str, optional
 
 
 def label_fault(text: Array, line: int, start: int, end: int, then: str) -> Fault:
-    """Return what is wrong with a label."""
+    """Return what is wrong with a label; `then` says what to do if there is none."""
     if start == end:
-        return Fault(line, "", f"there is no label. Begin the line with a label, then {then}.")
+        return Fault(line, "", f"there is no label. {then}")
     return fault_at(
         text, line, start, end, " is not a number, as the first labels are. Correct it, or pass label_type='text'."
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled import vw
 from rosenblatt.files.features import Piece
-from rosenblatt.files.options import Reading
+from rosenblatt.files.options import NAMED_OPTIONS, Reading
 from rosenblatt.files.parsing import (
     Fault,
     Faults,
@@ -49,6 +49,9 @@ def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
 
 class VwParser(Parser):
     """Rows of Vowpal Wabbit's text."""
+
+    options = ("label_type", *NAMED_OPTIONS)
+    what = "Vowpal Wabbit's text, whose features are what is after the bar"
 
     def parse(self, text: Array) -> Parsed:
         """Return what a block of whole lines says."""
@@ -106,7 +109,7 @@ class VwParser(Parser):
             start, end = (np.ascontiguousarray(part) for part in heads[0].T)
             label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
             wrong = np.setdiff1d(wrong, refused)
-            then = "a bar, and the features, as in: 1 | price:0.5 new"
+            then = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
             faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
             bad.append(wrong)
         begin, stop = (np.ascontiguousarray(part) for part in heads[1].T)

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.arguments import reject
-from rosenblatt.files.opening import FileSource, open_source
-from rosenblatt.files.options import MOST_BITS, TYPED, FeatureOptions
+from rosenblatt.files.opening import FileSource, make_parser, open_source
+from rosenblatt.files.options import MOST_BITS, TYPED, WORD_OPTIONS
 from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
+from rosenblatt.storage.atomic import Beside
 from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
@@ -35,6 +37,8 @@ MOST_TABLE_COLUMNS = 20_000
 MOST_REPEATS = 1000
 ROWS_PER_GROUP = 10_000
 WEIGHT_COLUMN = "weight"
+# Options of features that conversions have decided: names and counts are written as they are.
+UNUSED = ("bits", "dictionary", "counts", "normalise", "standardise")
 UNSAFE = re.compile(r"[\s:|%]")  # in names of Vowpal Wabbit
 
 
@@ -83,7 +87,11 @@ def convert(
     if name not in WRITTEN:
         reject("to", to or os.fspath(target), f"one of {', '.join(WRITTEN)}, or a target whose name says which")
     notes: list[str] = []
-    with _kept(paths) as files, _open(files, options) as source, _target(target, binary=name == "parquet") as file:
+    with (
+        _kept(paths) as files,
+        _open(files, options, name) as source,
+        _target(target, binary=name == "parquet") as file,
+    ):
         if source.reading.format in TABLES and name in TABLES:
             records = Records(source, typed=name in TYPED)
             rows = _write_table(file, name, records)
@@ -111,21 +119,23 @@ def _kept(paths: FilePath | Sequence[FilePath]) -> Iterator[list[FilePath]]:
         yield kept
 
 
-def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any]) -> FileSource:
-    given = options.get("features", FeatureOptions())
+def _open(paths: FilePath | Sequence[FilePath], options: dict[str, Any], to: str) -> FileSource:
     source = open_source(paths, **{"labels": "optional"} | options)
+    for name in source.opening.given():
+        if name in UNUSED or (name in WORD_OPTIONS and to not in ("svmlight", "vw")):
+            raise InvalidInput(
+                f"{name} would change nothing: tables and texts keep their columns, and only svmlight and vw, whose "
+                "features are words with their counts, need words. Leave it out."
+            )
     numbered = source.reading.format == "svmlight"
-    bits = MOST_BITS if numbered else max(NAME_BITS, given.bits)
-    features = FeatureOptions(
-        bits=bits,
-        dictionary=not numbered,
-        words=given.words,
-        letters=given.letters,
-        lowercase=given.lowercase,
-        counts="count",
-        normalise=False,
-    )
-    return open_source(paths, **{"labels": "optional"} | options | {"features": features})
+    plain: dict[str, Any] = {
+        "bits": MOST_BITS if numbered else NAME_BITS,
+        "dictionary": not numbered,
+        "counts": "count",
+    }
+    reading = replace(source.reading, features=replace(source.reading.features, **plain), normalise=False)
+    parsers = [make_parser(reading, source.opening, parser.layout) for parser in source.parsers]
+    return FileSource(source.inputs, parsers, source.opening, source.problems.notes)
 
 
 @contextlib.contextmanager
@@ -139,21 +149,16 @@ def _target(target: FilePath, binary: bool) -> Iterator[Any]:
         with open(target, "wb" if binary else "w", **kind) as file:
             yield file
         return
-    path = Path(os.path.realpath(target))
-    part = path.parent / f".rosenblatt-{secrets.token_hex(8)}.part"
     try:
-        file = open(part, "xb" if binary else "x", **kind)  # noqa: SIM115
-    except OSError as error:
-        raise InvalidInput(f"{target} cannot be written ({error}). Pass a path where a file can be.") from None
-    try:
-        with file:
-            yield file
-        os.replace(part, path)
+        with Beside(Path(os.path.realpath(target)), lasting=False) as raw:
+            if binary:
+                yield raw
+            else:
+                text = io.TextIOWrapper(raw, **kind)
+                yield text
+                text.detach()
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written ({error}). Free some space, or pass another path.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
 
 
 # ------------------------------------------------------------------------------------------------------------- tables

@@ -12,6 +12,7 @@ import numpy as np
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import joined
 from rosenblatt.files.opening import open_source
+from rosenblatt.files.records import Records
 from rosenblatt.lab.catalogue import MAX_POINTS
 from rosenblatt.lab.scene import LARGEST, MAX_CLASSES, MAX_COLUMNS
 from rosenblatt.words import count, shown
@@ -70,6 +71,8 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
         raise InvalidInput(f"{called} has no rows. Pass at least one row of each of two classes.")
     if not source.reading.numeric:
         raise InvalidInput(f"{called} has columns that are not numbers. Leave them out, or turn them into numbers.")
+    if source.problems.missing:
+        raise InvalidInput(f"{called} has no number {_first_missing(source)}. Fill it in, or leave the row out.")
     whole = joined(chunks)
     matrix = whole.table.matrix()
     X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
@@ -83,6 +86,16 @@ def points_of_file(path: Any, label: str | None = None, *, name: str | None = No
     if X.shape[1] != 2:
         sentence += " Only points with two features can be drawn in the plane; weights and trials are shown."
     return {"points": points, "names": names, "classes": shown_classes, "sentence": sentence}
+
+
+def _first_missing(source: Any) -> str:
+    """Return where a number is missing: as 0, it would be a point that nobody has measured."""
+    numbers = [column.name for column in source.reading.columns if column.kind == "number"]
+    for row, record in enumerate(Records(source), 1):
+        for name in numbers:
+            if name not in record:
+                return f"in row {row} of column {name!r}"
+    raise AssertionError("a value is missing that is there")
 
 
 def _label_beside_y(path: Any) -> str | None:

@@ -47,9 +47,11 @@ class Checkpoint:
 
     def write(self, presenter: InChunks) -> None:
         """Write where a training is, into the place of the checkpoint before."""
-        if presenter.state is not None:
-            write(self.path, _take(presenter, self.identity))
-        self.last = time.monotonic()
+        try:
+            if presenter.state is not None:
+                write(self.path, _take(presenter, self.identity))
+        finally:
+            self.last = time.monotonic()
 
     def remove(self) -> None:
         """Remove the file: the training is over."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rosenblatt.errors import InvalidInput
 
@@ -18,6 +18,8 @@ try:
     import fcntl
 except ImportError:  # as on Windows, where files that were left behind stay
     fcntl = None  # type: ignore[assignment]
+
+LEFT_BEHIND = re.compile(r"\.rosenblatt-[0-9a-f]{32}\.tmp")
 
 
 def _lock(descriptor: int) -> None:
@@ -27,12 +29,73 @@ def _lock(descriptor: int) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def replace_file(target: Path, parts: Iterable[Any]) -> None:
-    """Write a file beside the target, flush it to the disk, then rename it to the target.
+class Beside:
+    """A file that is written beside a target, and takes its place when it is whole.
 
-    A file that was there before stays as it was until the new one is complete, and hands its permissions on. Meanwhile
-    nobody can read the new one who could not read the old one. Who writes holds a lock on the file beside the target:
-    one without a lock was left behind by a process that was killed, and is removed.
+    A file that was there before stays as it was until then, and hands its permissions on. Meanwhile nobody can read the
+    new one who could not read the old one. Who writes holds a lock on it: one without a lock was left behind by a
+    process that was killed, and the next that writes into this folder removes it.
+
+    Parameters
+    ----------
+    target : Path
+    lasting : bool
+        Whether the file is flushed to the disk before it takes its place; in vain for what can be made again.
+
+    Attributes
+    ----------
+    file : binary file object
+    """
+
+    def __init__(self, target: Path, *, lasting: bool = True) -> None:
+        self.target, self.lasting = target, lasting
+        _remove_left_behind(target.parent)
+        self._old = _status(target)
+        mode = 0o666 if self._old is None else stat.S_IMODE(self._old.st_mode) & 0o777
+        self._path, descriptor = _open_beside(target.parent, mode)
+        self.file = open(descriptor, "wb")  # noqa: SIM115
+
+    def finish(self) -> None:
+        """Put the file into its place."""
+        try:
+            self.file.flush()
+            if self._old is not None:
+                _hand_on(self._old, self.file.fileno(), self._path)
+            if self.lasting:
+                os.fsync(self.file.fileno())
+            if os.name == "nt":  # where no open file can be renamed
+                self.file.close()
+            os.replace(self._path, self.target)
+        except BaseException:
+            self.discard()
+            raise
+        self.file.close()  # with its lock, which is held until nobody can take the file for one that was left behind
+        if self.lasting and hasattr(os, "O_DIRECTORY"):  # the new name must reach the disk too
+            folder = os.open(self.target.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        with suppress(OSError):
+            self.file.close()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def __enter__(self) -> BinaryIO:
+        return self.file
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.discard()
+
+
+def replace_file(target: Path, parts: Iterable[Any]) -> None:
+    """Write a file that takes the place of the target when it is whole.
 
     Parameters
     ----------
@@ -40,26 +103,15 @@ def replace_file(target: Path, parts: Iterable[Any]) -> None:
     parts : iterable of bytes-like
         What to write, in this order.
     """
-    _remove_left_behind(target)
-    old = _status(target)
-    beside, descriptor = _open_beside(target, 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777)
-    try:
-        with open(descriptor, "wb") as file:
-            write_to(file, parts)
-            file.flush()
-            if old is not None:
-                _hand_on(old, file.fileno(), beside)
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    if hasattr(os, "O_DIRECTORY"):  # where directories can be opened, the new name must reach the disk too
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with Beside(target) as file:
+        write_to(file, parts)
+
+
+def check_writable(path: Path) -> None:
+    """Raise an OSError if no file can be written beside a path."""
+    beside, descriptor = _open_beside(path.parent, 0o600)
+    beside.unlink(missing_ok=True)
+    os.close(descriptor)
 
 
 def _status(target: Path) -> os.stat_result | None:
@@ -69,16 +121,11 @@ def _status(target: Path) -> os.stat_result | None:
         return None
 
 
-def _prefix(target: Path) -> str:
-    """Return how the names of all files begin that are written beside a target; short, however long its own name is."""
-    return f".rosenblatt-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
-
-
-def _open_beside(target: Path, mode: int) -> tuple[Path, int]:
-    """Create a file beside the target and lock it; no permission of it goes beyond the mode, nor beyond the umask."""
+def _open_beside(folder: Path, mode: int) -> tuple[Path, int]:
+    """Create a file in a folder and lock it; no permission of it goes beyond the mode, nor beyond the umask."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
-        beside = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
+        beside = folder / f".rosenblatt-{secrets.token_hex(16)}.tmp"
         descriptor = os.open(beside, flags, mode | stat.S_IWUSR)
         try:
             _lock(descriptor)
@@ -103,12 +150,10 @@ def _hand_on(old: os.stat_result, descriptor: int, beside: Path) -> None:
     os.chmod(beside, mode)
 
 
-def _remove_left_behind(target: Path) -> None:
-    """Remove what processes that were killed have left beside the target: what no process holds a lock on."""
-    prefix = _prefix(target)
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        names = [entry.path for entry in entries if entry.name.startswith(prefix) and entry.name.endswith(".tmp")]
-        for name in names:
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what processes that were killed have left in a folder: what no process holds a lock on."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for name in [entry.path for entry in entries if LEFT_BEHIND.fullmatch(entry.name)]:
             with suppress(OSError):
                 descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
                 try:

@@ -20,6 +20,7 @@ import numpy as np
 
 from rosenblatt.storage.atomic import replace_file, write_to
 from rosenblatt.storage.checks import entries, is_integer
+from rosenblatt.storage.kinds import BYTES_OF_KIND, kind_of_file
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.storage.values import DTYPE_CODES, DTYPES, Array, Decoder, Encoder, raw_bytes
 from rosenblatt.version import package_version
@@ -42,6 +43,7 @@ MIN_PARSED_BYTES = 1 << 26
 MAX_TENSOR_BYTES = 1 << 48
 MAX_DIMENSIONS = 8
 
+CONTROL_BYTES = {*range(32)} - {9, 10, 13}  # which no text has
 _METADATA = {"format", "version", "package", "model", "seal"}
 
 
@@ -261,7 +263,8 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
     """Return the version, the nodes and the tensors of a file, if all of it fits together and the seal is right."""
     length = int.from_bytes(file.read(8), "little")
     expect(size >= 8, f"it has {size} bytes and no header")
-    expect(length <= min(MAX_HEADER_BYTES, size - 8), f"its header would have {length} bytes, the file has {size}")
+    if length > min(MAX_HEADER_BYTES, size - 8):
+        raise Fault(_what_it_is(file, size))
     try:
         header = _parse(file.read(length).decode(), size)
     except UnicodeDecodeError:
@@ -277,6 +280,19 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
     sections = isinstance(nodes, dict) and all(isinstance(part, str | dict) for part in nodes.values())
     expect(sections, "it has no sections")
     return version, nodes, tensors
+
+
+def _what_it_is(file: BinaryIO, size: int) -> str:
+    """Return what a file is that has no header at its beginning."""
+    file.seek(0)
+    start = file.read(BYTES_OF_KIND)
+    if start[8:9] == b"{":
+        return (
+            f"it is cut short, or damaged: its header would have {int.from_bytes(start[:8], 'little')} bytes of {size}"
+        )
+    kind, _ = kind_of_file(start)
+    text = not kind and not set(start) & CONTROL_BYTES
+    return f"it is {kind or ('a text file' if text else 'no safetensors file')}, and not a model of rosenblatt"
 
 
 def _take_metadata(header: Any) -> tuple[str, str, str]:
