@@ -325,3 +325,21 @@ def test_the_same_rows_in_several_files_give_the_same_results():
     assert not differences
     assert outcomes["train: the same"] > 30
     assert outcomes["train: refused with a fault"] > 5
+
+
+def test_reading_goes_on_in_files_of_different_layouts(tmp_path):
+    paths = []
+    for k, way in enumerate(["csv", "semicolons.csv", "index.csv", "jsonl", "parquet", "tsv", "blank.csv"]):
+        order = list(FRAME.columns[k % 4 :]) + list(FRAME.columns[: k % 4])
+        paths.append(tmp_path / f"{k}.{way}")
+        WAYS[way](FRAME[order], paths[-1])
+    options = {"chunk_bytes": 20, "label": "kind"}
+    expected = content(open_source(paths, **options))
+    assert expected[0] == NUMBERS * 7
+    for chunk in open_source(paths, **options):
+        rest = content(open_source(paths, **options).read(chunk.after))
+        assert [part[chunk.after.row :] for part in expected] == list(rest)
+    faulty = (tmp_path / "6.blank.csv").read_text().replace("7.25", "x")
+    (tmp_path / "6.blank.csv").write_text(faulty)
+    with pytest.raises(InvalidInput, match=r"6\.blank\.csv, line 6: 'x' in column 'b' is not a finite number"):
+        content(open_source(paths, columns={"b": "number"}, **options))

@@ -139,18 +139,19 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     label = label_column(names, opening.label, opening.labels, [*index, *empty])
     said = {column_number(names, which, "columns"): kind for which, kind in opening.columns.items()}
     kinds, notes = [], []
+    hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
     for number, name in enumerate(names):
         if number in said or number == label:
             kinds.append("number")
         elif name in index or name in empty:
             kinds.append("skip")
         else:
-            kind, note = _kind(name, cells[name], opening.on_error == "skip")
+            kind, note = _kind(name, cells[name], opening.on_error == "skip", hint)
             kinds.append(kind)
             notes += note
     label_type = "number"
     if label is not None and opening.label_type == "auto":
-        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip")
+        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip", hint)
     elif label is not None:
         label_type = opening.label_type
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
@@ -159,7 +160,7 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     return decide_columns(reading, names, kinds, label, opening.columns), notes
 
 
-def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, list[str]]:
+def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
     read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
@@ -188,11 +189,11 @@ def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, 
         return "number", []
     raise InvalidInput(
         f"{found} is not a number, as nearly all are. Correct it, leave it empty if it is missing, or call the column "
-        f"a category: {remedy}. If the first line has the names of the columns, pass --header yes."
+        f"a category: {remedy}.{hint}"
     )
 
 
-def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool) -> str:
+def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> str:
     """Return whether labels are numbers or text."""
     known = [(value, where) for value, where in cells if value is not None]
     words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
@@ -205,7 +206,7 @@ def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool) -> str:
     value, where = words[0]
     raise InvalidInput(
         f"{where}: {str(value)[:40]!r} in column {name!r}, which has the labels, is not a number, as nearly all are. "
-        "Correct it, or pass --label-type text. If the first line has the names of the columns, pass --header yes."
+        f"Correct it, or pass --label-type text.{hint}"
     )
 
 
