@@ -153,6 +153,17 @@ def test_a_later_file_that_does_not_fit_is_an_error_that_lists_why(tmp_path, fau
         open_source([tmp_path / "first.csv", tmp_path / f"later.{way}"])
 
 
+def test_new_columns_of_later_files_are_skipped_if_users_say_so(tmp_path):
+    write_csv(FRAME, tmp_path / "first.csv")
+    write_csv(FRAME.assign(d="x", e=2)[["e", "d", "kind", "a", "c", "b"]], tmp_path / "later.csv")
+    paths = [tmp_path / "first.csv", tmp_path / "later.csv"]
+    source = open_source(paths, columns={"d": "skip", "e": "skip"})
+    assert content(source)[0] == NUMBERS * 2
+    assert read(paths[0], reading=source.reading)[0] == NUMBERS
+    with pytest.raises(InvalidInput, match=r"columns='d' .* they are a, b, c, kind"):
+        open_source(paths, columns={"d": "number"})
+
+
 def test_a_later_file_is_not_dropped(tmp_path):
     """Every record that did not fit counted as the header, as long as no row was read."""
     write_csv(FRAME, tmp_path / "first.csv")

@@ -137,7 +137,12 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     index = [name for name in names if INDEX.fullmatch(name)]
     empty = [name for name in names if name == UNNAMED.format(len(names) - 1) and not any(v for v, _ in cells[name])]
     label = label_column(names, opening.label, opening.labels, [*index, *empty])
-    said = {column_number(names, which, "columns"): kind for which, kind in opening.columns.items()}
+    later = {name for look in looks[1:] for name in look.layout.names if name not in names}
+    left_out = tuple(
+        Column(str(which), "skip") for which, kind in opening.columns.items() if kind == "skip" and which in later
+    )
+    wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
+    said = {column_number(names, which, "columns"): kind for which, kind in wanted.items()}
     kinds, notes = [], []
     hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
     for number, name in enumerate(names):
@@ -157,7 +162,8 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
     if reading.format in DELIMITED:
         reading = replace(reading, header=first.layout.named)
-    return decide_columns(reading, names, kinds, label, opening.columns), notes
+    reading = decide_columns(reading, names, kinds, label, wanted)
+    return replace(reading, columns=reading.columns + left_out), notes
 
 
 def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> tuple[str, list[str]]:
@@ -229,7 +235,7 @@ def decide_columns(
     for which, kind in wanted.items():
         number = column_number(names, which, "columns")
         if number is None:
-            reject("columns", which, f"names of columns, such as {names[0]!r}")
+            reject("columns", which, f"the name of a column; they are {listed(names)}")
         if kind not in KINDS:
             reject("columns", kind, f"one of {', '.join(KINDS)}")
         kinds[number] = kind
@@ -305,9 +311,10 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
         both = f"{lacks} It{adds}" if lacks and adds else lacks or adds
+        remedy = "Rename or add columns" if missing else f"Leave them out by --columns {new[0]}=skip, or rename them"
         raise InvalidInput(
-            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. Rename, add or "
-            "remove columns, so that all files have the same, in any order."
+            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. {remedy}: all files "
+            "must have the same columns, in any order."
         )
     return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
 
