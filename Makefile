@@ -62,13 +62,14 @@ tables: $(VENV)/.test
 gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
 
-# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles. Hours; more
+# Damaged and forged model files, data files, certificates; tables in several files against their rows; verdicts and estimates against exact oracles. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
 fuzz: $(VENV)/.test
 	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
 	$(BIN)/python tests/attacks/fuzz_files.py $(MUTANTS) $(SEED)
+	$(BIN)/python tests/attacks/fuzz_tables.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_verdicts.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)

@@ -51,3 +51,14 @@ def test_a_verdict_that_is_not_found_in_time_is_undecided(table):
     assert "time limit of 1e-09 seconds" in told.stdout
     assert "Allow more time" in told.stdout
     assert "overlapping" in run("certify", table / "xor.csv", "--time-limit", "inf").stdout
+
+
+def test_files_whose_columns_are_in_other_orders_are_certified_as_one(tmp_path):
+    (tmp_path / "ab.csv").write_text("a,b,y\n0,5,0\n1,-5,1\n")
+    (tmp_path / "ba.csv").write_text("b,y,a\n9,0,0.25\n-9,1,0.75\n")
+    (tmp_path / "all.csv").write_text("a,b,y\n0,5,0\n1,-5,1\n0.25,9,0\n0.75,-9,1\n")
+    both = [tmp_path / "ab.csv", tmp_path / "ba.csv"]
+    told = run("certify", *both, "--output", tmp_path / "proof")
+    assert "separable" in told.stdout
+    assert told.stdout == run("certify", tmp_path / "all.csv", "--output", tmp_path / "proof").stdout
+    assert "holds" in run("verify", tmp_path / "proof", *both).stdout

@@ -53,3 +53,12 @@ def test_two_ways_to_evaluate_are_one_too_many(tmp_path):
     done = run("report", data, "-o", tmp_path / "r.html", "--test", data, "--holdout", 2, code=2)
     assert "Choose one" in done.stderr
     assert "not standard input" in run("report", data, "-o", tmp_path / "r.html", "--test", "-", code=2).stderr
+
+
+def test_the_rows_of_a_test_file_are_counted_as_they_are_read(tmp_path):
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("a,b,kind\n" + "1,2,x\n3,5,y\n" * 10)
+    test.write_text("kind;b;a\n" + "x;2;1\ny;5;3\n" * 3)
+    told = run("report", train, "--test", test, "-o", tmp_path / "report.html").stderr
+    assert "of 20 training rows" in told
+    assert "of 6 held-out rows" in told

@@ -81,3 +81,17 @@ def test_what_shards_cannot_do_is_refused(folder):
     assert "--holdout would change nothing: it is for training without shards" in done.stderr
     done = run("train", folder / "all.svm", "--model", folder / "m", "--learner", "arow", "--shards", 2, code=2)
     assert "--shards is no option of arow" in done.stderr
+
+
+def test_shards_are_files_whose_columns_are_in_any_order(tmp_path):
+    rows = [(k, k * k % 11, "xy"[k % 3 == 0]) for k in range(40)]
+    (tmp_path / "1.csv").write_text("a,b,kind\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows[:20]))
+    (tmp_path / "2.csv").write_text("kind;b;a\n" + "".join(f"{y};{b};{a}\n" for a, b, y in rows[20:]))
+    (tmp_path / "3.csv").write_text("a,b,kind\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows[20:]))
+    mixed, plain = (
+        trained(tmp_path, tmp_path / "1.csv", tmp_path / name, "--shards", 2) for name in ("2.csv", "3.csv")
+    )
+    assert mixed.W.tobytes() == plain.W.tobytes()
+    for shards in (2, 3):
+        done = run("train", tmp_path / "1.csv", tmp_path / "2.csv", "--shards", shards, "--model", tmp_path / "m")
+        assert f"{tmp_path / '1.csv'}: 20 rows\n{tmp_path / '2.csv'}: 20 rows\n" in done.stderr

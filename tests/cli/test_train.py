@@ -320,3 +320,32 @@ def test_a_place_where_nothing_can_be_written_is_noticed_before_the_work(folder,
         assert fault in told
         assert "epoch" not in told
     assert sorted(os.listdir(folder)) == before
+
+
+def test_the_rows_of_each_file_are_told(tmp_path):
+    for k in range(30):
+        (tmp_path / f"{k:02}.csv").write_text("a,y\n" + f"{k},0\n{k + 1},1\n" * (k + 1))
+    told = run("train", str(tmp_path / "*.csv"), "--model", tmp_path / "m").stderr
+    assert f"{tmp_path / '03.csv'}: 8 rows\n" in told
+    assert f"... and {sum(2 * (k + 1) for k in range(20, 30))} rows in 10 more files\n" in told
+    shown = run("train", tmp_path / "03.csv", tmp_path / "04.csv", "--model", tmp_path / "m", "--json").stdout
+    assert json.loads(shown)["files"] == {str(tmp_path / "03.csv"): 8, str(tmp_path / "04.csv"): 10}
+
+
+def test_an_index_of_pandas_is_left_out_with_a_note(tmp_path):
+    (tmp_path / "a.csv").write_text(",size,kind\n" + "".join(f"{k},{k % 7},{'xy'[k % 7 > 2]}\n" for k in range(40)))
+    for more in ([], ["--label", "kind"], ["--json"]):
+        done = run("train", tmp_path / "a.csv", "--model", tmp_path / "m", *more)
+        assert "a.csv: column 0 has no name, as pandas writes the index of a frame: it is left out." in done.stderr
+        assert rosenblatt.load_linear(tmp_path / "m").feature_names == ("size",)
+    assert not run("train", tmp_path / "a.csv", "--model", tmp_path / "m", "-q").stderr
+
+
+def test_names_of_held_out_files_are_those_of_the_training(tmp_path):
+    """The words of a validation file had columns in the order in which that file has them."""
+    (tmp_path / "a.csv").write_text("colour,n,y\nred,1,0\nblue,2,1\ngreen,3,0\nred,4,1\n")
+    (tmp_path / "b.csv").write_text("y,n,colour\n0,1,green\n1,2,blue\n0,3,red\n1,4,red\n1,4,new\n")
+    arguments = [tmp_path / "a.csv", "--validation", tmp_path / "b.csv", "--model", tmp_path / "m", "--json"]
+    hashed, named = (json.loads(run("train", *arguments, *more).stdout)["errors"] for more in ([], ["--dictionary"]))
+    assert hashed == named
+    run("train", tmp_path / "a.csv", "--validation", "-", "--model", tmp_path / "m", code=2)

@@ -153,6 +153,17 @@ def test_a_later_file_that_does_not_fit_is_an_error_that_lists_why(tmp_path, fau
         open_source([tmp_path / "first.csv", tmp_path / f"later.{way}"])
 
 
+def test_new_columns_of_later_files_are_skipped_if_users_say_so(tmp_path):
+    write_csv(FRAME, tmp_path / "first.csv")
+    write_csv(FRAME.assign(d="x", e=2)[["e", "d", "kind", "a", "c", "b"]], tmp_path / "later.csv")
+    paths = [tmp_path / "first.csv", tmp_path / "later.csv"]
+    source = open_source(paths, columns={"d": "skip", "e": "skip"})
+    assert content(source)[0] == NUMBERS * 2
+    assert read(paths[0], reading=source.reading)[0] == NUMBERS
+    with pytest.raises(InvalidInput, match=r"columns='d' .* they are a, b, c, kind"):
+        open_source(paths, columns={"d": "number"})
+
+
 def test_a_later_file_is_not_dropped(tmp_path):
     """Every record that did not fit counted as the header, as long as no row was read."""
     write_csv(FRAME, tmp_path / "first.csv")
@@ -325,3 +336,21 @@ def test_the_same_rows_in_several_files_give_the_same_results():
     assert not differences
     assert outcomes["train: the same"] > 30
     assert outcomes["train: refused with a fault"] > 5
+
+
+def test_reading_goes_on_in_files_of_different_layouts(tmp_path):
+    paths = []
+    for k, way in enumerate(["csv", "semicolons.csv", "index.csv", "jsonl", "parquet", "tsv", "blank.csv"]):
+        order = list(FRAME.columns[k % 4 :]) + list(FRAME.columns[: k % 4])
+        paths.append(tmp_path / f"{k}.{way}")
+        WAYS[way](FRAME[order], paths[-1])
+    options = {"chunk_bytes": 20, "label": "kind"}
+    expected = content(open_source(paths, **options))
+    assert expected[0] == NUMBERS * 7
+    for chunk in open_source(paths, **options):
+        rest = content(open_source(paths, **options).read(chunk.after))
+        assert [part[chunk.after.row :] for part in expected] == list(rest)
+    faulty = (tmp_path / "6.blank.csv").read_text().replace("7.25", "x")
+    (tmp_path / "6.blank.csv").write_text(faulty)
+    with pytest.raises(InvalidInput, match=r"6\.blank\.csv, line 6: 'x' in column 'b' is not a finite number"):
+        content(open_source(paths, columns={"b": "number"}, **options))

@@ -43,7 +43,7 @@ def features_of(path, format, names=None):
     else:
         label = "label" if format not in ("vw", "text") else None
         source = open_source(path, format=format, features=NAMED, label=label)
-        if "counts" in source.parser.options:
+        if "counts" in source.parsers[0].options:
             source = open_source(path, format=format, features=COUNTED, label=label)
         found, labels = named(source), content(source)[1]
     plain = [{name.removeprefix("^").removeprefix("text="): value for name, value in row.items()} for row in found]

@@ -127,7 +127,7 @@ def test_files_are_read_alike_wherever_and_give_what_one_machine_learns(client, 
     from rosenblatt.learn.sharded import OnThreads
     from rosenblatt.scaling.partitions import FileRows, decided, shard_of_files
 
-    paths, options, names = decided([pattern], {"format": "text"})
+    paths, options, names, _ = decided([pattern], {"format": "text"})
     shards = [shard_of_files(number, FileRows([path], options), names, True) for number, path in enumerate(paths)]
     assert same(there, fit_shards(AveragedPerceptron(), OnThreads(shards), rounds=2))
     assert there.classes_.tolist() == ["ham", "spam"]

@@ -6,7 +6,15 @@ import scipy.sparse as sp
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import FeatureOptions
-from rosenblatt.scaling.partitions import FileRows, decided, in_groups, parsed_bytes, shard_of_block, shard_of_files
+from rosenblatt.scaling.partitions import (
+    FileRows,
+    decided,
+    in_groups,
+    parsed_bytes,
+    shard_of_block,
+    shard_of_files,
+    with_columns,
+)
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -42,7 +50,7 @@ def files(tmp_path):
 
 
 def test_all_files_are_read_as_the_first_one(files):
-    paths, options, _ = decided([str(files / "*.csv")], {"label": "kind"})
+    paths, options, *_ = decided([str(files / "*.csv")], {"label": "kind"})
     assert [path[-5:] for path in paths] == ["0.csv", "1.csv", "2.csv"]
     widths = {portion.table.shape[1] for path in paths for portion in FileRows([path], options)}
     assert len(widths) == 1
@@ -63,3 +71,13 @@ def test_what_depends_on_the_rows_of_other_files_is_refused(files):
 
 def test_groups_are_neighbours_and_even():
     assert in_groups("abcdefg", 3) == [["a", "b", "c"], ["d", "e"], ["f", "g"]]
+
+
+def test_columns_come_in_the_order_of_a_model(tmp_path):
+    (tmp_path / "a.csv").write_text("kind,b,a\nx,1,2\ny,3,4\n")
+    _, options, names, _ = decided([str(tmp_path / "a.csv")], {"label": "kind"})
+    assert names == ("b", "a")
+    (chunk,) = FileRows([str(tmp_path / "a.csv")], with_columns(options, ["a", "b"])).source()
+    assert chunk.table.rows.X.tolist() == [[2, 1], [4, 3]]
+    with pytest.raises(InvalidInput, match=r"Missing: c\. New: b\."):
+        with_columns(options, ["a", "c"])

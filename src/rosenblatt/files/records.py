@@ -81,9 +81,9 @@ class Records:
 
     def _records(self, path: Any, layout: Layout) -> Iterator[Record]:
         rows = {"jsonl": self._json, "text": self._text, "csv": self._fields, "tsv": self._fields}
-        told = layout.format in TYPED and self.reading.format not in TYPED  # the columns are those of text
+        untyped = any(other.format not in TYPED for other in self.layouts)  # what is text there is text everywhere
         for record in rows.get(layout.format, self._batches)(path, layout):
-            if told:
+            if untyped and layout.format in TYPED:
                 texts = {name for name, value in record.items() if value is not None and self._is_text(name)}
                 record |= {name: as_text(record[name]).decode("utf-8", "surrogateescape") for name in texts}
             yield {name: value for name, value in record.items() if self._is_kept(name, value)}

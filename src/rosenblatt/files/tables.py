@@ -137,29 +137,36 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     index = [name for name in names if INDEX.fullmatch(name)]
     empty = [name for name in names if name == UNNAMED.format(len(names) - 1) and not any(v for v, _ in cells[name])]
     label = label_column(names, opening.label, opening.labels, [*index, *empty])
-    said = {column_number(names, which, "columns"): kind for which, kind in opening.columns.items()}
+    later = {name for look in looks[1:] for name in look.layout.names if name not in names}
+    left_out = tuple(
+        Column(str(which), "skip") for which, kind in opening.columns.items() if kind == "skip" and which in later
+    )
+    wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
+    said = {column_number(names, which, "columns"): kind for which, kind in wanted.items()}
     kinds, notes = [], []
+    hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
     for number, name in enumerate(names):
         if number in said or number == label:
             kinds.append("number")
         elif name in index or name in empty:
             kinds.append("skip")
         else:
-            kind, note = _kind(name, cells[name], opening.on_error == "skip")
+            kind, note = _kind(name, cells[name], opening.on_error == "skip", hint)
             kinds.append(kind)
             notes += note
     label_type = "number"
     if label is not None and opening.label_type == "auto":
-        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip")
+        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip", hint)
     elif label is not None:
         label_type = opening.label_type
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
     if reading.format in DELIMITED:
         reading = replace(reading, header=first.layout.named)
-    return decide_columns(reading, names, kinds, label, opening.columns), notes
+    reading = decide_columns(reading, names, kinds, label, wanted)
+    return replace(reading, columns=reading.columns + left_out), notes
 
 
-def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, list[str]]:
+def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
     read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
@@ -188,11 +195,11 @@ def _kind(name: str, cells: list[tuple[Value, str]], skips: bool) -> tuple[str, 
         return "number", []
     raise InvalidInput(
         f"{found} is not a number, as nearly all are. Correct it, leave it empty if it is missing, or call the column "
-        f"a category: {remedy}. If the first line has the names of the columns, pass --header yes."
+        f"a category: {remedy}.{hint}"
     )
 
 
-def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool) -> str:
+def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> str:
     """Return whether labels are numbers or text."""
     known = [(value, where) for value, where in cells if value is not None]
     words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
@@ -205,7 +212,7 @@ def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool) -> str:
     value, where = words[0]
     raise InvalidInput(
         f"{where}: {str(value)[:40]!r} in column {name!r}, which has the labels, is not a number, as nearly all are. "
-        "Correct it, or pass --label-type text. If the first line has the names of the columns, pass --header yes."
+        f"Correct it, or pass --label-type text.{hint}"
     )
 
 
@@ -228,7 +235,7 @@ def decide_columns(
     for which, kind in wanted.items():
         number = column_number(names, which, "columns")
         if number is None:
-            reject("columns", which, f"names of columns, such as {names[0]!r}")
+            reject("columns", which, f"the name of a column; they are {listed(names)}")
         if kind not in KINDS:
             reject("columns", kind, f"one of {', '.join(KINDS)}")
         kinds[number] = kind
@@ -304,9 +311,10 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
         both = f"{lacks} It{adds}" if lacks and adds else lacks or adds
+        remedy = "Rename or add columns" if missing else f"Leave them out by --columns {new[0]}=skip, or rename them"
         raise InvalidInput(
-            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. Rename, add or "
-            "remove columns, so that all files have the same, in any order."
+            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. {remedy}: all files "
+            "must have the same columns, in any order."
         )
     return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
 
