@@ -21,6 +21,7 @@ from rosenblatt.lab.frames import (
     record_scene,
     surface,
     trace_table,
+    votes,
 )
 from rosenblatt.lab.scene import MAX_TRIALS, Scene
 from scenes import PER_LEARNER, random_scene
@@ -215,6 +216,15 @@ def test_the_vote_on_the_page_is_the_vote_of_the_estimator(text):
             clear = np.abs(found.arrays["score"]) > 1e-9
             np.testing.assert_array_equal(found.arrays["label"][clear], wanted[clear])
             assert clear.mean() > 0.5
+
+
+def test_votes_are_those_of_every_weight_by_itself():
+    random = np.random.default_rng(0)
+    changes = random.integers(-1, 2, (600, 2, 30)) * (random.random((600, 1, 30)) < 0.05)
+    W, basis = np.cumsum(changes, axis=0).astype(float), random.standard_normal((30, 50))
+    survived = random.integers(0, 3, (600, 2)).astype(float)
+    wanted = sum(survived[s][:, None] * np.sign(W[s] @ basis) for s in range(600))
+    assert np.abs(votes(W, survived, basis) - wanted).max() == 0
 
 
 def test_a_surface_needs_a_plane_and_a_way():

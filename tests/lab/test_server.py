@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 
+import anyio
 import httpx
 import pytest
 from safetensors.numpy import load
@@ -233,6 +234,78 @@ def test_one_question_at_a_time_four_wait_and_the_next_is_refused(monkeypatch):
             thread.join(20)
     assert [one.status_code for one in found] == [200] * 5
     assert all(one.json() == {"most": 0} for one in found)
+
+
+class Caller:
+    """Somebody who posts a question to the application by hand, piece by piece."""
+
+    def __init__(self, app, kind, pieces, then, whole=True):
+        self.app, self.path, self.pieces = app, f"/{KEY}/{kind}", list(pieces)
+        self.then, self.whole, self.status = then, whole, None
+
+    async def receive(self):
+        if self.pieces:
+            piece = self.pieces.pop(0)
+            return {"type": "http.request", "body": piece, "more_body": bool(self.pieces) or not self.whole}
+        if self.then == "silence":
+            await anyio.sleep_forever()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        self.status = message.get("status", self.status)
+
+    async def call(self):
+        headers = OWN | {"host": "127.0.0.1:8000", "content-type": "application/json"}
+        scope = {"type": "http", "method": "POST", "path": self.path, "raw_path": self.path.encode(), "root_path": ""}
+        scope |= {"query_string": b"", "http_version": "1.1", "scheme": "http", "server": ("127.0.0.1", 8000)}
+        scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await self.app(scope, self.receive, self.send)
+
+
+def test_half_a_question_is_not_waited_for_and_many_take_no_more_memory_than_a_few(monkeypatch):
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(server, "MAX_HELD_BYTES", 10_000)
+    app = server.create_app(KEY)
+    callers = [Caller(app, "run", [b" " * 1000] * 3, "silence", whole=False) for _ in range(50)]
+
+    async def all_call():
+        async with anyio.create_task_group() as tasks:
+            for caller in callers:
+                tasks.start_soon(caller.call)
+        assert app.state.bodies.held == 0
+        last = Caller(app, "points", [b'{"data": "or"}'], "silence")
+        await last.call()
+        return last.status
+
+    assert anyio.run(all_call) == 200
+    assert {caller.status for caller in callers} == {408, 503}
+    assert sum(caller.status == 408 for caller in callers) <= 10
+
+
+def test_whoever_goes_away_while_waiting_is_not_answered(monkeypatch, caplog):
+    begun, go_on, answered = threading.Event(), threading.Event(), []
+
+    def slow(kind, body, **_):
+        answered.append(body["n"])
+        begun.set()
+        go_on.wait(20)
+        return {}
+
+    monkeypatch.setattr(server, "answer", slow)
+    app = server.create_app(KEY)
+
+    async def all_call():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(Caller(app, "run", [b'{"n": 1}'], "silence").call)
+            await anyio.to_thread.run_sync(begun.wait, 20)
+            await Caller(app, "run", [b'{"n": 2}'], "gone").call()
+            await Caller(app, "run", [b'{"n":'], "gone", whole=False).call()
+            go_on.set()
+
+    anyio.run(all_call)
+    assert answered == [1]
+    assert app.state.queue.asked == app.state.bodies.held == 0
+    assert not caplog.records  # that somebody has gone is no failure of the lab
 
 
 def _all_wait(client, deadline):

@@ -31,6 +31,7 @@ RUN_SECONDS = 5.0
 GRID, COARSE_GRID = 64, 32
 MAX_FINE_COLUMNS = 300  # of the basis on the fine grid
 BOX_SHARE = 0.18  # of the width, left empty on each side
+STATES_PER_PRODUCT = 256  # of weights, after which scores are computed anew
 MISTAKE, UPDATE, END_OF_EPOCH, DROPPED = 1, 2, 4, 8
 WAYS = ("vote", "average")
 
@@ -340,9 +341,14 @@ def grid_points(box: list[float], size: int) -> Array:
     return np.column_stack([part.ravel() for part in np.meshgrid(across, up)])
 
 
+def _grid_size(recorded: Recorded, grid: int) -> int:
+    """Return how many points a side of the grid has: fewer where the basis has many columns."""
+    return grid if len(recorded.basis(recorded.X[:1])) <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
+
+
 def _on_grid(recorded: Recorded, box: list[float], grid: int) -> tuple[Array, int]:
     """Return the basis on a grid, and the size of the grid."""
-    size = grid if len(recorded.basis(recorded.X[:1])) <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
+    size = _grid_size(recorded, grid)
     return np.ascontiguousarray(recorded.basis(grid_points(box, size)), dtype=np.float32), size
 
 
@@ -365,21 +371,35 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
     if box is None or recording is None:
         raise InvalidInput("A surface needs points in the plane, and a learner with trials.")
     t = min(max(int(t), 0), recording.row.size)
-    basis = recorded.basis(grid_points(box, GRID))
+    grid = _grid_size(recorded, GRID)
+    basis = recorded.basis(grid_points(box, grid))
     W = recording.W if scene.traits.kernel else np.concatenate([recording.W, recording.b[..., None]], axis=2)
     survived = _survived(recording, estimator, y, t)
-    if way == "average":
-        scores = np.einsum("sp,spj->pj", survived, W) @ basis
-    else:
-        scores = np.zeros((W.shape[1], basis.shape[1]))
-        for s in np.flatnonzero(survived.any(axis=1)):
-            scores += survived[s][:, None] * np.sign(W[s] @ basis)
+    scores = np.einsum("sp,spj->pj", survived, W) @ basis if way == "average" else votes(W, survived, basis)
     scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]
     decided = decision(scores.T, np.unique(y).size, _mode_of(estimator))
     label = winners(decided)
     top = decided[:, 0] if decided.shape[1] == 1 else _lead(decided)
-    about = {"t": t, "way": way, "box": box, "grid": GRID}
+    about = {"t": t, "way": way, "box": box, "grid": grid}
     return Frames(about, {"label": label.astype(np.uint8), "score": top.astype(np.float32)})
+
+
+def votes(W: Array, survived: Array, basis: Array) -> Array:
+    """Return the signs of the scores of all weights, each times how long they survived, added up.
+
+    Weights differ from those before them in few columns, which alone are multiplied; now and then all are, so that
+    rounding does not add up.
+    """
+    total = scores = np.zeros((W.shape[1], basis.shape[1]))
+    for s in range(int(np.flatnonzero(survived.any(axis=1))[-1]) + 1 if survived.any() else 0):
+        changed = np.flatnonzero((W[s] != W[s - 1]).any(axis=0))
+        if s % STATES_PER_PRODUCT == 0 or 2 * changed.size > W.shape[2]:
+            scores = W[s] @ basis
+        else:
+            scores = scores + (W[s] - W[s - 1])[:, changed] @ basis[changed]
+        if survived[s].any():
+            total = total + survived[s][:, None] * np.sign(scores)
+    return total
 
 
 def _mode_of(estimator: Any) -> str:

@@ -12,7 +12,9 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,13 +22,13 @@ from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
 
 try:
     import uvicorn
-    from anyio import CapacityLimiter, to_thread
+    from anyio import CapacityLimiter, create_task_group, move_on_after, to_thread
     from starlette.applications import Starlette
     from starlette.datastructures import Headers, MutableHeaders
     from starlette.middleware import Middleware
     from starlette.middleware.gzip import GZipMiddleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import FileResponse, JSONResponse, Response
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
@@ -42,7 +44,10 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
 MAX_BODY_BYTES = 6_000_000
+MAX_HELD_BYTES = 3 * MAX_BODY_BYTES  # of all questions together
+BODY_SECONDS = 10.0
 MAX_WAITING = 4
+GONE = "Whoever asked has gone away."
 KINDS = ("points", "run", "certificate", "surface", "table", "code", "trace")  # of questions
 POLICY = "; ".join(
     [
@@ -77,8 +82,9 @@ class Refused(Exception):
 
 
 def refusal(status: int, sentence: str) -> JSONResponse:
-    """Return an answer that says what is wrong."""
-    return JSONResponse({"sentence": sentence}, status)
+    """Return an answer that says what is wrong; of what may not have been read to its end, nothing more is."""
+    unread = {"connection": "close"} if status in (408, 413, 503) else None
+    return JSONResponse({"sentence": sentence}, status, headers=unread)
 
 
 # ----------------------------------------------------------------------------------------------------------- the gate
@@ -129,17 +135,46 @@ class Gate:
             raise Refused(415, "A question to the lab is JSON.")
 
 
-async def body_of(request: Request) -> dict[str, Any]:
-    """Return the JSON of a request; raise `Refused` if it is too long or none."""
-    declared = request.headers.get("content-length", "0")
-    content = bytearray()
-    if declared.isdigit() and int(declared) <= MAX_BODY_BYTES:
+class Bodies:
+    """Questions that are being read or answered: so many bytes in all, and each must arrive in some seconds.
+
+    Attributes
+    ----------
+    held : int
+        Bytes in memory.
+    """
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    @asynccontextmanager
+    async def of(self, request: Request) -> AsyncIterator[dict[str, Any]]:
+        """Give the JSON of a request; raise `Refused` if it is too long, too late, too much with others, or none."""
+        content = bytearray()
+        try:
+            with move_on_after(BODY_SECONDS) as waiting:
+                await self._read(request, content)
+            if waiting.cancelled_caught:
+                raise Refused(408, f"The question did not arrive within {BODY_SECONDS:g} seconds. Ask again.")
+            yield _object_in(content)
+        finally:
+            self.held -= len(content)
+
+    async def _read(self, request: Request, content: bytearray) -> None:
+        too_long = Refused(413, f"The question has more than {MAX_BODY_BYTES} bytes. Take fewer points.")
+        declared = request.headers.get("content-length", "0")
+        if not declared.isdigit() or int(declared) > MAX_BODY_BYTES:
+            raise too_long
         async for part in request.stream():
             content += part
+            self.held += len(part)
             if len(content) > MAX_BODY_BYTES:
-                break
-    if len(content) > MAX_BODY_BYTES or not declared.isdigit() or int(declared) > MAX_BODY_BYTES:
-        raise Refused(413, f"The question has more than {MAX_BODY_BYTES} bytes. Take fewer points.")
+                raise too_long
+            if self.held > MAX_HELD_BYTES:
+                raise Refused(503, "The lab is reading too many questions at once. Try again in a moment.")
+
+
+def _object_in(content: bytearray) -> dict[str, Any]:
     try:
         found = json.loads(content, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -262,24 +297,51 @@ class Queue:
             self.asked -= 1
 
 
-def answering(kind: str, queue: Queue, warm: WarmUp) -> Callable[[Request], Any]:
+async def in_words(ask: Callable[[], Awaitable[Response]]) -> Response:
+    """Return an answer, or the sentence that says why there is none."""
+    try:
+        return await ask()
+    except Refused as refused:
+        return refusal(refused.status, str(refused))
+    except RosenblattError as error:
+        return refusal(400, str(error))
+    except ClientDisconnect:
+        return refusal(400, GONE)
+    except Exception as error:
+        logging.getLogger("rosenblatt.lab").exception("A question could not be answered.")
+        return refusal(500, f"The lab failed ({type(error).__name__}). The terminal has the details.")
+
+
+async def while_connected(request: Request, ask: Callable[[], Awaitable[Response]]) -> Response:
+    """Return an answer; a question of somebody who has gone away meanwhile waits no longer."""
+    found: Response = refusal(400, GONE)
+    async with create_task_group() as tasks:
+
+        async def listen() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(listen)
+        found = await in_words(ask)
+        tasks.cancel_scope.cancel()
+    return found
+
+
+def answering(kind: str, queue: Queue, bodies: Bodies, warm: WarmUp) -> Callable[[Request], Any]:
     """Return what answers questions of a kind, also those that cannot be answered."""
+    # Points are shown while a run still waits for the compiler.
+    ask: Callable[..., Awaitable[Response]] = to_thread.run_sync if kind == "points" else queue.run
 
     async def respond(request: Request) -> Response:
-        try:
-            body = await body_of(request)
-            # Points are shown while a run still waits for the compiler.
-            ask = to_thread.run_sync if kind == "points" else queue.run
-            return await ask(lambda: response_of(kind, answer(kind, body, proofs=warm.proofs)))
-        except Refused as refused:
-            return refusal(refused.status, str(refused))
-        except RosenblattError as error:
-            return refusal(400, str(error))
-        except Exception as error:
-            logging.getLogger("rosenblatt.lab").exception("A question could not be answered.")
-            return refusal(500, f"The lab failed ({type(error).__name__}). The terminal has the details.")
+        async with bodies.of(request) as body:
+            work = partial(answer, kind, body, proofs=warm.proofs)
+            return await while_connected(request, lambda: ask(lambda: response_of(kind, work())))
 
-    return respond
+    async def told(request: Request) -> Response:
+        return await in_words(lambda: respond(request))
+
+    return told
 
 
 def create_app(key: str, *, warm_up: bool = False) -> Starlette:
@@ -292,7 +354,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     warm_up : bool
         Whether to compile beforehand, in a thread.
     """
-    warm, queue = WarmUp(), Queue()
+    warm, queue, bodies = WarmUp(), Queue(), Bodies()
     if warm_up:
         warm.start()
 
@@ -316,7 +378,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         Route("/", page, middleware=packed),
         Route("/catalogue", listed, middleware=packed),
         Route("/status", status),
-        *(Route(f"/{kind}", answering(kind, queue, warm), methods=["POST"]) for kind in KINDS),
+        *(Route(f"/{kind}", answering(kind, queue, bodies, warm), methods=["POST"]) for kind in KINDS),
         Mount("/static", StaticFiles(directory=STATIC), middleware=packed),
     ]
     app = Starlette(
@@ -327,7 +389,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         ],
         exception_handlers={404: missing, 405: impossible},
     )
-    app.state.warm_up, app.state.queue = warm, queue
+    app.state.warm_up, app.state.queue, app.state.bodies = warm, queue, bodies
     return app
 
 
