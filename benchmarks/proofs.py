@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import cycle
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer
 from sklearn.svm import LinearSVC
@@ -122,3 +125,32 @@ def widest(bench: Bench) -> Iterator[Yield]:
         gap = 1 - timed[OURS].result.margin_[0] / ceiling
         table.append((what, "certified bracket", f"up to {ceiling:.10g}", f"{gap:.1e}"))
     yield Table(("", "", "margin", "short of the largest by"), table)
+
+
+def _slow_sets() -> Iterator[tuple[str, Any, Array, dict[str, Any]]]:
+    """Make data whose proofs, or parts of them, take longer than anybody waits."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((200, 400))).add_prefix("column ")
+    yield "a frame of 200 x 400", frame, np.arange(200) % 2, {}
+    yield "400 x 800, with coefficients", rng.standard_normal((400, 800)), np.arange(400) % 2, {"coefficients": True}
+    hilbert = 1.0 / (np.arange(120)[:, None] + np.arange(60) + 1.0)
+    yield "a Hilbert matrix of 120 x 60", hilbert, rng.integers(0, 2, 120), {}
+    sparse = sp.random(6000, 3000, density=0.01, format="csr", random_state=0)
+    yield "sparse 6,000 x 3,000", sparse, rng.integers(0, 2, 6000), {}
+    fractions = rng.integers(-99, 100, (120, 80)) + np.array(
+        [[Fraction(1, int(v)) for v in row] for row in rng.integers(2, 10**9, (120, 80))]
+    )
+    yield "fractions, 120 x 80", fractions, rng.integers(0, 2, 120), {}
+
+
+@case("time limits of proofs: what is asked for, and what it takes")
+def limits(bench: Bench) -> Iterator[Yield]:
+    """Time proofs that end at their limit."""
+    certify(np.random.default_rng(0).standard_normal((40, 5)), np.arange(40) % 2)
+    table = []
+    for what, X, y, options in _slow_sets():
+        for limit in (2.0, 10.0):
+            start = perf_counter()
+            found = certify(X, y, time_limit=limit, **options)
+            table.append((what, f"{limit:g}", f"{perf_counter() - start:.1f}", found.verdict, found.reason or "all"))
+    yield Table(("", "limit, s", "took, s", "verdict", "not determined"), table)

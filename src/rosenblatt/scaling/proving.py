@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from rosenblatt.data.labels import as_names
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.exact.clock import Clock, OutOfTime
+from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.learn.sharded import Shards
@@ -38,8 +38,7 @@ from rosenblatt.proof.brackets import (
 from rosenblatt.proof.certificate import Certificate, sparse_bytes
 from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.proof.spans import null_basis
-from rosenblatt.separability.margin import margin_claims
-from rosenblatt.separability.verdict import verdict_claims
+from rosenblatt.separability.certify import proved_claims
 from rosenblatt.separability.witness import as_floats
 from rosenblatt.verbs.rows import Csr
 
@@ -288,7 +287,7 @@ class _Proof:
         """Return the certificate on all rows."""
         while True:
             signed, rows = self._signed()
-            claimed = self._claimed(signed)
+            claimed = proved_claims(signed, tuple(range(self.classes)), self.margin, self.clock)
             if claimed["verdict"] == "undecided":
                 return self._issue(signed, rows, claimed)
             try:
@@ -310,20 +309,6 @@ class _Proof:
         order = np.argsort(rows)
         X = self.working.X[order]
         return signed_of(as_table(X), self.working.label[order], self.classes), rows[order]
-
-    def _claimed(self, signed: SignedRows) -> dict[str, Any]:
-        """Return what a certificate of the working set would claim."""
-        with np.errstate(all="ignore"), self.clock:
-            try:
-                claimed = verdict_claims(signed, self.clock)
-            except (OutOfTime, TooLarge) as fault:
-                return {"verdict": "undecided", "reason": str(fault)}
-            if self.margin and claimed["verdict"] == "separable" and self.classes == 2:
-                try:
-                    claimed |= margin_claims(signed, claimed["vector"], self.clock)
-                except OutOfTime as fault:
-                    claimed["reason"] = f"The largest margin was not determined: {fault}."
-        return claimed
 
     def _issue(self, signed: SignedRows, rows: Array, claimed: dict[str, Any]) -> Certificate:
         claims = dict(claimed)

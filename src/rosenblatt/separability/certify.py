@@ -181,8 +181,25 @@ def _certify(
     coefficients: bool | None,
     clock: Clock,
 ) -> Certificate:
-    """Certify rows: the verdict first, then what is known of margins and coefficients, as far as time allows."""
-    claims: dict[str, Any] = {"names": names}
+    claims = proved_claims(signed, classes, margin, clock, coefficients=coefficients, names=names)
+    return issue(signed, classes, names=names, **claims)
+
+
+def proved_claims(
+    signed: SignedRows,
+    classes: tuple[Any, ...],
+    margin: bool,
+    clock: Clock,
+    *,
+    coefficients: bool | None = False,
+    names: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Return what a certificate claims: the verdict first, then margins and coefficients, as far as time allows.
+
+    Each part is verified as soon as it is found, so that what is found later takes no time from it. Parameters are
+    those of `certify`.
+    """
+    claims: dict[str, Any] = {}
 
     def add(what: str, found: Callable[[], dict[str, Any]]) -> str:
         """Add claims that pass their verification; return why there are none, if time or space did not suffice."""
@@ -198,20 +215,21 @@ def _certify(
     with np.errstate(all="ignore"), clock:
         fault = add("verdict", lambda: verdict_claims(signed, clock))
         if fault:
-            claims |= {"verdict": "undecided", "reason": _undecided(fault)}
+            return {"verdict": "undecided", "reason": _undecided(fault)}
+        if claims["verdict"] == "undecided":
+            return claims
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
             fault = add("margin", lambda: margin_claims(signed, claims["vector"], clock))
             if fault:  # the verdict stands without it
                 claims["reason"] = f"The largest margin was not determined: {fault}."
-        asked = worthwhile(signed, bool(names)) if coefficients is None else coefficients
-        if asked and claims["verdict"] != "undecided":
+        if worthwhile(signed, bool(names)) if coefficients is None else coefficients:
             own = Clock(min(FREE_SECONDS, clock.left)) if coefficients is None else clock
             with own:
                 fault = add("table of coefficients", lambda: estimate_claims(signed, claims, names, own))
             if fault:  # here too
                 why = fault if coefficients else f"nobody asked, and it takes more than {own.seconds:.2g} seconds"
                 claims["reason"] = f"{claims.get('reason', '')} {NO_ESTIMATES}: {why}.".lstrip()
-    return issue(signed, classes, **claims)
+    return claims
 
 
 def _undecided(fault: str) -> str:
