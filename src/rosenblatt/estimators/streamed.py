@@ -26,6 +26,9 @@ from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]
 
+# How rows came that are not a chunk, in words: a file that says so is of a stream whose record goes on.
+ONE_BY_ONE = "rows came one by one"
+
 
 def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, words: Words, seconds: float) -> Run:
     """Return the record of a chunk of a stream, of so many rows, with the largest squared norm of them."""
@@ -49,13 +52,13 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
     )
 
 
-def single_rows_record(stream: Stream, parts: int) -> Run:
-    """Return the record of the rows that a stream has learned one by one since its last record.
+def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tuple[int, int] | None) -> Run:
+    """Return the record of rows that a stream has learned otherwise than in one chunk; `how` says it in words.
 
     Losses and norms of such rows are not kept: that would take longer than to learn from them.
     """
-    rows, mistakes = stream.trials - stream.recorded[0], stream.mistakes - stream.recorded[1]
     counted = f", mistakes: {mistakes}" if stream.classes.size else ""
+    parts = 1 if stream.settings.multiclass == "joint" else stream.known
     return Run(
         mistakes=(mistakes,),
         losses=(),
@@ -65,12 +68,13 @@ def single_rows_record(stream: Stream, parts: int) -> Run:
         trials=rows,
         seconds=0.0,
         stop=Stop.CHUNK,
-        reason=f"rows came one by one (rows: {rows}{counted}): the stream can continue.",
+        reason=f"{how} (rows: {rows}{counted}): the stream can continue.",
         stops=(Stop.CHUNK,) * parts,
         kept=1,
         cycle=None,
         radius=0.0,
         ceiling=None,
+        single_pass=seen,
     )
 
 
@@ -124,10 +128,9 @@ class FromStream(EpochLearner):
         """Record of the last fit, of the last chunk, or of the rows that came one by one since."""
         record: Run | None = self.__dict__.get("run_")
         stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and (record is None or record.stop is Stop.CHUNK) and stream.recorded[0] < stream.trials:
-            joint = self.__dict__.get("multiclass") == "joint"
-            self._store_chunk(single_rows_record(stream, 1 if joint else stream.known))
-            record = self.__dict__["run_"]
+        if stream is not None and stream.recorded[0] < stream.trials:
+            rows, mistakes = stream.trials - stream.recorded[0], stream.mistakes - stream.recorded[1]
+            return stream_record(ONE_BY_ONE, rows, mistakes, stream, self._seen_once())
         if record is None:
             raise AttributeError(f"This {type(self).__name__} has no run_ yet. Call fit or partial_fit first.")
         return record
@@ -137,36 +140,29 @@ class FromStream(EpochLearner):
         self.__dict__["run_"] = record
 
     @property
-    def stop_reason_(self) -> str:
+    def stop_reason_(self) -> str:  # type: ignore[override]
         """Why it stopped, as a sentence."""
-        if "stop_reason_" not in self.__dict__ or self.run_.stop is Stop.CHUNK:
-            return self.run_.reason
-        reason: str = self.__dict__["stop_reason_"]
-        return reason
-
-    @stop_reason_.setter
-    def stop_reason_(self, reason: str) -> None:
-        self.__dict__["stop_reason_"] = reason
+        return self.run_.reason
 
     @property
-    def n_iter_(self) -> int:
+    def n_iter_(self) -> int:  # type: ignore[override]
         """Epochs run."""
-        if "n_iter_" not in self.__dict__:
-            return self.run_.epochs
-        epochs: int = self.__dict__["n_iter_"]
-        return epochs
+        return self.run_.epochs
 
-    @n_iter_.setter
-    def n_iter_(self, epochs: int) -> None:
-        self.__dict__["n_iter_"] = epochs
+    def _store(self, record: Run) -> None:
+        self.run_ = record
 
     def _store_chunk(self, record: Run) -> None:
-        """Keep the record of a part of a stream; rows of a stream that began without a fit were all seen once."""
+        """Keep the record of a chunk of a stream."""
+        record = replace(record, single_pass=self._seen_once())
+        self._stream.recorded = self._stream.trials, self._stream.mistakes
+        self._store(record)
+
+    def _seen_once(self) -> tuple[int, int] | None:
+        """Return the rows and mistakes of a stream that began without a fit: all its rows were seen once."""
         stream, before = self._stream, self.__dict__.get("run_")
         once = before is None or (before.stop is Stop.CHUNK and before.single_pass is not None)
-        seen = (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
-        stream.recorded = stream.trials, stream.mistakes
-        self._store(replace(record, single_pass=seen))
+        return (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
 
     # ------------------------------------------------------------------------------------------------------ single rows
 
@@ -243,9 +239,10 @@ class FromStream(EpochLearner):
     def _to_file(self) -> dict[str, Any]:
         if "_stream" not in self.__dict__:
             return {}
-        if hasattr(self, "run_"):  # else the check of what is stored says so
-            self._store(self.run_)  # with the rows that came one by one
-        return {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
+        learned = {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
+        if (run := getattr(self, "run_", None)) is not None:  # else the check of what is stored says so
+            learned |= {"run_": run, "n_iter_": run.epochs, "stop_reason_": run.reason}
+        return learned
 
     def _named_model(self) -> LinearModel:
         model = self._stream.model()
@@ -259,13 +256,15 @@ class FromStream(EpochLearner):
         expect(model is None or type(model) is LinearModel, "its model is none")
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
-        epochs = self.__dict__["n_iter_"]
+        epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
         expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
-        expect(type(self.__dict__["run_"]) is Run, "run_ is not a Run")
-        expect(isinstance(self.__dict__["stop_reason_"], str), "stop_reason_ is not a sentence")
+        expect(type(run) is Run, "run_ is not a Run")
+        expect(isinstance(reason, str), "stop_reason_ is not a sentence")
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
-        self._stream = stream
+        self._stream, self.run_ = stream, run
+        if run.stop is Stop.CHUNK and run.reason.startswith(ONE_BY_ONE):
+            stream.recorded = max(0, stream.trials - run.trials), max(0, stream.mistakes - sum(run.mistakes))
 
     def _check_stream(self, stream: Stream) -> None:
         stream.check()
