@@ -39,6 +39,7 @@ from rosenblatt.estimators.base import (
     labels_of,
     same_classes,
     same_width,
+    steady,
     validated,
 )
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -56,6 +57,10 @@ from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]
+
+
+# Parameters that say which space the expansion is in.
+SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 
 
 def _looks_up(estimator: Any) -> bool:
@@ -98,7 +103,6 @@ class _Fitted(ClassifierMixin, EpochLearner):
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
-    _way: dict[str, str]  # the parameters that say what the expansion means, as they were
 
 
 class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
@@ -182,7 +186,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
-    derived = ("_form", "_way", "dual_coef_", "support_", "support_vectors_")
+    derived = ("_form", "_fitted_with", "dual_coef_", "support_", "support_vectors_")
+    meaning = (*SHAPING, "multiclass", "budget", "aggregate")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -217,18 +222,14 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             default: float | str = 1.0 if self.kernel == "poly" else "scale"
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
-    def _meaning(self) -> dict[str, str]:
-        """Return the parameters that say what an expansion means."""
-        return {"kernel": "a function" if callable(self.kernel) else self.kernel, "multiclass": self.multiclass_}
-
     def _check_way(self) -> None:
         """Raise an error if what was learned would now mean something else."""
-        for name, value in self._meaning().items():
-            before = self.__dict__.get("_way", {}).get(name, value)
-            if value != before and (name == "kernel" or self.classes_.size > 2):
-                raise InvalidInput(
-                    f"{name}={value!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
-                )
+        self._refuse_changed(SHAPING)
+        now, before = self.multiclass_, self._as_fitted().multiclass_
+        if now != before and self.classes_.size > 2:
+            raise InvalidInput(
+                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
+            )
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -407,9 +408,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         bool
             Whether it was a mistake.
         """
-        before = self.mistakes_ if "_expansion" in self.__dict__ else 0
-        self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
-        return bool(self.mistakes_ > before)
+        with self._turn.lock:
+            before = self.mistakes_ if "_expansion" in self.__dict__ else 0
+            self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
+            return bool(self.mistakes_ > before)
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
@@ -446,7 +448,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
-        self._way = self._meaning()
+        self._note_meaning()
         known = self._known(self.classes_)
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
@@ -490,13 +492,13 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
-        self._check_way()
+        fitted = self._as_fitted()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        default = self.aggregate or ("average" if "average" in possible else "last")
+        default = fitted.aggregate or ("average" if "average" in possible else "last")
         chosen = choose_aggregate(aggregate, method, default, possible)
-        objects, _, matrix = self._objects(X, reset=False)
-        known = self._known(self.classes_)
-        kernel = self._similarity(matrix)
+        objects, _, matrix = fitted._objects(X, reset=False)
+        known = fitted._known(self.classes_)
+        kernel = fitted._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
         if chosen == "vote":
             scores = vote(kernel, replace(known, vectors=vectors), objects)
@@ -504,8 +506,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, self.classes_.size, self.multiclass_)
+        return decision(scores.T, self.classes_.size, fitted.multiclass_)
 
+    @steady
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
 
@@ -525,6 +528,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         scores = self._class_scores(X, aggregate, method)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @steady
     def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the class of each row; a score of zero is the negative class.
 
