@@ -319,6 +319,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             subset=used_rows(weight),
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
+            aggregate=self._default_aggregate(),
             margin=margin,
             most_updates=most_updates,
         )
@@ -490,12 +491,16 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     # ------------------------------------------------------------------------------------------------------- prediction
 
+    def _default_aggregate(self) -> str:
+        """Return how to predict unless a call says otherwise: a budget has no average."""
+        chosen: str = self.aggregate or ("average" if self.budget is None else "last")
+        return chosen
+
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
         fitted = self._as_fitted()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        default = fitted.aggregate or ("average" if "average" in possible else "last")
-        chosen = choose_aggregate(aggregate, method, default, possible)
+        chosen = choose_aggregate(aggregate, method, fitted._default_aggregate(), possible)
         objects, _, matrix = fitted._objects(X, reset=False)
         known = fitted._known(self.classes_)
         kernel = fitted._similarity(matrix)
