@@ -68,6 +68,12 @@ def _looks_up(estimator: Any) -> bool:
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
+def _used(objects: Objects, weight: Array) -> Objects:
+    """Return the objects that have a weight: the others decide nothing, and so not the width of a kernel."""
+    used = used_rows(weight)
+    return objects[used] if used.size else objects
+
+
 def _to_show(vectors: Any) -> Any:
     """Return vectors for users to look at: a sparse matrix whose indices cannot be overwritten by mistake.
 
@@ -303,10 +309,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             self._check_way()
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
-        else:
-            self._settle_kernel(objects)
-        sign = code(classes.size, self.multiclass_)
         weight = as_weights(sample_weight, objects.shape[0])
+        if not warm:
+            self._settle_kernel(_used(objects, weight))
+        sign = code(classes.size, self.multiclass_)
         margin, most_updates = self._limits(int(np.count_nonzero(weight)) if weight.size else label.size, stream=False)
         job = DualJob(
             kernel=self._similarity(matrix),
@@ -372,11 +378,11 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             check_kind(found, one)
         seen = np.unique(np.concatenate([*expected, found]))
         label = np.searchsorted(seen, found).astype(np.int32)[number]
+        weight = as_weights(sample_weight, objects.shape[0])
         if first:
-            self._settle_kernel(objects)
+            self._settle_kernel(_used(objects, weight))
         # On a budget a reserve class would take room: a class that appears then starts from zero.
         sign = (open_code if self.budget is None else code)(seen.size, self.multiclass_)
-        weight = as_weights(sample_weight, objects.shape[0])
         job = DualJob(
             kernel=self._similarity(None),
             objects=objects,

@@ -34,7 +34,8 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
 
     A step goes no further than many small ones would: not beyond a margin of one for the hinge, and for the logistic
     loss to z with z + e^z = m + e^m + eta |x|^2. Long rows and large rates therefore do no harm, as they do to plain
-    gradient steps. ``schedule="pegasos"`` has plain ones, as published.
+    gradient steps. ``schedule="pegasos"`` has plain ones, as published. A sample weight is a factor of the step, by
+    which a mistake goes to a margin of the weight at most.
 
     Parameters
     ----------
