@@ -272,7 +272,9 @@ class Stream:
                 f"multiclass={settings.multiclass!r} is not how this stream began, with {before.multiclass!r}. "
                 "Set that back, or fit anew."
             )
-        if method.kind == before.method.kind:
+        # The bias of a first-order state is itself; others have the constant that pads the rows in what they keep.
+        same_bias = settings.bias == before.bias or isinstance(method, FirstOrder)
+        if method.kind == before.method.kind and same_bias:
             if settings.rate_scale != before.rate_scale:
                 self._make_own()
                 method.rescale(self.state, before.rate_scale / settings.rate_scale)
@@ -281,6 +283,7 @@ class Stream:
             state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype, order_of(planes.W))
             state.W[:] = planes.W * planes.W.dtype.type(before.rate_scale / settings.rate_scale)
             state.b[:] = planes.b * planes.b.dtype.type(before.rate_scale / settings.rate_scale)
+            method.settle(state)
             self.state = state
         self.settings = settings
         self._forget()
