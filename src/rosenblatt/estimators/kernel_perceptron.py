@@ -265,7 +265,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     # --------------------------------------------------------------------------------------------------------- training
 
     def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
-        costs = class_costs(self.class_weight, classes, None if stream else label)
+        costs = class_costs(self.class_weight, classes, None if stream else np.bincount(label))
         return make_task(label, sign, self.multiclass_, class_cost=costs, weight=weight, bias=0.0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

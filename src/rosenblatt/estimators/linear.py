@@ -268,7 +268,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         classes, label = labels_of(y, table.shape[0])
         sign = code(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
-        costs = class_costs(self.class_weight, classes, label)
+        costs = class_costs(self.class_weight, classes, np.bincount(label))
         warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
         self._look_at(table, weight, classes.size, warm=warm)
         task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
