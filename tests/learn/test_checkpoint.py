@@ -153,9 +153,7 @@ def test_a_forged_checkpoint_is_refused_before_anything_runs(place, value, third
         node[place[-1]] = value
 
     forged(path, edit)
-    with pytest.raises(
-        InvalidInput, match=r"(cannot be resumed|is no checkpoint): .*Remove it, and train anew\."
-    ):
+    with pytest.raises(InvalidInput, match=r"(cannot be resumed|is no checkpoint): .*Remove it, and train anew\."):
         train(path, CASES[0], resume=True)
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.numbers import is_real
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
 from rosenblatt.estimators.base import all_or_nothing, same_width
@@ -128,7 +129,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        dense = value.toarray() if hasattr(value, "toarray") else np.asarray(value)[None]
+        dense = as_dense(value) if hasattr(value, "toarray") else np.asarray(value)[None]
         self._learned("coef_").set_weights(dense, [self.intercept_])
 
     @property

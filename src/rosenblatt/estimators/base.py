@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.sparse import as_sparse_table, check_sparse
+from rosenblatt.data.sparse import as_csr, as_sparse_table
 from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.parameters import learning_rate
@@ -59,7 +59,8 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     array or sparse matrix; with y a pair
     """
     if sp.issparse(X):
-        refuse_kind(check_sparse(X).dtype, "X")
+        X = as_csr(X)
+        refuse_kind(X.dtype, "X")
     else:
         X = readable(X)
     if not reset:

@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.survey import Survey, column_sizes, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
@@ -198,8 +199,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        dense = value.toarray() if hasattr(value, "toarray") else value
-        self._learned("coef_").set_weights(dense, self.intercept_)
+        self._learned("coef_").set_weights(as_dense(value), self.intercept_)
 
     @property
     def intercept_(self) -> Array:
