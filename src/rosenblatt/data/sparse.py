@@ -33,6 +33,13 @@ def _damaged(fault: str) -> InvalidInput:
     )
 
 
+def _unsupported(X: Any, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"X is a sparse matrix of format {X.format!r} and dtype {X.dtype} that scipy cannot convert ({error}). "
+        "Build it from numbers of type float."
+    )
+
+
 def _check_compressed(X: Any) -> None:
     """Raise an error if the arrays of a CSR, CSC or BSR matrix do not describe a matrix of its shape."""
     _check_arrays(X, {"indptr": (1, "iu"), "indices": (1, "iu"), "data": (3 if X.format == "bsr" else 1, VALUES)})
@@ -195,10 +202,7 @@ def as_csr(X: Any) -> Any:
     try:
         matrix = X.tocsr()
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError) as error:
-        raise InvalidInput(
-            f"X is a sparse matrix of format {X.format!r} and dtype {X.dtype} that scipy cannot convert ({error}). "
-            "Build it from numbers of type float."
-        ) from None
+        raise _unsupported(X, error) from None
     return check_sparse(matrix)
 
 
@@ -210,7 +214,10 @@ def as_dense(X: Any) -> Any:
     _check_range("indices", matrix.indices, matrix.shape[1])
     n_rows, n_columns = matrix.shape
     check_memory(8.0 * n_rows * n_columns, f"An array of {n_rows} rows and {n_columns} columns", "Take fewer of them.")
-    return matrix.toarray()
+    try:
+        return matrix.toarray()
+    except ValueError as error:
+        raise _unsupported(X, error) from None
 
 
 def as_sparse_table(X: Any, *, to_score: bool = False) -> Table:

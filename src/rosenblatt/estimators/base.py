@@ -150,12 +150,18 @@ def same_width(width: int | None, known: int | None) -> None:
 def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed."""
     before = dict(vars(estimator))
+    stream = before.get("_stream")
+    go_back = None if stream is None else stream.begin()
     try:
         yield
     except BaseException:
+        if go_back is not None:
+            go_back()
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+    if stream is not None:
+        stream.end()
 
 
 class available_when:  # noqa: N801 (a decorator)

@@ -288,8 +288,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-        if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
+            if self.run_.stop is Stop.EPOCHS and self.tol is not None:
+                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:

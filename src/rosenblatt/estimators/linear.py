@@ -246,7 +246,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
             self._finish(self._run(job, state), job, classes, state)
-        self._warn()
+            self._warn()
         return self
 
     def _run(self, job: Job, state: Any) -> Run:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner
+from rosenblatt.estimators.base import EpochLearner, all_or_nothing
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
@@ -203,20 +203,22 @@ class FromStream(EpochLearner):
             Whether it was a mistake; always False in a regression.
         """
         stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and type(x) is np.ndarray and not stream.outdated:
+        known = stream is not None and not stream.outdated
+        if known and (type(x) is np.ndarray or (stream.columns and is_dict(x) and x.keys() <= stream.columns.keys())):
             return stream.learn_one(x, y)  # the common case, without a further look
-        if stream is None or stream.outdated:
-            self._check_streaming()
-            if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
-                self.n_features_in_ = int(sized[-1])
-            stream = self._going_on()
-        if stream.columns is None and is_dict(x):
-            x = self._by_names(x)
-        mistake = stream.learn_one(x, y)
-        if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
-            self._stream, self.n_features_in_ = stream, stream.n_features
-        return mistake
+        with all_or_nothing(self):
+            if stream is None or stream.outdated:
+                self._check_streaming()
+                if "n_features_in_" not in self.__dict__:  # a method may depend on it
+                    sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
+                    self.n_features_in_ = int(sized[-1])
+                stream = self._going_on()
+            if stream.columns is None and is_dict(x):
+                x = self._by_names(x)
+            mistake = stream.learn_one(x, y)
+            if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
+                self._stream, self.n_features_in_ = stream, stream.n_features
+            return mistake
 
     def _by_names(self, x: Any) -> Any:
         """Return a dict of named features as an array, where the features are those of a data frame."""
