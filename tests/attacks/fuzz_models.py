@@ -359,7 +359,8 @@ ATTRIBUTES = [
 
 def rows_for(model, random):
     """Return rows as a model takes them: dense or sparse, of its width or nearly."""
-    width = getattr(model, "n_features_in_", None) or (model.W.shape[1] if hasattr(model, "W") else 4)
+    width = getattr(model, "n_features_in_", None)
+    width = model.W.shape[1] if hasattr(model, "W") else width
     width = width if isinstance(width, int) and 0 < width < 10**6 else 4
     rows = random.integers(0, 3, (3, width + int(random.integers(12) == 0))).astype(["f8", "f4"][random.integers(2)])
     return sp.csr_array(rows) if random.integers(3) == 0 else rows

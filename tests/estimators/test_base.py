@@ -39,11 +39,10 @@ EXTREME_COSTS = {
         "with costs of 1000 against 0.0001 one update per epoch swings from side to side, and has not settled when "
         "its errors stop falling"
     ),
-    "PassiveAggressive()": "a step goes to a margin of one and no further, however large the cost of a row",
     "ALMA()": "a step of 1000 leaves nothing of the other rows in the unit ball, where the weights must lie",
     **dict.fromkeys(
         ("ROMMA()", "ROMMA(aggressive=True)"),
-        "an update goes to a margin of one and no further, however large the cost of a row",
+        "an update of the other classes goes to a share of 0.0001 of the way, and the weights grow with each mistake",
     ),
     "Winnow()": "costs of 1000 drive the exponents to their bound, where all features weigh the same",
     "Winnow(balanced=False)": "the data of this check is negative in places, which the estimator's tags rule out",

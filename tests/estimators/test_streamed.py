@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt import AdalineRegressor, AveragedPerceptron, Perceptron, Winnow, load, save
@@ -190,10 +191,44 @@ def test_the_record_of_single_rows_speaks_of_them_and_is_saved():
         assert one.stop_reason_ == f"rows came one by one (rows: 5, mistakes: {made}): the stream can continue."
         assert (one.run_.stop, one.run_.trials, one.run_.mistakes, one.n_iter_) == (Stop.CHUNK, 5, (made,), 1)
         assert one.run_.single_pass == (35, model.mistakes_)
-    fitted = Perceptron().fit(ROWS, LABELS)
-    reason = fitted.stop_reason_
-    fitted.learn_one(ROWS[0], 0)
-    assert fitted.stop_reason_ == reason  # a fit is more than a row
+
+
+@pytest.mark.parametrize("begin", ["nothing", "fit", "chunk"])
+@pytest.mark.parametrize("model", [Perceptron(), AveragedPerceptron(multiclass="joint"), AdalineRegressor()], ids=str)
+def test_a_record_does_not_depend_on_who_looked_at_it_before(model, begin):
+    """Reading, saving and loading in between change nothing of what a stream says of itself."""
+
+    def record(look):
+        one = clone(model)
+        if begin == "fit":
+            one.fit(ROWS, LABELS)
+        if begin == "chunk":
+            one.partial_fit(ROWS, LABELS)
+        for x, y in zip(ROWS[:10], LABELS[:10], strict=True):
+            one.learn_one(x, y)
+            one = look(one)
+        return one.run_, one.stop_reason_, one.n_iter_, one.t_
+
+    def read(one):
+        return (one.run_, one.stop_reason_, one.n_iter_, one)[-1]
+
+    def through_a_file(one):
+        save(one, file := io.BytesIO())
+        return load(file.getvalue())
+
+    left_alone = record(lambda one: one)
+    assert left_alone[1].startswith("rows came one by one (rows: 10")
+    assert left_alone[2] == 1
+    for look in (read, through_a_file, lambda one: pickle.loads(pickle.dumps(one))):
+        assert record(look) == left_alone
+
+
+def test_a_row_after_a_fit_ends_what_the_fit_said():
+    fitted = Perceptron().fit([[0.0], [1.0]], [0, 1])
+    assert fitted.stop_reason_.startswith("every row is on its side")
+    fitted.learn_one(np.array([0.0]), 1)
+    assert fitted.stop_reason_ == "rows came one by one (rows: 1, mistakes: 1): the stream can continue."
+    assert fitted.run_.single_pass is None
 
 
 @pytest.mark.parametrize("model", [Perceptron(early_stopping=True), Winnow(early_stopping=True)], ids=str)

@@ -60,6 +60,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((30, 4))
+FOUR = np.arange(30) % 4
 Y = (X[:, 0] > 0).astype(int)
 HUGE = 10**400
 MASKED = np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) == 0)
@@ -243,13 +244,27 @@ CALLS = {
         (lambda at: fit(pl.DataFrame(X).lazy()), "whose rows are yet to be computed. Pass X.collect()."),
     ],
     "another kernel than before": [
-        (lambda at: other_kernel("rbf", "precomputed").predict(X), "kernel='precomputed' is not what the model was"),
-        (lambda at: other_kernel("linear", "rbf").predict(X), "fitted with, 'linear'. Set that back, or fit anew."),
-        (lambda at: other_kernel("linear", np.dot).predict(X), "kernel='a function' is not what the model was fitted"),
+        (
+            lambda at: other_kernel("rbf", "precomputed", warm_start=True).fit(np.eye(30), Y),
+            "kernel='precomputed' is not what the model was",
+        ),
+        (
+            lambda at: other_kernel("linear", "rbf").partial_fit(X, Y),
+            "fitted with, 'linear'. Set that back, or fit anew.",
+        ),
+        (
+            lambda at: other_kernel("linear", np.dot).partial_fit(X, Y),
+            "kernel='a function' is not what the model was fitted",
+        ),
         (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set that back, or fit anew."),
         (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
         (
-            lambda at: KernelPerceptron().fit(X, np.arange(30) % 4).set_params(multiclass="ovo").predict(X),
+            lambda at: (
+                KernelPerceptron()
+                .fit(X, np.arange(30) % 4)
+                .set_params(multiclass="ovo")
+                .partial_fit(X, np.arange(30) % 4)
+            ),
             "multiclass='ovo' is not what the model was fitted with, 'ovo-vote'. Set that back, or fit anew.",
         ),
         (

@@ -98,18 +98,25 @@ def margin_perceptron(rows, labels, orders, *, tau_pos=1.0, tau_neg=1.0):
     return run.end(w)
 
 
-def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA"):
-    """PA, PA-I and PA-II (Crammer et al. 2006): the least change that reaches margin one, capped or softened by C."""
+def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA", weights=None):
+    """PA, PA-I and PA-II (Crammer et al. 2006): the least change that reaches margin one, capped or softened by C.
+
+    The weight of a row is a factor of its step; of a mistake, only as far as to a margin of that weight. As a factor of
+    C it is one without that limit.
+    """
     w, run = zeros(rows), Run()
     for i, x, y in run.present(rows, labels, orders):
         loss = run.see(y * (w @ x))
         if loss > 0 and x @ x > 0:
+            weight = 1.0 if weights is None else weights[i]
+            # With a margin of zero or more the factor is the weight; else the margin becomes the weight, if above one.
+            wanted = weight * loss if loss <= 1 or weight <= 1 else weight - y * (w @ x)
             if variant == "PA":
-                step = loss / (x @ x)
+                step = wanted / (x @ x)
             elif variant == "PA-I":
-                step = min(C, loss / (x @ x))
+                step = min(weight * C, wanted / (x @ x))
             else:
-                step = loss / (x @ x + 1 / (2 * C))
+                step = wanted / (x @ x + 1 / (2 * C))
             w = w + step * y * x
             run.update(i)
     return run.end(w)

@@ -46,3 +46,16 @@ def test_what_has_no_mean_is_refused():
         merge([model.partial_fit(*rows(0, ["a", "b"])) for model in (Perceptron(), AveragedPerceptron())])
     with pytest.raises(AttributeError, match="no weights yet"):
         merge([Perceptron()])
+
+
+def test_the_record_of_a_merged_model_speaks_of_all_rows():
+    (X, y), here, there = rows(3, ["a", "b"]), Perceptron(), Perceptron()
+    for x, label in zip(X, y, strict=True):
+        here.learn_one(x, label)
+        there.learn_one(-x, label)
+    both = merge([here, there])
+    counts = here.t_ + there.t_, here.mistakes_ + there.mistakes_
+    assert both.run_.single_pass == counts
+    assert both.stop_reason_ == "streams were merged (rows: {}, mistakes: {}): the stream can continue.".format(*counts)
+    # The rows of a fit are seen more than once: they promise nothing.
+    assert merge([here, Perceptron().fit(X, y)]).run_.single_pass is None

@@ -84,12 +84,13 @@ def _romma(rule, trial):
         return 1.0, 0.0, norm, 1.0 - margin
     # As w.v = v.v and y w.x = 1, which adds no terms of different signs, as the squared norm of a sum would.
     reached = keep * norm + step
-    share = min(1.0, trial.importance)
-    keep, step = 1.0 - share + share * keep, share * step
-    reached = norm + share * share * (reached - norm)
+    weight = trial.importance
+    if weight != 1.0:  # a factor of the change, beyond both bounds if it is above one
+        keep, step = 1.0 - weight + weight * keep, weight * step
+        reached = norm + weight * weight * abs(reached - norm)
     if reached > _LONG:
         return _SHORTER * keep, _SHORTER * step, -1.0, 1.0 - margin
-    return keep, step, -1.0 if reached > _GROWTH * norm else reached, 1.0 - margin
+    return keep, step, -1.0 if weight != 1.0 or reached > _GROWTH * norm else reached, 1.0 - margin
 
 
 PROJECTIONS = {AlmaRule: _alma, RommaRule: _romma}

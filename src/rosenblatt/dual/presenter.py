@@ -29,6 +29,7 @@ from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
@@ -42,6 +43,7 @@ Array = npt.NDArray[Any]
 
 ROWS_PER_SHARE = 256  # rows that a thread takes at a time
 NO_SIMILARITIES = np.empty((0, 0))
+FEW_SIMILARITIES = 1 << 21  # that a run computes again, to say how the model does
 NO_SPANS = np.empty((0, 2, 2), np.int64)  # of a block that keeps the scores of the rows that follow up to date
 TRIALS_ALWAYS_ALLOWED = 1000  # of a problem, so that a handful of rows is separated whatever that says of new ones
 
@@ -76,6 +78,8 @@ class DualJob:
         Of a row in a problem; infinite for no limit.
     names : tuple
         Labels of the classes; empty for none.
+    aggregate : {"last", "average", "vote"}
+        What will predict.
     """
 
     kernel: Similarity
@@ -92,6 +96,7 @@ class DualJob:
     margin: float = 0.0
     most_updates: float = np.inf
     names: tuple[Any, ...] = ()
+    aggregate: str = "last"
 
 
 def run_presenter(job: DualJob, presenter: DualPresenter) -> Run:
@@ -221,6 +226,31 @@ class DualPresenter(Presenter):
         """Return a copy of the coefficients, and biases, which are zero."""
         return self.coef(), np.zeros(self.trials.size)
 
+    @property
+    def leaves_out(self) -> bool:  # type: ignore[override]
+        """Whether rows have no weight."""
+        return bool(self.job.subset.size) or not self.task.class_cost.all()
+
+    @property
+    def predictor(self) -> str:  # type: ignore[override]
+        """What predicts, where it is not the last f of each problem."""
+        added = self.parts > 1 and self.job.multiclass == "ovo"
+        named = {"average": "the average", "vote": "the vote"}
+        return named.get(self.job.aggregate, "the sum of the scores of all pairs" * added)
+
+    def misses(self) -> int | None:
+        """Return how many of the rows that were learned from the model predicts wrongly; None: that takes too long."""
+        learned, job = self.expansion(), self.job
+        if job.aggregate == "vote" or self.n_rows * learned.rows.size > FEW_SIMILARITIES:
+            return None
+        rows = self.subset[self.task.class_cost[self.task.label[self.subset]] > 0]
+        coef = learned.coef
+        if job.aggregate == "average":
+            coef = learned.summed() / np.maximum(learned.trials, 1)[:, None]
+        scores = expand(job.kernel, learned.vectors, job.objects[rows], coef).T
+        elected = winners(decision(scores, self.task.sign.shape[0], job.multiclass))
+        return int(np.count_nonzero(elected != self.task.label[rows]))
+
     @cached_property
     def radius(self) -> float:
         """Largest length of a row in the space of the kernel."""
@@ -264,7 +294,7 @@ class Unbounded(DualPresenter):
             coef, vectors = job.start.coef, job.start.vectors
             self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
             self.progress.steps[:] = np.abs(coef).sum(axis=1)
-        self.ceiling, self.highest = np.inf, np.zeros(self.parts)
+        self.ceiling, self.highest = np.full(self.parts, np.inf), np.zeros(self.parts)
         # So few updates end by themselves, unless the rows are drawn: then no epoch shows that none is due.
         self.limited = bool(np.isfinite(job.most_updates))
         if self.limited:
@@ -312,12 +342,13 @@ class Unbounded(DualPresenter):
             return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
         in_vain, ceilings = self._promises_nothing(), self._ceilings()
         ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]
-        self.ceiling = min([self.ceiling, *(float(ceilings[part]) for part in ended)])
+        self.ceiling[ended] = np.minimum(self.ceiling[ended], ceilings[ended])
         return dict.fromkeys(ended, Stop.TRAINING)
 
-    def margin_ceiling(self) -> float:
-        """Return the largest margin that a separator of any ended part can have; infinite if none has stalled."""
-        return self.ceiling
+    def margin_ceilings(self) -> list[float]:
+        """Return the largest margin that a separator of each part can have; infinite for one that has not stalled."""
+        ceilings: list[float] = self.ceiling.tolist()
+        return ceilings
 
     def _ceilings(self) -> Array:
         """Return for each part |f| over the sum of the steps: a separator gains at least its margin in each step."""

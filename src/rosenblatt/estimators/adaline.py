@@ -17,7 +17,7 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
-from rosenblatt.estimators.base import all_or_nothing, same_width
+from rosenblatt.estimators.base import all_or_nothing, steady
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForAdaline, ForAdalineRegressor
@@ -123,7 +123,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        weights = self._learned("coef_").model().W
+        weights = self._snapshot("coef_").W
         shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
         return shown
 
@@ -135,7 +135,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
     @property
     def intercept_(self) -> float:
         """The bias; assign a number to start anew from another one."""
-        return float(self._learned("intercept_").model().b[0])
+        return float(self._snapshot("intercept_").b[0])
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
@@ -165,13 +165,14 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Settings, Any]:
         self._check_parameters()
         warm = self.warm_start and "_stream" in self.__dict__
+        names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
         weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
         if self.callback is not None or callable(self.schedule):
             table = with_own_indices(table)
         task = regression_task(as_targets(y), weight, settings.bias)
         if warm:
-            same_width(table.shape[1], self._stream.n_features)
+            self._check_warm(table.shape[1], names)
             self._stream.reconfigure(settings)
             state = copy_state(self._stream.state)
         else:
@@ -243,6 +244,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
         self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
         return self
 
+    @steady
     def predict(self, X: Any) -> Array:
         """Return the number that belongs to each row.
 
@@ -258,6 +260,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
         table, _ = self._check_rows(X, reset=False)
         return self._stream.problem_scores(table)[:, 0]
 
+    @steady
     def predict_one(self, x: Any) -> float:
         """Return the number that belongs to one row, as `predict` does.
 

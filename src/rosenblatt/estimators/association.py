@@ -102,6 +102,8 @@ class AssociationUnits(Declared, _Fitted):
     random_state: RandomState = seed(default=0, text="For weights and thresholds.")
 
     stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
+    meaning = ("units",)
+    derived = ("_fitted_with",)
 
     def _check_learned(self) -> None:
         self._check_declared()
@@ -116,6 +118,7 @@ class AssociationUnits(Declared, _Fitted):
             check_array("weights_", self.weights_, "d", shape)
         fits = isinstance(self.gamma_, float) and 0 < self.gamma_ < np.inf
         expect(fits, f"gamma_={self.gamma_!r} is not a width")
+        self._note_meaning()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,6 +161,7 @@ class AssociationUnits(Declared, _Fitted):
             aside = np.where(scores[0] == scores[1], share, 0.0)
             self.bias_ = aside - share * scores[0] - (1.0 - share) * scores[1]
         self._n_features_out = units
+        self._note_meaning()
         return self
 
     def _connect(self, random: np.random.Generator, features: int, units: int) -> Any:
@@ -190,11 +194,12 @@ class AssociationUnits(Declared, _Fitted):
             raise InvalidInput(
                 f"The sums of the units overflowed {rows.dtype}: gamma={self.gamma_:.3g} is too large for X. Lower it."
             )
-        if self.units == "step":
+        units = self._as_fitted().units
+        if units == "step":
             return np.asarray(Z > 0, dtype=rows.dtype)
-        if self.units == "relu":
+        if units == "relu":
             return np.asarray(np.maximum(Z, 0, out=Z))
-        if self.units == "cosine":
+        if units == "cosine":
             np.cos(Z, out=Z)
             Z *= np.sqrt(2.0 / self.bias_.size)
             return Z

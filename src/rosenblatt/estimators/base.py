@@ -6,12 +6,14 @@ The classes here have no parameters of their own. A member of the family inherit
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from numbers import Integral
 from types import MethodType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +63,8 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     if sp.issparse(X):
         X = as_csr(X)
         refuse_kind(X.dtype, "X")
+        if not options.get("accept_sparse", False):
+            raise InvalidInput("Sparse data was passed for X, but dense data is required. Pass X.toarray().")
     else:
         X = readable(X)
     if not reset:
@@ -146,9 +150,62 @@ def same_width(width: int | None, known: int | None) -> None:
         )
 
 
+class Turn:
+    """Whose turn it is with an estimator: one thread learns at a time, and the others can tell whether one does."""
+
+    __slots__ = ("changes", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.changes = 0  # odd while a thread learns
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+        self.changes += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.changes += 1
+        self.lock.release()
+
+
+def steady(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method whose answer is of one moment, however many threads learn meanwhile.
+
+    It takes no turn while nobody learns, so that threads that only predict never wait for one another.
+    """
+
+    @wraps(read)
+    def reading(self: Any, *args: Any, **options: Any) -> Any:
+        turn: Turn = self._turn
+        before = turn.changes
+        if before % 2 == 0:
+            try:
+                answer = read(self, *args, **options)
+            except Exception:
+                if turn.changes == before:
+                    raise
+            else:
+                if turn.changes == before:
+                    return answer
+        with turn.lock:
+            return read(self, *args, **options)
+
+    return reading
+
+
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed."""
+    """Leave an estimator as it was if what happens inside fails or is interrupted, never half changed.
+
+    One thread does so at a time.
+    """
+    with estimator._turn, undone(estimator):
+        yield
+
+
+@contextmanager
+def undone(estimator: Any) -> Iterator[None]:
+    """Do the same in a turn that was taken before."""
     before = dict(vars(estimator))
     stream = before.get("_stream")
     go_back = None if stream is None else stream.begin()
@@ -222,6 +279,17 @@ class EpochLearner(Storable):
     n_iter_: int
     run_: Run
     stop_reason_: str
+    _turn: Turn
+
+    def __new__(cls, *positional: Any, **chosen: Any) -> Self:
+        """Return an estimator with a turn of its own, also of a copy and of one that is unpickled."""
+        made: Self = super().__new__(cls)
+        vars(made)["_turn"] = Turn()
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {name: value for name, value in state.items() if name != "_turn"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

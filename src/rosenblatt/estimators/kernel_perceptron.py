@@ -39,6 +39,7 @@ from rosenblatt.estimators.base import (
     labels_of,
     same_classes,
     same_width,
+    steady,
     validated,
 )
 from rosenblatt.estimators.contract import ClassifierMixin
@@ -58,9 +59,19 @@ from rosenblatt.verbs.rows import Task
 Array = npt.NDArray[Any]
 
 
+# Parameters that say which space the expansion is in.
+SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
+
+
 def _looks_up(estimator: Any) -> bool:
     """Whether similarities are looked up in a matrix."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+
+
+def _used(objects: Objects, weight: Array) -> Objects:
+    """Return the objects that have a weight: the others decide nothing, and so not the width of a kernel."""
+    used = used_rows(weight)
+    return objects[used] if used.size else objects
 
 
 def _to_show(vectors: Any) -> Any:
@@ -98,7 +109,6 @@ class _Fitted(ClassifierMixin, EpochLearner):
     _expansion: Expansion
     _memory: BudgetState
     _form: type[Similarity]
-    _way: dict[str, str]  # the parameters that say what the expansion means, as they were
 
 
 class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
@@ -182,7 +192,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
-    derived = ("_form", "_way", "dual_coef_", "support_", "support_vectors_")
+    derived = ("_form", "_fitted_with", "dual_coef_", "support_", "support_vectors_")
+    meaning = (*SHAPING, "multiclass", "budget", "aggregate")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -217,18 +228,14 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             default: float | str = 1.0 if self.kernel == "poly" else "scale"
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
-    def _meaning(self) -> dict[str, str]:
-        """Return the parameters that say what an expansion means."""
-        return {"kernel": "a function" if callable(self.kernel) else self.kernel, "multiclass": self.multiclass_}
-
     def _check_way(self) -> None:
         """Raise an error if what was learned would now mean something else."""
-        for name, value in self._meaning().items():
-            before = self.__dict__.get("_way", {}).get(name, value)
-            if value != before and (name == "kernel" or self.classes_.size > 2):
-                raise InvalidInput(
-                    f"{name}={value!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
-                )
+        self._refuse_changed(SHAPING)
+        now, before = self.multiclass_, self._as_fitted().multiclass_
+        if now != before and self.classes_.size > 2:
+            raise InvalidInput(
+                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
+            )
 
     # ---------------------------------------------------------------------------------------------------------- objects
 
@@ -302,10 +309,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             self._check_way()
             same_width(getattr(self, "n_features_in_", None), width)
             same_classes(classes, self.classes_)
-        else:
-            self._settle_kernel(objects)
-        sign = code(classes.size, self.multiclass_)
         weight = as_weights(sample_weight, objects.shape[0])
+        if not warm:
+            self._settle_kernel(_used(objects, weight))
+        sign = code(classes.size, self.multiclass_)
         margin, most_updates = self._limits(int(np.count_nonzero(weight)) if weight.size else label.size, stream=False)
         job = DualJob(
             kernel=self._similarity(matrix),
@@ -318,6 +325,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             subset=used_rows(weight),
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
+            aggregate=self._default_aggregate(),
             margin=margin,
             most_updates=most_updates,
         )
@@ -370,11 +378,11 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             check_kind(found, one)
         seen = np.unique(np.concatenate([*expected, found]))
         label = np.searchsorted(seen, found).astype(np.int32)[number]
+        weight = as_weights(sample_weight, objects.shape[0])
         if first:
-            self._settle_kernel(objects)
+            self._settle_kernel(_used(objects, weight))
         # On a budget a reserve class would take room: a class that appears then starts from zero.
         sign = (open_code if self.budget is None else code)(seen.size, self.multiclass_)
-        weight = as_weights(sample_weight, objects.shape[0])
         job = DualJob(
             kernel=self._similarity(None),
             objects=objects,
@@ -407,9 +415,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         bool
             Whether it was a mistake.
         """
-        before = self.mistakes_ if "_expansion" in self.__dict__ else 0
-        self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
-        return bool(self.mistakes_ > before)
+        with self._turn.lock:
+            before = self.mistakes_ if "_expansion" in self.__dict__ else 0
+            self.partial_fit(x.reshape(1, -1) if isinstance(x, np.ndarray) else [x], [y])
+            return bool(self.mistakes_ > before)
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
@@ -446,7 +455,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""
-        self._way = self._meaning()
+        self._note_meaning()
         known = self._known(self.classes_)
         self.dual_coef_, self.support_ = known.coef, known.rows
         self.support_vectors_ = np.empty((0, 0)) if _looks_up(self) else _to_show(known.vectors)
@@ -488,15 +497,19 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     # ------------------------------------------------------------------------------------------------------- prediction
 
+    def _default_aggregate(self) -> str:
+        """Return how to predict unless a call says otherwise: a budget has no average."""
+        chosen: str = self.aggregate or ("average" if self.budget is None else "last")
+        return chosen
+
     def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
         check_is_fitted(self)
-        self._check_way()
+        fitted = self._as_fitted()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        default = self.aggregate or ("average" if "average" in possible else "last")
-        chosen = choose_aggregate(aggregate, method, default, possible)
-        objects, _, matrix = self._objects(X, reset=False)
-        known = self._known(self.classes_)
-        kernel = self._similarity(matrix)
+        chosen = choose_aggregate(aggregate, method, fitted._default_aggregate(), possible)
+        objects, _, matrix = fitted._objects(X, reset=False)
+        known = fitted._known(self.classes_)
+        kernel = fitted._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
         if chosen == "vote":
             scores = vote(kernel, replace(known, vectors=vectors), objects)
@@ -504,8 +517,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, self.classes_.size, self.multiclass_)
+        return decision(scores.T, self.classes_.size, fitted.multiclass_)
 
+    @steady
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
 
@@ -525,6 +539,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         scores = self._class_scores(X, aggregate, method)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @steady
     def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the class of each row; a score of zero is the negative class.
 

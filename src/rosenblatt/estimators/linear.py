@@ -23,7 +23,14 @@ from rosenblatt.data.survey import Survey, column_sizes, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.estimators.base import EpochLearner, all_or_nothing, available_when, labels_of, same_classes, same_width
+from rosenblatt.estimators.base import (
+    EpochLearner,
+    all_or_nothing,
+    available_when,
+    labels_of,
+    same_classes,
+    steady,
+)
 from rosenblatt.estimators.contract import ClassifierMixin
 from rosenblatt.estimators.linear_parameters import LinearMember, check_parameters
 from rosenblatt.estimators.padding import check_padding
@@ -102,13 +109,19 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         return self._decide(self._problem_scores(table))
 
     def _decide(self, problem_scores: Array) -> Array:
-        return decision(problem_scores, self.classes_.size, self.multiclass)
+        return decision(problem_scores, self.classes_.size, self._mode())
+
+    def _mode(self) -> str:
+        """Return how several classes were learned, whatever `multiclass` is set to since."""
+        mode: str = self._as_fitted().multiclass
+        return mode
 
     def _elect(self, class_scores: Array) -> Array:
         if self.classes_.size == 1:
             return np.repeat(self.classes_, class_scores.shape[0])
         return self.classes_[winners(class_scores)]
 
+    @steady
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the classes.
 
@@ -124,6 +137,7 @@ class LinearPredictor(ClassifierMixin, EpochLearner):
         scores = self._class_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @steady
     def predict(self, X: Any) -> Array:
         """Return the class of each row; a score of zero is the negative class.
 
@@ -181,6 +195,9 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
 
     # ------------------------------------------------------------------------------------------------ what was learned
 
+    def _mode(self) -> str:
+        return self._learned("weights").settings.multiclass
+
     @property
     def classes_(self) -> Array:  # type: ignore[override]
         """The labels, sorted."""
@@ -194,7 +211,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     @property
     def coef_(self) -> Array:
         """The weights; assign a whole array to start anew from other ones."""
-        shown: Array = self._shown(self._learned("coef_").model().W)
+        shown: Array = self._shown(self._snapshot("coef_").W)
         return shown
 
     @coef_.setter
@@ -204,7 +221,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     @property
     def intercept_(self) -> Array:
         """The biases; assign a whole array to start anew from other ones."""
-        return self._learned("intercept_").model().b
+        return self._snapshot("intercept_").b
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
@@ -264,6 +281,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
         clock = Clock(self.max_seconds)
+        names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
         classes, label = labels_of(y, table.shape[0])
         sign = code(classes.size, self.multiclass)
@@ -276,7 +294,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         explicit = coef_init is not None or intercept_init is not None
         if warm:
             same_classes(classes, self.classes_)
-            same_width(table.shape[1], self._stream.n_features)
+            self._check_warm(table.shape[1], names)
             self._stream.reconfigure(self._settings())
             state = copy_state(self._stream.state, part=slice(self._stream.known))
         else:
@@ -399,6 +417,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
             self.intercept_scaling_ = self._padding()
         return super()._going_on()
 
+    @steady
     def predict_one(self, x: Any) -> Any:
         """Return the class of one row, as `predict` does.
 

@@ -148,6 +148,8 @@ class MaximumMargin(Declared, _Fitted):
     )
     stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
     at_times = ("run_", "_exact_weights")  # files from before have none
+    meaning = ("multiclass",)
+    derived = ("_fitted_with",)
 
     def _to_file(self) -> dict[str, Any]:
         stored = super()._to_file()
@@ -155,7 +157,7 @@ class MaximumMargin(Declared, _Fitted):
 
     def _named_model(self) -> LinearModel:
         names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else ()
-        return LinearModel(self.coef_, self.intercept_, self.classes_, self.multiclass, names)
+        return LinearModel(self.coef_, self.intercept_, self.classes_, self._mode(), names)
 
     def _from_file(self, attributes: dict[str, Any]) -> None:
         super()._from_file({name: value for name, value in attributes.items() if name != "model"})
@@ -174,6 +176,7 @@ class MaximumMargin(Declared, _Fitted):
         for rows in self.support_:
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        self._note_meaning()
         expect(type(self.__dict__.get("run_")) in (Run, type(None)), "run_ is not a Run")
         for weights in vars(self).get("_exact_weights", ()):
             fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
@@ -218,6 +221,7 @@ class MaximumMargin(Declared, _Fitted):
             self.stop_reason_, complete = self._reason()
             if not complete:
                 warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
+            self._note_meaning()
             self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
         return self
 
@@ -292,7 +296,7 @@ class MaximumMargin(Declared, _Fitted):
 
     def _check_weights(self) -> None:
         """Raise an error if the weights were changed by hand to a size that no loop may read."""
-        wanted = (count_problems(self.classes_.size, self.multiclass), self.n_features_in_)
+        wanted = (count_problems(self.classes_.size, self._mode()), self.n_features_in_)
         found, biases = shape_of(self.coef_), shape_of(self.intercept_)
         if found != wanted or biases != wanted[:1]:
             raise InvalidInput(

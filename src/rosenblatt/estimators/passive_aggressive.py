@@ -11,7 +11,8 @@ class PassiveAggressive(ForPassiveAggressive, LinearClassifier):
 
     With the loss l = max(0, 1 - y f(x)) the weights move by tau y x, where tau = min(C, l/|x|^2) (PA-I,
     ``loss="hinge"``) or tau = l/(|x|^2 + 1/2C) (PA-II, ``loss="squared_hinge"``). PA without slack is C = inf. The
-    squared length includes the one of the bias.
+    squared length includes the one of the bias. A sample weight is a factor of the step, by which a mistake goes to a
+    margin of the weight at most.
 
     Parameters
     ----------
@@ -23,8 +24,8 @@ class PassiveAggressive(ForPassiveAggressive, LinearClassifier):
 
     Notes
     -----
-    Bounds on losses and mistakes: `rosenblatt.bounds.passive_aggressive`, `passive_aggressive_1`,
-    `passive_aggressive_2`.
+    Bounds on losses and mistakes, of rows of weight one: `rosenblatt.bounds.passive_aggressive`,
+    `passive_aggressive_1`, `passive_aggressive_2`.
 
     References
     ----------

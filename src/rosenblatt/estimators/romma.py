@@ -10,8 +10,8 @@ class ROMMA(ForRomma, LinearClassifier):
     """Relaxed online maximum margin algorithm: on a mistake, the shortest weights that the last two bounds allow.
 
     On y f(x) <= 0, or y f(x) < 1 if aggressive, w becomes the vector of least norm with y w.x >= 1 and
-    w.v >= v.v, where v is the w before: half-spaces that hold the maximum margin, too. A sample weight below one is
-    the share of the way to go; one above counts as one, as w then meets its bound.
+    w.v >= v.v, where v is the w before: half-spaces that hold the maximum margin, too. A sample weight is a factor of
+    the change: below one a share of the way to these bounds, above one beyond them.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class ROMMA(ForRomma, LinearClassifier):
 
     Notes
     -----
-    At most (R / g)^2 mistakes on separable rows, as the perceptron; the aggressive form also has squared hinge losses
-    that add up to no more: `rosenblatt.bounds.romma`. On rows that nothing separates the weights grow with each
-    mistake. Beyond a norm of 1e30, where the one in y w.x >= 1 is rounding, they are scaled down.
+    At most (R / g)^2 mistakes on separable rows of weight one, as the perceptron; the aggressive form also has squared
+    hinge losses that add up to no more: `rosenblatt.bounds.romma`. On rows that nothing separates the weights grow with
+    each mistake. Beyond a norm of 1e30, where the one in y w.x >= 1 is rounding, they are scaled down.
 
     References
     ----------

@@ -135,7 +135,7 @@ def _class(name: str) -> type[Storable] | None:
 
 def _take_apart(model: Storable) -> Content:
     cls, parameters = type(model), model.get_params(deep=False)
-    belong = {*parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
+    belong = {"_turn", *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
     strange = ", ".join(sorted(vars(model).keys() - belong))
     expect(not strange, f"it has {strange:.60}, which {cls.__name__} does not have. Remove that")
     attributes = model._to_file()

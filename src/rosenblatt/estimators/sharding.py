@@ -82,7 +82,8 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
         sizes=census.filled,
     )
     state = start_shards(lesson, census, model.init, lesson.method.rate_scale(plan.eta))
-    run = run_shards(ShardedJob(shards, lesson, census, plan, as_names(census.classes), clock=clock), state)
+    names, unused = as_names(census.classes), int(census.counts.sum()) > census.n_rows
+    run = run_shards(ShardedJob(shards, lesson, census, plan, names, clock=clock, leaves_out=unused), state)
     model.set_params(shards=len(census.sizes))
     learned = Learned(census.classes, state, run.trials, sum(run.mistakes), ())
     model._stream = model._make_stream(model._settings(), learned)

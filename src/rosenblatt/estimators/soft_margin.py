@@ -8,16 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import NotAvailable
-from rosenblatt.estimators.base import available_when
+from rosenblatt.estimators.base import available_when, steady
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForSoftMargin
 from rosenblatt.learn.plan import Plan
+from rosenblatt.verbs.rules import LogisticRule
 
 Array = npt.NDArray[Any]
 
 
 def _is_logistic(estimator: Any) -> bool:
-    if estimator.loss != "logistic":
+    # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
+    stream = vars(estimator).get("_stream")
+    logistic = estimator.loss == "logistic" if stream is None else isinstance(stream.settings.method.rule, LogisticRule)
+    if not logistic:
         raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True
 
@@ -30,7 +34,8 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
 
     A step goes no further than many small ones would: not beyond a margin of one for the hinge, and for the logistic
     loss to z with z + e^z = m + e^m + eta |x|^2. Long rows and large rates therefore do no harm, as they do to plain
-    gradient steps. ``schedule="pegasos"`` has plain ones, as published.
+    gradient steps. ``schedule="pegasos"`` has plain ones, as published. A sample weight is a factor of the step, by
+    which a mistake goes to a margin of the weight at most.
 
     Parameters
     ----------
@@ -59,6 +64,7 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
         return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)
 
     @available_when(_is_logistic)
+    @steady
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, from the logistic scores; several classes are scaled to add up to one.
 
@@ -79,6 +85,7 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
         return np.asarray(positive / positive.sum(axis=1, keepdims=True))
 
     @available_when(_is_logistic)
+    @steady
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class.
 
@@ -100,6 +107,7 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
         return np.asarray(log_positive - np.logaddexp.reduce(log_positive, axis=1, keepdims=True))
 
     @available_when(_is_logistic)
+    @steady
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each class for one row, as `predict_proba` does.
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Self
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.contract import BaseEstimator
 from rosenblatt.estimators.parameters import Parameter
 from rosenblatt.storage.registry import expect
+
+
+def _named(value: Any) -> str:
+    return "'a function'" if callable(value) else repr(value)
 
 
 class Storable(BaseEstimator):
@@ -25,8 +31,40 @@ class Storable(BaseEstimator):
     # Attributes that are made of the others when a file is loaded.
     derived: ClassVar[tuple[str, ...]] = ()
 
+    # Parameters that say what was learned means. A fitted estimator goes by what they were, whatever they are set to.
+    meaning: ClassVar[tuple[str, ...]] = ()
+    _fitted_with: dict[str, Any]
+
+    def _note_meaning(self) -> None:
+        """Note what the parameters are that say what is learned means."""
+        self._fitted_with = {name: getattr(self, name) for name in self.meaning}
+
+    def _changed(self) -> dict[str, Any]:
+        """Return those of them that were set to something else since, as they were."""
+        noted = vars(self).get("_fitted_with", {})
+        return {name: value for name, value in noted.items() if getattr(self, name) != value}
+
+    def _as_fitted(self) -> Self:
+        """Return the estimator with the parameters that it was fitted with: itself, if none was changed since."""
+        changed = self._changed()
+        if not changed:
+            return self
+        fitted = copy.copy(self)
+        vars(fitted).update(changed)
+        return fitted
+
+    def _refuse_changed(self, names: Iterable[str]) -> None:
+        """Raise an error if what was learned would mean something else by one of these parameters."""
+        for name, before in self._changed().items():
+            if name in names:
+                raise InvalidInput(
+                    f"{name}={_named(getattr(self, name))} is not what the model was fitted with, {_named(before)}. "
+                    "Set that back, or fit anew."
+                )
+
     def _to_file(self) -> dict[str, Any]:
         """Return what was learned, by name; empty before a fit."""
+        self._refuse_changed(self.meaning)
         names = (*self.stored_attributes, *self.at_times)
         return {name: vars(self)[name] for name in names if name in vars(self)}
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, all_or_nothing
+from rosenblatt.estimators.base import EpochLearner, same_width, undone
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
@@ -25,6 +25,9 @@ from rosenblatt.verbs.rows import Counts
 from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]
+
+# How rows came that are not a chunk, in words: a file that says so is of a stream whose record goes on.
+ONE_BY_ONE = "rows came one by one"
 
 
 def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, words: Words, seconds: float) -> Run:
@@ -49,13 +52,13 @@ def chunk_record(counts: Counts, rows: int, largest: float, stream: Stream, word
     )
 
 
-def single_rows_record(stream: Stream, parts: int) -> Run:
-    """Return the record of the rows that a stream has learned one by one since its last record.
+def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tuple[int, int] | None) -> Run:
+    """Return the record of rows that a stream has learned otherwise than in one chunk; `how` says it in words.
 
     Losses and norms of such rows are not kept: that would take longer than to learn from them.
     """
-    rows, mistakes = stream.trials - stream.recorded[0], stream.mistakes - stream.recorded[1]
     counted = f", mistakes: {mistakes}" if stream.classes.size else ""
+    parts = 1 if stream.settings.multiclass == "joint" else stream.known
     return Run(
         mistakes=(mistakes,),
         losses=(),
@@ -65,12 +68,13 @@ def single_rows_record(stream: Stream, parts: int) -> Run:
         trials=rows,
         seconds=0.0,
         stop=Stop.CHUNK,
-        reason=f"rows came one by one (rows: {rows}{counted}): the stream can continue.",
+        reason=f"{how} (rows: {rows}{counted}): the stream can continue.",
         stops=(Stop.CHUNK,) * parts,
         kept=1,
         cycle=None,
         radius=0.0,
         ceiling=None,
+        single_pass=seen,
     )
 
 
@@ -124,10 +128,9 @@ class FromStream(EpochLearner):
         """Record of the last fit, of the last chunk, or of the rows that came one by one since."""
         record: Run | None = self.__dict__.get("run_")
         stream: Stream | None = self.__dict__.get("_stream")
-        if stream is not None and (record is None or record.stop is Stop.CHUNK) and stream.recorded[0] < stream.trials:
-            joint = self.__dict__.get("multiclass") == "joint"
-            self._store_chunk(single_rows_record(stream, 1 if joint else stream.known))
-            record = self.__dict__["run_"]
+        if stream is not None and stream.recorded[0] < stream.trials:
+            rows, mistakes = stream.trials - stream.recorded[0], stream.mistakes - stream.recorded[1]
+            return stream_record(ONE_BY_ONE, rows, mistakes, stream, self._seen_once())
         if record is None:
             raise AttributeError(f"This {type(self).__name__} has no run_ yet. Call fit or partial_fit first.")
         return record
@@ -137,36 +140,29 @@ class FromStream(EpochLearner):
         self.__dict__["run_"] = record
 
     @property
-    def stop_reason_(self) -> str:
+    def stop_reason_(self) -> str:  # type: ignore[override]
         """Why it stopped, as a sentence."""
-        if "stop_reason_" not in self.__dict__ or self.run_.stop is Stop.CHUNK:
-            return self.run_.reason
-        reason: str = self.__dict__["stop_reason_"]
-        return reason
-
-    @stop_reason_.setter
-    def stop_reason_(self, reason: str) -> None:
-        self.__dict__["stop_reason_"] = reason
+        return self.run_.reason
 
     @property
-    def n_iter_(self) -> int:
+    def n_iter_(self) -> int:  # type: ignore[override]
         """Epochs run."""
-        if "n_iter_" not in self.__dict__:
-            return self.run_.epochs
-        epochs: int = self.__dict__["n_iter_"]
-        return epochs
+        return self.run_.epochs
 
-    @n_iter_.setter
-    def n_iter_(self, epochs: int) -> None:
-        self.__dict__["n_iter_"] = epochs
+    def _store(self, record: Run) -> None:
+        self.run_ = record
 
     def _store_chunk(self, record: Run) -> None:
-        """Keep the record of a part of a stream; rows of a stream that began without a fit were all seen once."""
+        """Keep the record of a chunk of a stream."""
+        record = replace(record, single_pass=self._seen_once())
+        self._stream.recorded = self._stream.trials, self._stream.mistakes
+        self._store(record)
+
+    def _seen_once(self) -> tuple[int, int] | None:
+        """Return the rows and mistakes of a stream that began without a fit: all its rows were seen once."""
         stream, before = self._stream, self.__dict__.get("run_")
         once = before is None or (before.stop is Stop.CHUNK and before.single_pass is not None)
-        seen = (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
-        stream.recorded = stream.trials, stream.mistakes
-        self._store(replace(record, single_pass=seen))
+        return (stream.trials, stream.mistakes) if once and stream.classes.size and stream.trials else None
 
     # ------------------------------------------------------------------------------------------------------ single rows
 
@@ -177,6 +173,21 @@ class FromStream(EpochLearner):
             return self._make_stream(self._settings())
         stream.reconfigure(self._settings())
         return stream
+
+    def _check_warm(self, width: int, known: Array | None) -> None:
+        """Raise an error if a warm start would take columns for others; `known` are the names that there were."""
+        stream, names = self._stream, self.__dict__.get("feature_names_in_")
+        if stream.columns is not None:
+            raise InvalidInput(
+                "warm_start continues a stream of dicts, but X is a table. Go on with learn_one, or fit a fresh "
+                "estimator."
+            )
+        same_width(width, stream.n_features)
+        if names is not None and known is not None and not np.array_equal(names, known):
+            raise InvalidInput(
+                f"warm_start continues with the features {listed(known)}, in this order, but X has {listed(names)}. "
+                "Pass the columns that it was fitted on, or fit anew."
+            )
 
     def _check_streaming(self) -> None:
         """Raise an error for parameters that a stream cannot have."""
@@ -202,23 +213,32 @@ class FromStream(EpochLearner):
         bool
             Whether it was a mistake; always False in a regression.
         """
-        stream: Stream | None = self.__dict__.get("_stream")
-        known = stream is not None and not stream.outdated
-        if known and (type(x) is np.ndarray or (stream.columns and is_dict(x) and x.keys() <= stream.columns.keys())):
-            return stream.learn_one(x, y)  # the common case, without a further look
-        with all_or_nothing(self):
-            if stream is None or stream.outdated:
-                self._check_streaming()
-                if "n_features_in_" not in self.__dict__:  # a method may depend on it
-                    sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
-                    self.n_features_in_ = int(sized[-1])
-                stream = self._going_on()
-            if stream.columns is None and is_dict(x):
-                x = self._by_names(x)
-            mistake = stream.learn_one(x, y)
-            if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
-                self._stream, self.n_features_in_ = stream, stream.n_features
-            return mistake
+        turn = self._turn
+        with turn.lock:  # and not `with turn`, which takes an eighth of the time of a short row
+            turn.changes += 1
+            try:
+                stream: Stream | None = self.__dict__.get("_stream")
+                if stream is not None and not stream.outdated and (type(x) is np.ndarray or stream.knows(x)):
+                    return stream.learn_one(x, y)  # the common case, without a further look
+                with undone(self):
+                    return self._learn_other(stream, x, y)
+            finally:
+                turn.changes += 1
+
+    def _learn_other(self, stream: Stream | None, x: Any, y: Any) -> bool:
+        """Learn from the first row, from one after a change of the parameters, or from one that is no array."""
+        if stream is None or stream.outdated:
+            self._check_streaming()
+            if "n_features_in_" not in self.__dict__:  # a method may depend on it
+                sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
+                self.n_features_in_ = int(sized[-1])
+            stream = self._going_on()
+        if stream.columns is None and is_dict(x):
+            x = self._by_names(x)
+        mistake = stream.learn_one(x, y)
+        if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
+            self._stream, self.n_features_in_ = stream, stream.n_features
+        return mistake
 
     def _by_names(self, x: Any) -> Any:
         """Return a dict of named features as an array, where the features are those of a data frame."""
@@ -245,9 +265,17 @@ class FromStream(EpochLearner):
     def _to_file(self) -> dict[str, Any]:
         if "_stream" not in self.__dict__:
             return {}
-        if hasattr(self, "run_"):  # else the check of what is stored says so
-            self._store(self.run_)  # with the rows that came one by one
-        return {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
+        if self._stream.outdated:  # a file holds one set of parameters, and what was learned must be of them
+            self._going_on()
+        learned = {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
+        if (run := getattr(self, "run_", None)) is not None:  # else the check of what is stored says so
+            learned |= {"run_": run, "n_iter_": run.epochs, "stop_reason_": run.reason}
+        return learned
+
+    def _snapshot(self, name: str) -> LinearModel:
+        """Return the weights as they are, for the attribute of a name; they stay so."""
+        with self._turn.lock:
+            return self._learned(name).model()
 
     def _named_model(self) -> LinearModel:
         model = self._stream.model()
@@ -261,13 +289,15 @@ class FromStream(EpochLearner):
         expect(model is None or type(model) is LinearModel, "its model is none")
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
-        epochs = self.__dict__["n_iter_"]
+        epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
         expect(is_integer(epochs, 0, 1 << 62), f"n_iter_={epochs!r:.60} is not a count")
-        expect(type(self.__dict__["run_"]) is Run, "run_ is not a Run")
-        expect(isinstance(self.__dict__["stop_reason_"], str), "stop_reason_ is not a sentence")
+        expect(type(run) is Run, "run_ is not a Run")
+        expect(isinstance(reason, str), "stop_reason_ is not a sentence")
         stream = self._make_stream(self._settings(), learned)
         self._check_stream(stream)
-        self._stream = stream
+        self._stream, self.run_ = stream, run
+        if run.stop is Stop.CHUNK and run.reason.startswith(ONE_BY_ONE):
+            stream.recorded = max(0, stream.trials - run.trials), max(0, stream.mistakes - sum(run.mistakes))
 
     def _check_stream(self, stream: Stream) -> None:
         stream.check()
@@ -315,7 +345,7 @@ class FromStream(EpochLearner):
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:
-        del self.__dict__["feature_names_in_"]
+        self.__dict__.pop("feature_names_in_", None)  # those of dicts go with their stream
 
     @property
     def t_(self) -> int:

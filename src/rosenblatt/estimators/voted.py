@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import choose_aggregate
+from rosenblatt.estimators.base import choose_aggregate, steady
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import ForClasses, InEpochs, WithPadding
 from rosenblatt.learn.in_memory import Job
@@ -110,6 +110,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         self._stream = stream
         self._store(record)
 
+    @steady
     def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the scores of the classes.
 
@@ -128,6 +129,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         scores = self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @steady
     def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
         """Return the class of each row.
 

@@ -336,6 +336,7 @@ class InChunks(LinearPresenter):
         self.next_chunks: Iterator[Chunk] | None = first
         self.sign = np.ones((1, 1), np.int8) if job.regression else code(self.classes.size, settings.multiclass)
         self.cost = None if job.regression else self._costs()
+        self.multiclass = settings.multiclass
         self.joint = not job.regression and is_joint(self.sign, settings.multiclass)
         self.state: Any = None
         self.sum: Any = None  # of the updates of a batch so far
@@ -350,6 +351,7 @@ class InChunks(LinearPresenter):
         self.epoch, self.trials, self.chunks = 0, 0, 0
         self.position: Any = None
         self.resumed = False
+        self.leaves_out = self.cost is not None and not self.cost.all()
 
     def _costs(self) -> Array:
         return class_costs(self.settings.class_weight, self.classes, self.look.counts)
@@ -456,6 +458,8 @@ class InChunks(LinearPresenter):
             every, first = self.job.hold_out
             outside = (np.arange(start, start + n_rows) - first) % every == 0
             wanted &= outside if held_out else ~outside
+        if not held_out:
+            self.leaves_out |= not bool(wanted.all())
         return row_numbers(np.flatnonzero(wanted))
 
     def _task(self, chunk: Chunk) -> Task:

@@ -55,10 +55,15 @@ def winners(class_scores: Array) -> Array:
     return np.asarray(class_scores.argmax(axis=1))
 
 
+def elect(table: Table, subset: Array, planes: Hyperplanes, n_classes: int, multiclass: str) -> Array:
+    """Return the number of the class that wins on each row of a subset."""
+    return winners(decision(scores(table, planes, subset), n_classes, multiclass))
+
+
 def weigh_pairs(table: Table, task: Task, order: Array, planes: Hyperplanes, multiclass: str) -> tuple[float, float]:
     """Return the weight of the rows whose class does not win against the others, and of all; no order: all rows."""
     subset = order if order.size else row_numbers(np.arange(table.shape[0]))
     label = task.label[subset]
     cost = np.append(task.class_cost, 1.0)[label] * (task.sample_weight[subset] if task.sample_weight.size else 1.0)
-    elected = winners(decision(scores(table, planes, subset), task.sign.shape[0], multiclass))
+    elected = elect(table, subset, planes, task.sign.shape[0], multiclass)
     return float(cost[elected != label].sum()), float(cost.sum())

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.errors import misfits, weigh_errors
-from rosenblatt.data.table import ALL_ROWS, Table, part_of
+from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, part_names
@@ -117,6 +117,7 @@ class InMemory(LinearPresenter):
         self.job, self.state, self.pool = job, state, pool
         self.method, self.plan, self.task = job.method, job.plan, job.task
         self.n_rows = job.subset.size or job.table.shape[0]
+        self.multiclass = job.multiclass
         self.joint = job.multiclass == "joint" and state.b.size > 1
         self.parts = self.counted = 1 if self.joint else state.b.size
         self.rests, self.validates = job.method.rests, job.validation is not None
@@ -295,9 +296,25 @@ class InMemory(LinearPresenter):
         """Largest norm of a row, the constant of the bias included."""
         return math.sqrt(self.job.table.largest + self.task.bias)
 
-    def margin_ceiling(self) -> float:
-        """Return the largest margin that any separator can have, as the run's mistakes prove."""
-        return np.inf if self.ceiling is None else self.ceiling.observe()
+    def margin_ceilings(self) -> list[float]:
+        """Return the largest margin that a separator of each part can have, as the run's mistakes prove."""
+        return super().margin_ceilings() if self.ceiling is None else self.ceiling.observe()
+
+    @property
+    def leaves_out(self) -> bool:  # type: ignore[override]
+        """Whether rows are held out, or have no weight."""
+        return bool(self.job.subset.size) or not self.task.class_cost.all()
+
+    def misses(self) -> int | None:
+        """Return how many of the rows that were learned from the model predicts wrongly."""
+        if not self.method.linear or self.task.target.size:
+            return None
+        from rosenblatt.learn.decisions import elect
+
+        subset = self.job.subset if self.job.subset.size else row_numbers(np.arange(self.n_rows))
+        subset = subset[self.task.class_cost[self.task.label[subset]] > 0]
+        elected = elect(self.job.table, subset, self.planes, self.task.sign.shape[0], self.job.multiclass)
+        return int(np.count_nonzero(elected != self.task.label[subset]))
 
     @property
     def certificate(self) -> Any:  # type: ignore[override]

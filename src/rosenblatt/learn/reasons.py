@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 # What an end means depends on how rows are presented and what is learned from them. These are templates: `totals` is
 # there for a single problem only, `proof` where the run has proved something about margins. `beyond` says what to try
-# where no hyperplane will do; a remedy that the run has tried already is left out.
+# where no hyperplane will do; a remedy that the run has tried already is left out. An epoch without an update says
+# something of the last weights, and of the rows that were learned from: `under` and `rows` say so where others predict
+# (an average, a vote, the weights of an earlier epoch), or where rows were held out or have no weight.
 Words = dict[Stop, str]
 
 _SHARED: Words = {
@@ -28,12 +30,12 @@ _SHARED: Words = {
     Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mistakes: {mistakes}): the stream can continue",
 }
 PERCEPTRON = _SHARED | {
-    Stop.SEPARATED: Stop.SEPARATED.value + "{totals}",
+    Stop.SEPARATED: "{under}{rows} is on its side: an epoch passed without an update{totals}",
     Stop.EPOCHS: Stop.EPOCHS.value + " ({mistakes} in epoch {epochs}){fewer_mistakes}",
     Stop.TRAINING: Stop.TRAINING.value + ": {patience} in a row did not lower the mean loss{by}{proof}",
 }
 BATCH = PERCEPTRON | {
-    Stop.SEPARATED: "every row is on its side: no row was left to correct{totals}",
+    Stop.SEPARATED: "{under}{rows} is on its side: no row was left to correct{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with {wrong} still misclassified{fewer_mistakes}",
     Stop.TRAINING: Stop.TRAINING.value
     + ": {patience} in a row did not lower the share of misclassified rows{by}{proof}",
@@ -47,12 +49,12 @@ LIMITED_KERNEL = KERNEL | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
 }
 LOSS = _SHARED | {
-    Stop.SEPARATED: "every row has the margin that it should: an epoch passed without an update{totals}",
+    Stop.SEPARATED: "{under}{rows} has the margin that it should: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
     Stop.TRAINING: "the mean loss stopped falling: {patience} in a row did not lower it{by}",
 }
 REGRESSION = LOSS | {
-    Stop.SEPARATED: "every target is met exactly: an epoch passed without an update{totals}",
+    Stop.SEPARATED: "{under}the target of {rows} is met exactly: an epoch passed without an update{totals}",
     Stop.CHUNK: Stop.CHUNK.value + " (rows: {trials}, mean loss: {loss:.3g}): the stream can continue",
 }
 
@@ -121,7 +123,7 @@ def by_part(
     return "; ".join(parts)
 
 
-def reason(run: Trainer, stops: tuple[Stop, ...], ceiling: float) -> str:
+def reason(run: Trainer, stops: tuple[Stop, ...], ceilings: Sequence[float]) -> str:
     """Return why a run ended, as a sentence with its figures.
 
     Parameters
@@ -129,14 +131,30 @@ def reason(run: Trainer, stops: tuple[Stop, ...], ceiling: float) -> str:
     run : Trainer
     stops : tuple of Stop
         How each part ended.
-    ceiling : float
-        The largest margin that any separator can have, as far as the run has proved.
+    ceilings : sequence of float
+        The largest margin that a separator of each part can have, as far as the run has proved.
     """
     shown = run.presenter
-    reason = by_part(stops, shown.names, shown.noun, lambda stop: _sentence(run, stop, ceiling))
+
+    def sentence(stop: Stop) -> str:
+        ended = [part for part, end in enumerate(stops) if end is stop]
+        return _sentence(run, stop, max(ceilings[part] for part in ended))
+
+    reason = by_part(stops, shown.names, shown.noun, sentence)
     if run.kept < len(run.mistakes) or (run.best is not None and set(stops) != {Stop.SEPARATED}):
         reason += f"; the weights of epoch {run.kept} are kept, the best of {len(run.mistakes)}"
-    return reason + "."
+    return reason + (_prediction(run) if set(stops) == {Stop.SEPARATED} else "") + "."
+
+
+def _prediction(run: Trainer) -> str:
+    """Return how what predicts does on the rows, where it is not the weights that have them on their sides."""
+    what = run.presenter.predictor or "the kept weights" * (run.kept < len(run.mistakes))
+    if not what:
+        return ""
+    wrong = run.presenter.misses()
+    if wrong is None:
+        return f"; {what}, by which the model predicts, may err on some of them"
+    return f"; {what}, by which the model predicts, {f'errs on {wrong}' if wrong else 'errs on none'} of them"
 
 
 def _cycle(run: Trainer) -> str:
@@ -148,6 +166,8 @@ def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
     share = ceiling / (run.presenter.radius or 1.0)
     figures = {
         "totals": f" ({count(run.updates, 'update')} in {count(epochs, 'epoch')})" * (run.presenter.parts == 1),
+        "under": "under the last weights, " * bool(run.presenter.predictor or run.kept < epochs),
+        "rows": "every row that was learned from" if run.presenter.leaves_out else "every row",
         "epochs": epochs,
         "after": count(epochs, "epoch"),
         "trials": run.trials,

@@ -131,6 +131,8 @@ class ShardedJob:
         Rows to measure the error on, which are not trained on.
     clock : Clock or None
         None: starts with the run.
+    leaves_out : bool
+        Whether there are rows that nothing is learned from.
     """
 
     shards: Shards
@@ -140,6 +142,7 @@ class ShardedJob:
     names: tuple[Any, ...] = ()
     validation: Shards | None = None
     clock: Clock | None = None
+    leaves_out: bool = False
 
 
 def run_shards(job: ShardedJob, state: Any) -> Run:
@@ -183,7 +186,8 @@ def run_in_shards(job: Job, state: Any, shards: int, mixes: int | str = "auto") 
         apart = Portion(held_out.table, everything, held_out.label, held_out.weight, held_out.subset, False)
         validation = OnThreads([Shard(0, [apart])])
     rows = OnThreads((Shard(number, [portion]) for number, portion in portions), job.plan.threads)
-    return run_shards(ShardedJob(rows, lesson, census, job.plan, job.names, validation, job.clock), state)
+    known = rows, lesson, census, job.plan, job.names, validation, job.clock
+    return run_shards(ShardedJob(*known, leaves_out=bool(job.subset.size)), state)
 
 
 def _unlooked(table: Table) -> Census:
@@ -259,9 +263,10 @@ class Sharded(LinearPresenter):
         self.method = method = job.lesson.method
         copy_state(folded(method, state), state)
         self.n_rows, self.shards = job.census.n_rows, len(job.census.numbers)
-        self.joint = job.lesson.joint
+        self.multiclass, self.joint = job.lesson.multiclass, job.lesson.joint
         self.parts = self.counted = 1 if self.joint else state.b.size
         self.rests, self.validates = method.rests, job.validation is not None
+        self.leaves_out = job.leaves_out or self.validates or not job.lesson.class_cost.all()
         self.words = PERCEPTRON if method.finite else LOSS
         self.zero_loss, self.remedy = method.zero_loss, method.remedy
         if self.parts > 1 and job.names:
@@ -331,6 +336,6 @@ class Sharded(LinearPresenter):
         """Largest norm of a row, the constant of the bias included."""
         return math.sqrt(self.job.census.largest + self.lesson.bias)
 
-    def margin_ceiling(self) -> float:
-        """Return the largest margin that any separator can have, as the steps of all shards prove."""
-        return self.ceiling.observe() if self.method.additive else np.inf
+    def margin_ceilings(self) -> list[float]:
+        """Return the largest margin that a separator of each part can have, as the steps of all shards prove."""
+        return self.ceiling.observe() if self.method.additive else super().margin_ceilings()

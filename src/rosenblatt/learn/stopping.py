@@ -184,8 +184,8 @@ class Ceiling:
             return Stop.INSEPARABLE
         return Stop.TRAINING if self.lowest[part] <= level else None
 
-    def observe(self) -> float:
-        """Look at where the weights are now; return the lowest bound of all parts."""
+    def observe(self) -> list[float]:
+        """Look at where the weights are now; return the lowest bound of each part."""
         b = self.b if self.origin is None else self.b - self.origin[1]
         squares = np.square(b, dtype=float) / (self.task.bias or 1.0)
         if self.origin is None:
@@ -197,7 +197,8 @@ class Ceiling:
                 squares += np.einsum("pj,pj->p", W, W)
         lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
         np.minimum(self.lowest, lengths / np.maximum(self.steps, TINY), out=self.lowest, where=self.steps > 0)
-        return float(self.lowest.min())
+        bounds: list[float] = self.lowest.tolist()
+        return bounds
 
     def _search(self, part: int, epoch: int, seconds: float) -> None:
         """Search for a short point in the hull of the rows that are hardest for the weights, and for a proof."""

@@ -200,6 +200,10 @@ class Stream:
         """Number of features; the state may have room for more."""
         return int(self.state.W.shape[1]) if self.columns is None else len(self.columns)
 
+    def knows(self, x: Any) -> bool:
+        """Return whether a row is a dict of names that have columns."""
+        return self.columns is not None and is_dict(x) and x.keys() <= self.columns.keys()
+
     @property
     def known(self) -> int:
         """Number of problems of the known classes."""
@@ -310,7 +314,9 @@ class Stream:
                 f"multiclass={settings.multiclass!r} is not how this stream began, with {before.multiclass!r}. "
                 "Set that back, or fit anew."
             )
-        if method.kind == before.method.kind:
+        # The bias of a first-order state is itself; others have the constant that pads the rows in what they keep.
+        same_bias = settings.bias == before.bias or isinstance(method, FirstOrder)
+        if method.kind == before.method.kind and same_bias:
             if settings.rate_scale != before.rate_scale:
                 state = copy_state(self.state)
                 method.rescale(state, before.rate_scale / settings.rate_scale)
@@ -320,6 +326,7 @@ class Stream:
             state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype, order_of(planes.W))
             state.W[:] = planes.W * planes.W.dtype.type(before.rate_scale / settings.rate_scale)
             state.b[:] = planes.b * planes.b.dtype.type(before.rate_scale / settings.rate_scale)
+            method.settle(state)
             self.state = state
         self.settings = settings
         if (settings.multiclass, settings.takes_new_classes) != (before.multiclass, before.takes_new_classes):

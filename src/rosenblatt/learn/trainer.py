@@ -104,6 +104,10 @@ class Presenter:
         What a part is, and several of them.
     certificate : Certificate or None
         The proof that two classes cannot be separated, if the run has found one.
+    predictor : str
+        What predicts, where it is not the last weights; else empty.
+    leaves_out : bool
+        Whether there are rows that nothing is learned from: held out, or without weight.
     """
 
     parts: int
@@ -120,6 +124,8 @@ class Presenter:
     names: tuple[Any, ...] = ()
     noun: tuple[str, str] = ("problem", "problems")
     certificate: Certificate | None = None
+    predictor: str = ""
+    leaves_out: bool = False
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present every row once to the active parts, or as many as the clock allows."""
@@ -172,9 +178,13 @@ class Presenter:
         """Largest norm of a row."""
         raise NotImplementedError
 
-    def margin_ceiling(self) -> float:
-        """Return the largest margin that a separator of any part can have, as far as the run has proved; else inf."""
-        return np.inf
+    def margin_ceilings(self) -> list[float]:
+        """Return the largest margin that a separator of each part can have, as far as the run has proved; else inf."""
+        return [np.inf] * self.parts
+
+    def misses(self) -> int | None:
+        """Return how many of the rows that were learned from the model predicts wrongly; None: that takes too long."""
+        return None
 
 
 class LinearPresenter(Presenter):
@@ -182,6 +192,7 @@ class LinearPresenter(Presenter):
 
     method: Method
     plan: Plan
+    multiclass: str
     joint: bool
     rate_scale: float
     state: Any
@@ -213,6 +224,12 @@ class LinearPresenter(Presenter):
             self.penalty = self.method.penalty_value(self.planes)
             if not all_finite(self.planes):
                 raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+
+    @property
+    def predictor(self) -> str:  # type: ignore[override]
+        """What predicts, where it is not the last weights of each problem."""
+        added = self.parts > 1 and self.multiclass == "ovo"
+        return self.method.predictor or "the sum of the scores of all pairs" * added
 
     def objective(self, shown: Shown) -> list[float]:
         """Return the mean loss of each part, with its penalty."""
@@ -384,7 +401,8 @@ class Trainer:
         from rosenblatt.learn.reasons import reason
 
         stops = tuple(self.stops[part] for part in range(self.presenter.parts))
-        ceiling = self.presenter.margin_ceiling()
+        ceilings = self.presenter.margin_ceilings()
+        ceiling = min(ceilings)
         separated = not self.presenter.validates and set(stops) == {Stop.SEPARATED}
         if self.best is None or separated:
             self.kept = len(self.mistakes)
@@ -399,7 +417,7 @@ class Trainer:
             trials=self.trials,
             seconds=self.clock.seconds,
             stop=next(stop for stop in PRECEDENCE if stop in stops),
-            reason=reason(self, stops, ceiling),
+            reason=reason(self, stops, ceilings),
             stops=stops,
             kept=self.kept,
             cycle=self.cycle,

@@ -82,6 +82,15 @@ class VotedStream(Stream):
         self.take_log()
         return counts
 
+    def reconfigure(self, settings: Settings) -> None:
+        """Go on with other settings, unless the vectors that vote would be others by them."""
+        if self.state is not None and settings.bias != self.settings.bias:
+            raise InvalidInput(
+                "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set that "
+                "back, or fit anew."
+            )
+        super().reconfigure(settings)
+
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
         """Learn from the rows once; nothing of a chunk that is refused or interrupted is kept."""
         try:

@@ -101,6 +101,11 @@ class FirstOrder(Method):
         return self.averaged or self.penalised
 
     @property
+    def predictor(self) -> str:  # type: ignore[override]
+        """What predicts, where it is not the last weights."""
+        return "the average" * self.averaged
+
+    @property
     def zero_loss(self) -> float:  # type: ignore[override]
         """Loss of weights of zero, for rules that follow a gradient by a learning rate."""
         if isinstance(self.rule, PerceptronRule):

@@ -122,6 +122,10 @@ class Method:
         Whether the loops look at all problems of a feature at once, if sparse rows find their weights side by side.
     derived : bool
         Whether the weights that a state stands for must be computed, as those of an average.
+    predictor : str
+        What predicts, where it is not the last weights; else empty.
+    linear : bool
+        Whether it is one weight vector for each problem.
     """
 
     finite: ClassVar[bool] = False
@@ -132,6 +136,8 @@ class Method:
     remedy: ClassVar[str] = "scale the data, for example with StandardScaler"
     by_feature: ClassVar[bool] = False
     derived: ClassVar[bool] = False
+    predictor: ClassVar[str] = ""
+    linear: ClassVar[bool] = True
     local: ClassVar[bool] = True  # whether an update changes the weights of the row's own features only
     # Class of the state, and its arrays: the type, then the shapes that are possible, for p problems and d features,
     # e = d + 1. See `rosenblatt.storage.checks.check_layout`.

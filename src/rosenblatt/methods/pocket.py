@@ -47,6 +47,7 @@ class PocketMethod(Method):
     """
 
     finite = additive = looks_back = by_feature = True
+    predictor: ClassVar[str] = "the pocket"
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket
     layout: ClassVar[Mapping[str, str]] = {

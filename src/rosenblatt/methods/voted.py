@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,9 @@ class Voted(FirstOrder):
     ----------
     log : CopiedUpdates
     """
+
+    predictor: ClassVar[str] = "the vote"  # type: ignore[misc]
+    linear: ClassVar[bool] = False
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
 

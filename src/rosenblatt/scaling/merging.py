@@ -8,6 +8,8 @@ from typing import Any
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.sharding import check_member
+from rosenblatt.estimators.streamed import stream_record
+from rosenblatt.learn.stopping import Stop
 
 
 def merge(models: Sequence[Any], shares: Sequence[float] | None = None) -> Any:
@@ -51,5 +53,8 @@ def merge(models: Sequence[Any], shares: Sequence[float] | None = None) -> Any:
     merged = copy.copy(models[0])
     first, *others = (copy.deepcopy(model._stream) for model in models)
     merged._stream = first.merge(others, shares)
-    merged._store_chunk(merged.run_)
+    streams = [model.run_.stop is Stop.CHUNK and model.run_.single_pass is not None for model in models]
+    stream = merged._stream
+    seen = (stream.trials, stream.mistakes) if all(streams) else None
+    merged._store(stream_record("streams were merged", stream.trials, stream.mistakes, stream, seen))
     return merged

@@ -22,8 +22,24 @@ def norm(rows, i, trial):
     return _norm(rows, i, trial.norm) + trial.bias
 
 
+@compiled(forceinline=True)
+def reach(loss, importance):
+    """Change of the margin that a row of some weight asks for, where the loss is what one of weight one asks for.
+
+    The weight is a factor of it. Of a mistake, to a margin of the weight and no further: steps that overshoot what rows
+    of the other class ask for by a factor would grow without end.
+    """
+    if importance <= 1.0 or loss <= 1.0:
+        return importance * loss
+    return loss + (importance - 1.0)
+
+
 class PassiveAggressiveRule(NamedTuple):
-    """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite."""
+    """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite.
+
+    The weight of a row is a factor of C, and of the margin that the row lacks. As a factor of C alone, as the weighted
+    hinge loss has it, it would do nothing wherever a step is shorter than C, as most are.
+    """
 
     C: float
 
@@ -33,7 +49,8 @@ def _passive_aggressive(rule, sign, margin, rows, i, trial):
         return 0.0, 0.0
     length = trial.vectors * norm(rows, i, trial)
     loss = 1.0 - margin
-    return min(rule.C * trial.importance, loss / length) if length > 0.0 else 0.0, loss
+    wanted = reach(loss, trial.importance)
+    return min(rule.C * trial.importance, wanted / length) if length > 0.0 else 0.0, loss
 
 
 class SmoothPassiveAggressiveRule(NamedTuple):
@@ -47,14 +64,15 @@ def _smooth_passive_aggressive(rule, sign, margin, rows, i, trial):
         return 0.0, 0.0
     length = trial.vectors * norm(rows, i, trial)
     loss = 1.0 - margin
-    return loss / (length + 0.5 / (rule.C * trial.importance)), loss * loss
+    return reach(loss, trial.importance) / (length + 0.5 / rule.C), loss * loss
 
 
 class HingeRule(NamedTuple):
     """Step 1 when m < 1, a subgradient step against max(0, 1 - m); if bounded, not beyond a margin of one.
 
     That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
-    Karampatziakis and Langford (2011), Online importance weight aware updates.
+    Karampatziakis and Langford (2011), Online importance weight aware updates. The weight of a row is a factor of the
+    rate and of the bound: within the bound alone it would do nothing as long as rates are large.
     """
 
     bounded: bool = True
@@ -67,7 +85,7 @@ def _hinge(rule, sign, margin, rows, i, trial):
     if not rule.bounded:
         return rate, loss
     length = trial.vectors * norm(rows, i, trial)
-    return min(rate, loss / length) if length > 0.0 else rate, loss
+    return min(rate, reach(loss, trial.importance) / length) if length > 0.0 else rate, loss
 
 
 class SquaredHingeRule(NamedTuple):
@@ -84,11 +102,16 @@ def _squared_hinge(rule, sign, margin, rows, i, trial):
         return 0.0, 0.0
     loss, rate = 1.0 - margin, 2.0 * trial.eta * trial.importance
     length = trial.vectors * norm(rows, i, trial)
-    return loss * rate / max(1.0, rate * length), loss * loss
+    # Where the rate is not what bounds the step, it is what the row asks for over its squared length.
+    wanted = reach(loss, trial.importance)
+    return loss * rate * (wanted / max(wanted, loss * rate * length)), loss * loss
 
 
 class LogisticRule(NamedTuple):
-    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go."""
+    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go.
+
+    The weight of a row is a factor of the step, within the bound as for the hinge.
+    """
 
     bounded: bool = True
 
@@ -117,19 +140,19 @@ def _logistic(rule, sign, margin, rows, i, trial):
     # The gradient is g = top / total. To divide once is what keeps the next row waiting least.
     small = np.exp(-abs(margin))
     top, total = small if margin > 0.0 else 1.0, 1.0 + small
-    rate, loss = trial.eta * trial.importance, np.log1p(small) + max(0.0, -margin)
+    rate, weight, loss = trial.eta, trial.importance, np.log1p(small) + max(0.0, -margin)
     if not rule.bounded:
-        return rate * top / total, loss
+        return weight * rate * top / total, loss
     length = trial.vectors * norm(rows, i, trial)
     path = rate * length * top
     if path <= TINY_STEP * total:
-        return rate * top / total, loss
+        return weight * rate * top / total, loss
     if path > SHORT_STEP * total:
         moved = _flow(margin, (total - top) / top, rate * length) - margin
-        return min(rate * top / total, max(0.0, moved) / length), loss
+        return min(weight * rate * top / total, reach(max(0.0, moved), weight) / length), loss
     # With d = g rate length the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
-    six = 6.0 * total * total
-    return rate * top * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
+    six, moved = 6.0 * total * total, weight * rate * top
+    return moved * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
 
 
 @compiled()
@@ -137,7 +160,7 @@ def _repeat(share, times):
     """Share of an error that is gone after so many steps which each take the given share of what is left."""
     if times == 1.0:
         return share
-    return 1.0 - (1.0 - share) ** times if share < 1.0 else 1.0
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else min(times, 1.0)
 
 
 class LmsRule(NamedTuple):

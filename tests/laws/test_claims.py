@@ -1,0 +1,62 @@
+"""What a fit says of itself is true of the model that predicts."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
+
+MODELS = [
+    Perceptron(),
+    Perceptron(multiclass="ovo"),
+    AveragedPerceptron(),
+    AveragedPerceptron(multiclass="joint"),
+    VotedPerceptron(),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", aggregate="vote"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", multiclass="ovo", aggregate="last"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="poly", degree=2),
+]
+
+
+def separable(seed, classes):
+    """Rows of integers with a thin gap between the classes, far from the origin: averages come late."""
+    random = np.random.default_rng(seed)
+    if classes == 2:
+        X = random.integers(-6, 7, (40, 2)).astype(float)
+        return X + 7.0, (X @ [1.0, 2.0] > 1).astype(int)
+    y = np.arange(40) % 3
+    return np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[y] + random.integers(0, 5, (40, 2)) + 7.0, y
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_every_row_is_on_its_side_is_said_of_what_predicts(model, classes):
+    said = 0
+    for seed in range(15):
+        X, y = separable(seed, classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        if {stop.name for stop in model.run_.stops} != {"SEPARATED"}:
+            continue
+        said, wrong = said + 1, int((model.predict(X) != y).sum())
+        reason = model.stop_reason_
+        told = re.search(r"by which the model predicts, (?:errs on (\w+)|(may err on some)) of them\.$", reason)
+        if "under the last weights, " not in reason:
+            assert wrong == 0, reason
+        elif told[1]:
+            assert wrong == (0 if told[1] == "none" else int(told[1])), reason
+        assert ("under the last weights" in reason) == bool(told)
+    assert said > 0
+
+
+@pytest.mark.parametrize("options", [{"early_stopping": True}, {"class_weight": {0: 0.0}}, {}], ids=str)
+def test_rows_that_nothing_is_learned_from_are_not_spoken_of(options):
+    X, y = separable(3, 2)
+    weight = np.ones(len(X)) if options else np.r_[np.zeros(15), np.ones(25)]
+    model = Perceptron(validation_fraction=0.3, n_iter_no_change=100, **options).fit(X, y, sample_weight=weight)
+    assert model.run_.stop.name == "SEPARATED"
+    assert "every row that was learned from is on its side" in model.stop_reason_
