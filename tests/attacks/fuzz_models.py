@@ -1,12 +1,16 @@
-"""Load damaged and forged model files, and use what loads.
+"""Load damaged and forged model files and checkpoints, and use what loads.
 
-    python -m attacks.fuzz_models --mutants 200000
-    python -m attacks.fuzz_models --seconds 60 --seed 7
+    NUMBA_BOUNDSCHECK=1 python -m attacks.fuzz_models --mutants 200000
+    NUMBA_DISABLE_JIT=1 python -m attacks.fuzz_models --seconds 600 --seed 7
 
 Every mutant follows from the seed and its number. A child process loads and uses them; this process watches it. What
-counts as a failure: a crash, a mutant that takes more than `SECONDS` of processor time, an error that is not of the
-package, memory beyond `BYTES_PER_FILE_BYTE` times the file (and beyond `FREE_BYTES`). Prints the figures, then a line
-for each failure; the exit code says whether there was one. `--show K` writes mutant K to the standard output.
+is loaded learns, predicts, is saved, and has parameters and attributes set to what they should not be, in any order;
+half of the mutants are sound files, so that this is what they are about. Checkpoints are resumed. What counts as a
+failure: a crash, a mutant that takes more than `SECONDS` of processor time, an error that is not of the package,
+memory beyond `BYTES_PER_FILE_BYTE` times the file (and beyond `FREE_BYTES`). With NUMBA_BOUNDSCHECK=1 a loop that reads
+or writes outside of an array is an IndexError; of those that go by pointers only NUMBA_DISABLE_JIT=1 tells. Prints the
+figures, then a line for each failure; the exit code says whether there was one. `--show K` writes mutant K to the
+standard output.
 """
 
 import argparse
@@ -16,10 +20,12 @@ import io
 import json
 import mmap
 import os
+import re
 import resource
 import signal
 import struct
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -32,7 +38,10 @@ from sklearn.exceptions import NotFittedError
 
 import rosenblatt
 from attacks.forge import content, join, split
+from chunk_source import MemorySource, job_of
 from rosenblatt.errors import RosenblattError
+from rosenblatt.learn.checkpoint import Checkpoint
+from rosenblatt.learn.chunked import learn_chunks
 
 VERSION_1 = Path(__file__).parents[1] / "storage" / "version_1"
 # Processor time that a mutant may take, memory that it may take for each of its bytes, and that any may.
@@ -42,6 +51,8 @@ FREE_BYTES = 1 << 26
 # Memory beyond which the child gets a MemoryError, so that the machine does not suffer.
 MOST_BYTES = 1 << 31
 MOST_FAILURES = 20
+# Where files are written without a disk, if there is such a place.
+SHARED_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 X = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float)
 Y = np.arange(24) % 3
@@ -92,7 +103,7 @@ def models():
 
 
 def originals():
-    """Return the bytes of a file for each model, and of the files of version 1."""
+    """Return the bytes of a file for each model, of the files of version 1, and of checkpoints."""
     found = []
     for model in models():
         file = io.BytesIO()
@@ -102,7 +113,59 @@ def originals():
             file = io.BytesIO()
             model._named_model().save(file)
             found.append(file.getvalue())
-    return found + [path.read_bytes() for path in sorted(VERSION_1.glob("*.safetensors"))]
+    found += [path.read_bytes() for path in sorted(VERSION_1.glob("*.safetensors"))]
+    return found + [checkpoint(number) for number in range(len(CHECKPOINTS))]
+
+
+# --------------------------------------------------------------------------------------------------------- checkpoints
+
+# Learner, its parameters, more of the job: a checkpoint is taken of each.
+CHECKPOINTS = [
+    ("perceptron", {}, {}),
+    ("perceptron", {}, {"batch": True, "keep": "best"}),
+    ("averaged", {"eta0": 0.3}, {"hold_out": (5, 0), "keep": "best", "tol": 1e-3, "patience": 2}),
+    ("averaged", {}, {"order": "shuffled"}),
+    ("arow", {}, {"keep": "best"}),
+    ("soft-margin", {"penalty": "elasticnet"}, {"tol": 1e-3}),
+]
+
+
+class Stopped(Exception):
+    """A training that was cut off."""
+
+
+def training(number, path, *, stop_after=None, resume=False):
+    """Run a training with a checkpoint; cut it off after so many chunks, or resume it."""
+    name, parameters, more = CHECKPOINTS[number]
+    kept, chunks = Checkpoint(path, 1e9, f"training {number}"), []
+
+    def after_chunk(presenter):
+        chunks.append(presenter)
+        if len(chunks) == stop_after:
+            kept.write(presenter)
+            raise Stopped
+
+    source = MemorySource(sp.csr_matrix(X), np.array(["a", "b", "cc"])[Y], rows=7)
+    job = job_of(name, parameters, source, epochs=4, after_chunk=after_chunk, **more)
+    return learn_chunks(job, kept.resume() if resume else None)
+
+
+def checkpoint(number):
+    """Return the bytes of a checkpoint."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "checkpoint"
+        with contextlib.suppress(Stopped):
+            training(number, path, stop_after=6)
+        return path.read_bytes()
+
+
+def resume(data):
+    """Go on from the bytes of a checkpoint."""
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY) as folder:
+        path = Path(folder) / "checkpoint"
+        path.write_bytes(data)
+        number = int(re.search(rb"training (\d)", data)[1])
+        training(number, path, resume=True)
 
 
 # ---------------------------------------------------------------------------------------------------------- mutations
@@ -233,45 +296,174 @@ def forge(data, files, random):
 
 
 def mutant(files, seed, k):
-    """Return the bytes of a mutant."""
+    """Return the bytes of a mutant: half of them sound, to be mistreated when they are loaded."""
     random = np.random.default_rng([seed, k])
     data = files[k % len(files)]
-    return forge(data, files, random) if random.integers(4) else damage(data, random)
+    kind = random.integers(8)
+    return data if kind < 4 else forge(data, files, random) if kind < 7 else damage(data, random)
 
 
 # --------------------------------------------------------------------------------------------------------------- use
 
+# What a parameter or an attribute may be set to: sensible for one, and wild for the others.
+VALUES = [
+    *(
+        None,
+        True,
+        False,
+        -1,
+        0,
+        1,
+        2,
+        5,
+        10**30,
+        0.5,
+        1e300,
+        np.nan,
+        np.inf,
+        "",
+        "auto",
+        "balanced",
+        "ovr",
+        "ovo",
+        "joint",
+    ),
+    *(
+        "ovo-vote",
+        "full",
+        "diagonal",
+        "hinge",
+        "logistic",
+        "l1",
+        "l2",
+        "random",
+        "forgetron",
+        "rbf",
+        "linear",
+        "vote",
+        "best",
+    ),
+    *({0: 2.0}, {"a": 0.0}, [], [1.0], (np.ones(4), 0.5), (np.ones(9), np.ones(2)), np.random.RandomState(0), len),
+]
+ARRAYS = [
+    *(np.ones((1, 4)), np.ones((3, 4)), np.ones((4, 4)), np.ones(3), np.ones(4), np.zeros(0), np.ones((3, 4), "f4")),
+    *(np.full((3, 4), np.nan), np.arange(3), np.arange(9), np.array(["a", "b"]), np.array(["a", 1, None], object)),
+    *(np.ones((5, 4)), np.zeros((5, 5)), np.ones((3, 4, 2)), sp.csr_matrix(np.ones((3, 4))), 1e300 * np.ones((3, 4))),
+]
+ATTRIBUTES = [
+    *("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "t_", "mistakes_", "n_iter_", "run_"),
+    *("intercept_scaling_", "covariance_", "whitening_", "column_rates_", "row_length_", "gamma_", "dual_coef_"),
+    *("support_", "support_vectors_", "weights_", "bias_", "stop_reason_", "margin_"),
+]
 
-def use(model):
-    """Do with a model what one does with a model."""
+
+def rows_for(model, random):
+    """Return rows as a model takes them: dense or sparse, of its width or nearly."""
+    width = getattr(model, "n_features_in_", None)
+    width = model.W.shape[1] if hasattr(model, "W") else width
+    width = width if isinstance(width, int) and 0 < width < 10**6 else 4
+    rows = random.integers(0, 3, (3, width + int(random.integers(12) == 0))).astype(["f8", "f4"][random.integers(2)])
+    return sp.csr_array(rows) if random.integers(3) == 0 else rows
+
+
+def labels_for(model, random):
+    """Return labels: of classes that are known, as a rule."""
+    classes = getattr(model, "classes_", None)
+    if not isinstance(classes, np.ndarray) or not classes.size or random.integers(4) == 0:
+        return random.integers(0, 4, 3)
+    return classes[random.integers(0, classes.size, 3)]
+
+
+def predict(model, random):
+    """Ask a model for everything that it says of rows."""
+    rows = rows_for(model, random)
     json.dumps(repr(model))
-    count = getattr(model, "n_features_in_", None) or (model.W.shape[1] if hasattr(model, "W") else 4)
-    rows = np.ones((3, min(count, 10**6)))
     if hasattr(model, "transform"):
         model.transform(rows)
-        model.transform(sp.csr_array(rows))
         return
     model.predict(rows)
-    if hasattr(model, "alpha_") and model.budget is None:
-        for method in ("last", "average", "vote"):
-            model.predict(rows, method)
-    if getattr(model, "kernel", None) == "precomputed":
-        return
-    model.predict(sp.csr_array(rows))
-    if hasattr(model, "decision_function"):
-        model.decision_function(sp.csr_array(rows))
-    if hasattr(model, "run_"):
+    for name in ("decision_function", "distance", "predict_proba"):
+        if hasattr(model, name) and random.integers(3) == 0:
+            getattr(model, name)(rows)
+    if hasattr(model, "predict_one") and not sp.issparse(rows) and random.integers(3) == 0:
+        model.predict_one(rows[0])
+    if hasattr(model, "alpha_") or type(model).__name__ == "VotedPerceptron":
+        for way in ("last", "average", "vote"):
+            model.predict(rows, way)
+    if getattr(model, "run_", None) is not None:
         model.run_.guarantees()
+
+
+def learn(model, random):
+    """Let a model learn from a few rows."""
     if hasattr(model, "partial_fit"):
-        model.partial_fit(sp.csr_array(rows), model.classes_[[0, 0, 0]] if hasattr(model, "classes_") else [0, 1, 0])
-        model.predict(rows)
-        if hasattr(model, "learn_one"):
-            model.learn_one(rows[0], model.classes_[0] if hasattr(model, "classes_") else 1.0)
+        model.partial_fit(rows_for(model, random), labels_for(model, random))
 
 
-def outcome(data):
+def learn_one(model, random):
+    """Let a model learn from rows, one by one."""
+    if hasattr(model, "learn_one"):
+        rows, labels = rows_for(model, random), labels_for(model, random)
+        named = random.integers(6) == 0
+        for k in range(3):
+            row = rows[[k]] if sp.issparse(rows) else rows[k]
+            model.learn_one({"a": 1.0, f"n{k}": 2.0} if named else row, labels[k])
+
+
+def fit(model, random):
+    """Fit a model anew, for a few epochs."""
+    if "max_iter" in getattr(model, "get_params", dict)():
+        model.set_params(max_iter=2)
+        model.fit(rows_for(model, random), [0, 1, 0])
+
+
+def set_parameter(model, random):
+    """Set a parameter to something."""
+    if hasattr(model, "get_params"):
+        names = sorted(model.get_params())
+        if names:
+            model.set_params(**{names[random.integers(len(names))]: VALUES[random.integers(len(VALUES))]})
+
+
+def set_attribute(model, random):
+    """Assign something to an attribute, where Python lets one."""
+    name = ATTRIBUTES[random.integers(len(ATTRIBUTES))]
+    if not hasattr(model, name):
+        return
+    values = ARRAYS if random.integers(3) else VALUES
+    with contextlib.suppress(AttributeError):  # it cannot be assigned
+        setattr(model, name, copy.deepcopy(values[random.integers(len(values))]))
+
+
+def store(model, random):
+    """Save a model and load it."""
+    if hasattr(model, "get_params"):
+        file = io.BytesIO()
+        rosenblatt.save(model, file)
+        rosenblatt.load(file.getvalue())
+
+
+STEPS = (predict, predict, learn, learn, learn_one, learn_one, fit, set_parameter, set_parameter, set_attribute, store)
+
+
+def use(model, random):
+    """Do with a model what one does, and should not do, with a model; an error of the package ends no story."""
+    refused = 0
+    for number in random.integers(len(STEPS), size=5).tolist():
+        try:
+            STEPS[number](model, random)
+        except (RosenblattError, NotFittedError):
+            refused += 1
+    return "loaded" if not refused else "loaded, some refused"
+
+
+def outcome(data, seed=0):
     """Load and use a file; return what came of it, and the traceback of an error that is not of the package."""
+    random = np.random.default_rng(seed)
     try:
+        if b'"Checkpoint\\"' in data[:20000]:
+            resume(data)
+            return "resumed", None
         model = rosenblatt.load(data)
     except RosenblattError as error:
         return ("short", str(error)) if len(str(error)) < 60 else ("refused", None)
@@ -280,15 +472,12 @@ def outcome(data):
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            use(model)
-    except (RosenblattError, NotFittedError):
-        return "loaded, not usable", None
+            return use(model, random), None
     except Exception:
-        return "failed in use", traceback.format_exc(limit=-3)
-    return "loaded", None
+        return "failed in use", traceback.format_exc(limit=-4)
 
 
-FINE = ("refused", "loaded", "loaded, not usable")
+FINE = ("refused", "resumed", "loaded", "loaded, some refused")
 
 
 def resident(field):
@@ -306,11 +495,11 @@ def reset_peak():
         file.write("5")
 
 
-def measured(data):
+def measured(data, seed):
     """Return the outcome of a file, and the memory that it took."""
     reset_peak()
     before = resident("VmRSS")
-    return *outcome(data), resident("VmHWM") - before
+    return *outcome(data, seed), resident("VmHWM") - before
 
 
 # ------------------------------------------------------------------------------------------------------------ running
@@ -326,9 +515,9 @@ def work(files, seed, numbers, progress, report):
     for k in numbers:
         struct.pack_into("<q", progress, 0, k)
         data = mutant(files, seed, k)
-        kind, text, taken = measured(data)
+        kind, text, taken = measured(data, [seed, k])
         if taken > FREE_BYTES:  # perhaps of the compiler, which comes once
-            kind, text, taken = measured(data)
+            kind, text, taken = measured(data, [seed, k])
         most = max(most, (taken / len(data) if taken > FREE_BYTES else 0.0, taken, k))
         if taken > max(FREE_BYTES, BYTES_PER_FILE_BYTE * len(data)):
             kind, text = "memory", f"{taken} bytes for a file of {len(data)}"
@@ -428,7 +617,7 @@ def drain(report, child, progress):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Load damaged and forged model files, and use what loads.")
+    parser = argparse.ArgumentParser(description="Load damaged and forged model files and checkpoints, and use them.")
     parser.add_argument("--mutants", type=int, default=10**12)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=0)

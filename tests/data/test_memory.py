@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from rosenblatt.data import memory
 from rosenblatt.data.memory import check_memory, physical_memory
 from rosenblatt.errors import TooLarge
 
@@ -27,3 +28,13 @@ def test_a_limit_of_the_process_counts():
         "from rosenblatt.data.memory import physical_memory; print(physical_memory() <= 1 << 32)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
+
+
+@pytest.mark.parametrize(("content", "expected"), [("268435456\n", 1 << 28), ("max\n", None), (None, None)])
+def test_a_limit_of_the_container_counts(content, expected, monkeypatch, tmp_path):
+    file = tmp_path / "memory.max"
+    if content is not None:
+        file.write_text(content)
+    everything = physical_memory()
+    monkeypatch.setattr(memory, "GROUP_LIMITS", (file, tmp_path / "none"))
+    assert physical_memory() == (expected or everything)

@@ -79,12 +79,13 @@ def test_bad_rows_are_refused_with_the_fault_named(use, X, message):
 
 
 def test_thousands_of_corrupt_matrices_never_crash():
-    command = [sys.executable, "-m", "attacks.corrupt_csr", "2500"]
+    command = [sys.executable, "-m", "attacks.corrupt_csr", "1000"]
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-2000:]
-    refused, accepted = map(int, result.stdout.split())
-    assert refused + accepted == 2500
-    assert refused > 1500
+    refused, accepted, failed = map(int, result.stdout.split())
+    assert (refused + accepted, failed) == (1000, 0)
+    assert refused > 500
+    assert accepted > 100
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

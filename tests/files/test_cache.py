@@ -1,6 +1,7 @@
 """A cache gives the rows of its input, bit for bit, or it is as good as none."""
 
 import errno
+import json
 import os
 
 import numpy as np
@@ -10,6 +11,7 @@ from files.common import content
 from mutations import mutations
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import cache
+from rosenblatt.files.cache import TAIL, _sum
 from rosenblatt.files.chunks import Position
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
@@ -153,3 +155,64 @@ def test_values_are_kept_in_the_narrowest_type_that_holds_them():
 def test_a_cache_never_takes_the_place_of_what_is_read(path):
     with pytest.raises(InvalidInput, match="is one of the files that are read"):
         open_source(path, cache=path.parent / "." / path.name)
+
+
+def forge(file, edit):
+    """Change the index of a cache and the content of its first chunk, with sums that fit."""
+    data = file.read_bytes()
+    length, _ = TAIL.unpack(data[-TAIL.size :])
+    index = json.loads(data[-TAIL.size - length : -TAIL.size])
+    entry = index["chunks"][0]
+    content = edit(index, data[entry["begin"] : entry["end"]])
+    rest = data[: -TAIL.size - length]
+    entry |= {"begin": len(rest), "end": len(rest) + len(content), "sum": _sum(np.frombuffer(content, np.uint8))}
+    text = json.dumps(index).encode()
+    file.write_bytes(rest + content + text + TAIL.pack(len(text), sum(text)))
+
+
+@pytest.fixture
+def sparse_cache(tmp_path):
+    """Return the path of a file of three sparse rows that has a cache."""
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1 3:2\n-1 2:1 3:1\n1 1:2\n")
+    bits(opened(path))
+    return path
+
+
+def test_how_many_columns_there_are_is_not_what_a_cache_says(sparse_cache):
+    def edit(index, content):
+        index["n_features"] = 2**31
+        return content
+
+    width = opened(sparse_cache).n_features
+    forge(sparse_cache.parent / "cache", edit)
+    source = opened(sparse_cache)
+    assert source.cached
+    assert {chunk.table.shape[1] for chunk in source} == {width}
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[2**63 - 1, 2**63 - 1, 7], [2**62, 2**62, 2**63 - 1], [-1, 4, 2], [5, 0], [6, 0, 0]],
+    ids=str,
+)
+def test_counts_that_only_add_up_to_the_entries_are_refused(sparse_cache, counts):
+    def edit(index, content):
+        content += bytes(-len(content) % 8)
+        index["chunks"][0]["arrays"]["count"] = ("<i8", len(content), len(content) + 8 * len(counts))
+        return content + np.array(counts).tobytes()
+
+    forge(sparse_cache.parent / "cache", edit)
+    with pytest.raises(InvalidInput, match="the cache is damaged"):
+        list(opened(sparse_cache))
+
+
+@pytest.mark.parametrize("value", [None, [], 3, "x", {"label": 3}, {"label": ["<f8", 0.5, 8]}], ids=str)
+def test_a_cache_with_arrays_that_are_none_is_refused(sparse_cache, value):
+    def edit(index, content):
+        index["chunks"][0]["arrays"] = value
+        return content
+
+    forge(sparse_cache.parent / "cache", edit)
+    with pytest.raises(InvalidInput, match="the cache is damaged"):
+        list(opened(sparse_cache))

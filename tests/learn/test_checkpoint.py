@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attacks.forge import content, join, split
 from chunk_source import MemorySource, job_of, rows
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.checkpoint import Checkpoint
@@ -89,3 +90,88 @@ def test_a_checkpoint_that_was_removed_is_gone(tmp_path):
     (tmp_path / "c").write_bytes(b"")
     checkpoint.remove()
     assert not (tmp_path / "c").exists()
+
+
+# What a checkpoint may not say, by where it says it: an index out of range was written to, the rest were tracebacks,
+# loops without an end, or memory without one.
+EPOCHS = {"enum": ["Stop", "EPOCHS"]}
+FORGERIES = [
+    *((("trainer", "active"), value) for value in ([-1], [5], [10**9], [], [0, 0], [None], None, {"tuple": [0]})),
+    *((("trainer", "stops"), value) for value in ([], {"dict": [[0, 1]]}, {"dict": [[0, EPOCHS]]})),
+    *((("trainer", "cycle_ends"), value) for value in (None, {"dict": [[7, 1]]}, {"dict": [[0, 0.5]]})),
+    *((("trainer", "mistakes"), value) for value in ([], [1] * 9, [-1, 0], None)),
+    *((("trainer", "losses"), value) for value in ([], ["x", "y"], [{"float": "nan"}] * 2)),
+    *((("trainer", "errors"), value) for value in ([1.0], [None] * 7)),
+    *((("trainer", "kept"), value) for value in (-1, 9, None)),
+    *((("trainer", "fewest"), value) for value in ("x", {"float": "nan"})),
+    *((("trainer", "updates"), value) for value in (10**30, -1)),
+    (("trainer", "looked"), 3),
+    *((("presenter", "epoch"), value) for value in (0, 1, 99, "1")),
+    *((("presenter", name), value) for name in ("trials", "chunks", "n_rows") for value in (-1, None, 0.5, 10**60)),
+    *((("presenter", "largest"), value) for value in (-1.0, {"float": "nan"}, {"float": "inf"}, None)),
+    *((("position", "row"), value) for value in (-1, 0, None, 10**30)),
+    *((("position", "file"), value) for value in (-2, None)),
+    *((("divergence", "lowest"), value) for value in ([], [None], [{"float": "nan"}])),
+    *((("divergence", "epochs"), value) for value in ([], [-1], [0] * 5)),
+    *((("cycle",), value) for value in (None, [], [0, 0], [1, 2], ["a", "b"])),
+    *(
+        ((name,), value)
+        for name in ("trainer", "presenter", "position", "divergence")
+        for value in (None, [], [[], []])
+    ),
+    (("patience",), [[], []]),
+]
+
+
+def forged(path, edit):
+    """Change the checkpoint in a file, and seal it anew."""
+    header, tensors = split(path.read_bytes())
+    model = content(header)
+    edit(model)
+    path.write_bytes(join(header, tensors, model=model))
+
+
+@pytest.fixture(scope="module")
+def third_epoch(tmp_path_factory):
+    """Return a checkpoint that was written in the third epoch."""
+    path = tmp_path_factory.mktemp("checkpoints") / "checkpoint"
+    with pytest.raises(Killed):
+        train(path, CASES[0], 15)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(("place", "value"), FORGERIES, ids=str)
+def test_a_forged_checkpoint_is_refused_before_anything_runs(place, value, third_epoch, tmp_path):
+    path = tmp_path / "forged"
+    path.write_bytes(third_epoch)
+
+    def edit(model):
+        node = model["parameters"]
+        for name in place[:-1]:
+            node = node[name]["record"][1]
+        assert place[-1] in node
+        node[place[-1]] = value
+
+    forged(path, edit)
+    with pytest.raises(InvalidInput, match=r"(cannot be resumed|is no checkpoint): .*Remove it, and train anew\."):
+        train(path, CASES[0], resume=True)
+
+
+@pytest.mark.parametrize("section", ["parameters", "attributes"])
+def test_a_checkpoint_that_lacks_something_is_refused(section, third_epoch, tmp_path):
+    path = tmp_path / "forged"
+    header, _ = split(third_epoch)
+    for name in content(header)[section]:
+        path.write_bytes(third_epoch)
+        forged(path, lambda model, name=name: model[section].pop(name))
+        with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+            train(path, CASES[0], resume=True)
+
+
+@pytest.mark.parametrize(("name", "value"), [("classes", {"objects": ["ant"]}), ("classes", None), ("counts", [])])
+def test_a_checkpoint_with_other_labels_than_the_rows_is_refused(name, value, third_epoch, tmp_path):
+    path = tmp_path / "forged"
+    path.write_bytes(third_epoch)
+    forged(path, lambda model: model["attributes"].update({name: value}))
+    with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+        train(path, CASES[0], resume=True)

@@ -118,7 +118,7 @@ def test_undo_puts_back_what_the_rows_touch(dense):
     X, y = text(6, 4, 3, features=50)
     state = AveragedPerceptron().partial_fit(X, y)._stream.state
     before = [array.copy() for array in state]
-    undo = Undo(state, as_table(X[:2].toarray() if dense else X[:2]))
+    undo = Undo(state, as_table(X[:2].toarray() if dense else X[:2]).rows)
     state.W[:, X[:2].indices] = np.nan
     state.lag[:, X[:2].indices] = np.inf
     state.b[:], state.t[:] = np.nan, -1

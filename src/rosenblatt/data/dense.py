@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.memory import check_memory
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.words import shown
 
@@ -69,6 +70,9 @@ def readable(X: Any) -> Any:
     values = _read(values)
     check_shape(values.shape)
     refuse_kind(values.dtype, "X")
+    if not values.flags.forc:  # it will be copied, and what is broadcast is larger than it is
+        size = f"A copy of X, of shape {values.shape},"
+        check_memory(8.0 * values.size, size, "Pass fewer rows or columns.")
     return values
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 from rosenblatt.errors import TooLarge
 
@@ -10,6 +12,8 @@ from rosenblatt.errors import TooLarge
 UNKNOWN = 1 << 48
 # What every machine has, so that it need not be asked.
 SURELY_THERE = 1 << 24
+# What the control group of a process, as of a container, may use: of Linux, versions 2 and 1.
+GROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def physical_memory() -> int:
@@ -18,13 +22,23 @@ def physical_memory() -> int:
         installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         installed = UNKNOWN
-    try:
+    limits = [installed, *_group_limits()]
+    with suppress(ImportError, ValueError, OSError):
         import resource
 
         allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    except (ImportError, ValueError, OSError):
-        return installed
-    return installed if allowed == resource.RLIM_INFINITY else min(installed, allowed)
+        if allowed != resource.RLIM_INFINITY:
+            limits.append(allowed)
+    return min(limits)
+
+
+def _group_limits() -> list[int]:
+    """Return the limits of the control group, where there are any."""
+    found = []
+    for path in GROUP_LIMITS:
+        with suppress(OSError, ValueError):  # there is none, or it says "max"
+            found.append(int(path.read_text()))
+    return found
 
 
 def check_memory(needed: float, what: str, remedy: str) -> None:

@@ -14,17 +14,29 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.dense import check_shape, real_values, refuse_infinite
+from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import SQUARED_LENGTHS, Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.verbs.rows import Csr
+from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]
+
+# For each row and each column: whatever is done with a matrix takes a few vectors of both lengths.
+BYTES_PER_SIDE = 3 * 8
 
 
 def _damaged(fault: str) -> InvalidInput:
     return InvalidInput(
         f"X is a damaged sparse matrix: {fault}. Build it anew from its coordinates, for example with "
         "scipy.sparse.coo_array((values, (rows, columns)), shape=...).tocsr()."
+    )
+
+
+def _unsupported(X: Any, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"X is a sparse matrix of format {X.format!r} and dtype {X.dtype} that scipy cannot convert ({error}). "
+        "Build it from numbers of type float."
     )
 
 
@@ -46,8 +58,10 @@ def _check_compressed(X: Any) -> None:
         raise _damaged(
             f"indptr ends at {indptr[-1]}, past the {indices.size} indices and {len(values)} values there are"
         )
+    if indices.size != len(values):
+        raise _damaged(f"it has {indices.size} indices for {len(values)} values")
     if X.format != "csr":  # the compiled inspection reads the indices of CSR
-        _check_range("indices", indices[: indptr[-1]], minor)
+        _check_range("indices", indices, minor)
 
 
 def _check_coordinates(X: Any) -> None:
@@ -81,10 +95,15 @@ def _check_diagonals(X: Any) -> None:
         raise _damaged(f"it has {X.offsets.size} offsets for {X.data.shape[0]} diagonals")
     if np.unique(X.offsets).size != X.offsets.size:
         raise _damaged("an offset comes twice")
+    n_rows, n_columns = X.shape
+    if X.offsets.size and not -n_rows <= int(X.offsets.min()) <= int(X.offsets.max()) <= n_columns:
+        raise _damaged(f"its offsets go outside [-{n_rows}, {n_columns}]: {shown(X.offsets)}")
 
 
 def _check_keys(X: Any) -> None:
     """Raise an error if the keys of a DOK matrix are not places in it."""
+    if not isinstance(_part(X, "_dict"), dict):
+        raise _damaged("it has no keys")
     for key in X.keys():  # noqa: SIM118 (a matrix is not iterated by its keys)
         pair = isinstance(key, tuple) and len(key) == 2 and all(isinstance(index, int | np.integer) for index in key)
         if not pair or not all(0 <= index < size for index, size in zip(key, X.shape, strict=True)):
@@ -105,10 +124,20 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 def _check_arrays(X: Any, wanted: dict[str, tuple[int, str]]) -> None:
     """Raise an error unless the parts of a matrix are arrays of these dimensions and kinds."""
     for name, (dimensions, kinds) in wanted.items():
-        part = getattr(X, name, None)
+        part = _part(X, name)
         if not isinstance(part, np.ndarray) or part.ndim != dimensions or part.dtype.kind not in kinds:
             of = " of integers" if kinds == "iu" else ""
             raise _damaged(f"{name} is not a {('', 'one', 'two', 'three')[dimensions]}-dimensional array{of}")
+        # A copy will be made of it, and what is broadcast is larger than it is.
+        check_memory(float(part.size) * part.itemsize, f"{name} of {part.size} entries", "Use fewer entries.")
+
+
+def _part(X: Any, name: str) -> Any:
+    """Return a part of a matrix; None if there is none, or its own shape leads scipy astray."""
+    try:
+        return getattr(X, name)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return None
 
 
 def _check_range(name: str, index: Array, size: int) -> None:
@@ -133,11 +162,62 @@ def check_sparse(X: Any) -> Any:
     InvalidInput
         If an index or a pointer of X leads outside its arrays.
     """
-    check_shape(X.shape)
+    _check_sides(X.shape)
     check = _CHECKS.get(X.format)
     if check is not None:
         check(X)
     return X
+
+
+def _check_sides(shape: Any) -> None:
+    """Raise an error unless a shape is one, and some vectors of its rows and columns fit into memory."""
+    if not isinstance(shape, tuple) or not all(isinstance(side, int | np.integer) and side >= 0 for side in shape):
+        raise _damaged(f"its shape is {shown(shape)}")
+    check_shape(shape)
+    n_rows, n_columns = map(int, shape)
+    check_memory(
+        float(BYTES_PER_SIDE) * (n_rows + n_columns),
+        f"To work with {n_rows} rows and {n_columns} columns",
+        "Leave out columns that are empty, or hash them into fewer (rosenblatt.TextHasher, TableHasher).",
+    )
+
+
+def as_csr(X: Any) -> Any:
+    """Return a sparse matrix of any format as CSR; X itself if it is that.
+
+    Nothing of scipy's reads it before it was checked. The columns of what was CSR before are not, and must be.
+
+    Parameters
+    ----------
+    X : scipy sparse matrix or array
+
+    Raises
+    ------
+    InvalidInput
+        If an index or a pointer of X leads outside its arrays, or scipy cannot convert it.
+    """
+    check_sparse(X)
+    if X.format == "csr":
+        return X
+    try:
+        matrix = X.tocsr()
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError) as error:
+        raise _unsupported(X, error) from None
+    return check_sparse(matrix)
+
+
+def as_dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, after every index was checked; anything else as it is."""
+    if not sp.issparse(X):
+        return X
+    matrix = as_csr(X)
+    _check_range("indices", matrix.indices, matrix.shape[1])
+    n_rows, n_columns = matrix.shape
+    check_memory(8.0 * n_rows * n_columns, f"An array of {n_rows} rows and {n_columns} columns", "Take fewer of them.")
+    try:
+        return matrix.toarray()
+    except ValueError as error:
+        raise _unsupported(X, error) from None
 
 
 def as_sparse_table(X: Any, *, to_score: bool = False) -> Table:
@@ -145,11 +225,7 @@ def as_sparse_table(X: Any, *, to_score: bool = False) -> Table:
 
     To score them, only whether a norm is too large need be known: `largest` is then an upper bound.
     """
-    check_sparse(X)
-    try:
-        matrix = X.tocsr()
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise _damaged(f"scipy cannot convert it ({error})") from None
+    matrix = as_csr(X)
     values, indices, indptr = matrix.data, matrix.indices, matrix.indptr
     values = real_values(values[: indptr[-1]], "X")
     indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)

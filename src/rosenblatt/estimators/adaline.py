@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.numbers import is_real
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
 from rosenblatt.estimators.base import all_or_nothing, steady
@@ -128,7 +129,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        dense = value.toarray() if hasattr(value, "toarray") else np.asarray(value)[None]
+        dense = as_dense(value) if hasattr(value, "toarray") else np.asarray(value)[None]
         self._learned("coef_").set_weights(dense, [self.intercept_])
 
     @property
@@ -198,19 +199,20 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
             self.__dict__.pop("_shows_sparse", None)
             self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
             self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
-        if record.stop is Stop.DIVERGED:
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
+            if record.stop is Stop.DIVERGED:
+                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
         """Fit, and write down every trial: see `rosenblatt.learn.record`."""
-        job, settings, state = self._prepare(X, y, sample_weight)
-        recorder = Recorder(job, state)
-        record = Trainer(job.plan, recorder).run()
-        self.__dict__.pop("_shows_sparse", None)
-        self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
-        record = replace(record, single_pass=None)  # what is promised of mistakes says nothing of numbers
-        self._store(record)
+        with all_or_nothing(self):
+            job, settings, state = self._prepare(X, y, sample_weight)
+            recorder = Recorder(job, state)
+            record = Trainer(job.plan, recorder).run()
+            self.__dict__.pop("_shows_sparse", None)
+            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+            record = replace(record, single_pass=None)  # what is promised of mistakes says nothing of numbers
+            self._store(record)
         return recorder.recording(record, self)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.sparse import as_sparse_table, check_sparse
+from rosenblatt.data.sparse import as_csr, as_sparse_table
 from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.parameters import learning_rate
@@ -61,7 +61,10 @@ def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **opti
     array or sparse matrix; with y a pair
     """
     if sp.issparse(X):
-        refuse_kind(check_sparse(X).dtype, "X")
+        X = as_csr(X)
+        refuse_kind(X.dtype, "X")
+        if not options.get("accept_sparse", False):
+            raise InvalidInput("Sparse data was passed for X, but dense data is required. Pass X.toarray().")
     else:
         X = readable(X)
     if not reset:
@@ -196,14 +199,26 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
     One thread does so at a time.
     """
-    with estimator._turn:
-        before = dict(vars(estimator))
-        try:
-            yield
-        except BaseException:
-            vars(estimator).clear()
-            vars(estimator).update(before)
-            raise
+    with estimator._turn, undone(estimator):
+        yield
+
+
+@contextmanager
+def undone(estimator: Any) -> Iterator[None]:
+    """Do the same in a turn that was taken before."""
+    before = dict(vars(estimator))
+    stream = before.get("_stream")
+    go_back = None if stream is None else stream.begin()
+    try:
+        yield
+    except BaseException:
+        if go_back is not None:
+            go_back()
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+    if stream is not None:
+        stream.end()
 
 
 class available_when:  # noqa: N801 (a decorator)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.contract import TransformerMixin
 from rosenblatt.estimators.parameters import Declared, choice, custom, flag, integer
@@ -322,7 +323,7 @@ def _plain(value: Any) -> Any:
 
 
 def _numbered_columns(X: Any) -> dict[str, list[Any]]:
-    rows = np.array(cast(Any, X).toarray() if sp.issparse(X) else X, dtype=np.object_)
+    rows = np.array(as_dense(X), dtype=np.object_)
     if rows.ndim != 2:
         raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
     return {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}

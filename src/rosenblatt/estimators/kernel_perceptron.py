@@ -272,7 +272,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     # --------------------------------------------------------------------------------------------------------- training
 
     def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
-        costs = class_costs(self.class_weight, classes, None if stream else label)
+        costs = class_costs(self.class_weight, classes, None if stream else np.bincount(label))
         return make_task(label, sign, self.multiclass_, class_cost=costs, weight=weight, bias=0.0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -295,8 +295,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-        if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
+            if self.run_.stop is Stop.EPOCHS and self.tol is not None:
+                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:

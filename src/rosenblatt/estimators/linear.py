@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.survey import Survey, column_sizes, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
@@ -215,8 +216,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        dense = value.toarray() if hasattr(value, "toarray") else value
-        self._learned("coef_").set_weights(dense, self.intercept_)
+        self._learned("coef_").set_weights(as_dense(value), self.intercept_)
 
     @property
     def intercept_(self) -> Array:
@@ -263,7 +263,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
             self._finish(self._run(job, state), job, classes, state)
-        self._warn()
+            self._warn()
         return self
 
     def _run(self, job: Job, state: Any) -> Run:
@@ -286,7 +286,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         classes, label = labels_of(y, table.shape[0])
         sign = code(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
-        costs = class_costs(self.class_weight, classes, label)
+        costs = class_costs(self.class_weight, classes, np.bincount(label))
         warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
         self._look_at(table, weight, classes.size, warm=warm)
         task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())

@@ -210,20 +210,20 @@ class MaximumMargin(Declared, _Fitted):
             clock = Clock(self.max_seconds)
             soft = _Soft(table, label, clock)
             found = [_furthest(soft, sign[:, p : p + 1], self.tol) for p in range(sign.shape[1])]
-        self.classes_ = classes
-        self.coef_ = np.array([plane.w for plane in found])
-        self.intercept_ = np.array([plane.b for plane in found])
-        self.margin_ = np.array([plane.margin.lower for plane in found])
-        self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
-        self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
-        vars(self).pop("_exact_weights", None)
-        if any(plane.exact for plane in found):
-            self._exact_weights = [[str(value) for value in plane.exact] for plane in found]
-        self.stop_reason_, complete = self._reason()
-        if not complete:
-            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
-        self._note_meaning()
-        self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
+            self.classes_ = classes
+            self.coef_ = np.array([plane.w for plane in found])
+            self.intercept_ = np.array([plane.b for plane in found])
+            self.margin_ = np.array([plane.margin.lower for plane in found])
+            self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
+            self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
+            vars(self).pop("_exact_weights", None)
+            if any(plane.exact for plane in found):
+                self._exact_weights = [[str(value) for value in plane.exact] for plane in found]
+            self.stop_reason_, complete = self._reason()
+            if not complete:
+                warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
+            self._note_meaning()
+            self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
         return self
 
     @property

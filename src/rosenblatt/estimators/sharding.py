@@ -16,7 +16,6 @@ from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.mixing import Lesson, check_mixing, mixes_for
 from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.sharded import ShardedJob, Shards, learnable_dtype, run_shards, start_shards
-from rosenblatt.learn.shards import Census
 from rosenblatt.learn.stream import Learned
 from rosenblatt.learn.trainer import Clock
 from rosenblatt.words import shown
@@ -72,7 +71,7 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
         method=model._method(),
         classes=census.classes,
         sign=code(census.classes.size, model.multiclass),
-        class_cost=_costs(model.class_weight, census),
+        class_cost=class_costs(model.class_weight, census.classes, census.counts),
         multiclass=model.multiclass,
         bias=model._bias(),
         dtype=learnable_dtype(census),
@@ -92,10 +91,3 @@ def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mix
     if rounds is None:
         model._warn()
     return model
-
-
-def _costs(class_weight: Any, census: Census) -> Array:
-    """Return the factor of each class; labels that are not here need not be listed one by one."""
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return np.asarray(int(census.counts.sum()) / (census.classes.size * census.counts))
-    return class_costs(class_weight, census.classes, np.empty(0, np.int32))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, same_width
+from rosenblatt.estimators.base import EpochLearner, same_width, undone
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.named_rows import is_dict
 from rosenblatt.learn.plan import Run
@@ -218,9 +218,10 @@ class FromStream(EpochLearner):
             turn.changes += 1
             try:
                 stream: Stream | None = self.__dict__.get("_stream")
-                if stream is not None and type(x) is np.ndarray and not stream.outdated:
+                if stream is not None and not stream.outdated and (type(x) is np.ndarray or stream.knows(x)):
                     return stream.learn_one(x, y)  # the common case, without a further look
-                return self._learn_other(stream, x, y)
+                with undone(self):
+                    return self._learn_other(stream, x, y)
             finally:
                 turn.changes += 1
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.dense import TEXT_REMEDY, unmasked
-from rosenblatt.data.sparse import check_sparse
+from rosenblatt.data.sparse import as_csr
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.words import shown
@@ -54,7 +54,7 @@ def exact_table(X: Any, *, decimal: bool = False) -> Table:
     True
     """
     if sp.issparse(X):
-        return _sparse_table(check_sparse(X), decimal)
+        return _sparse_table(as_csr(X), decimal)
     columns = _frame_columns(X)
     if columns is None:
         return _joined(*_read(_array(X, decimal), decimal))
@@ -73,7 +73,10 @@ def _joined(rounded: Any, exact: Array | None) -> Table:
 def _sparse_table(X: Any, decimal: bool) -> Table:
     if X.dtype.kind == "f" and X.dtype.itemsize in (4, 8) and not (decimal and X.dtype.itemsize == 4):
         return as_table(X)
-    matrix = X.tocsr(copy=True)
+    try:
+        matrix = X.copy()
+    except ValueError as error:  # scipy does not support the type of the values
+        raise InvalidInput(f"X is a sparse matrix of dtype {X.dtype} ({error}). Pass an array.") from None
     as_table(sp.csr_array((np.ones(matrix.data.size), matrix.indices, matrix.indptr), shape=matrix.shape))
     matrix.sum_duplicates()
     rounded, exact = _read(matrix.data, decimal)

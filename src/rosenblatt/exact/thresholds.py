@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.names import column_names
 from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import as_sparse_table
 from rosenblatt.errors import InvalidInput
 
 Array = npt.NDArray[Any]
@@ -51,7 +52,7 @@ def against_thresholds(X: Any, y: Any, *, order: Sequence[Any] | None = None) ->
     ([[1, 0], [2, 1], [3, 0], [3, 1]], [False, True, True, False])
     """
     sparse, frame = sp.issparse(X), X if hasattr(X, "iloc") else None
-    values: Any = sp.csr_array(X) if sparse else np.asarray(X)
+    values: Any = sp.csr_array(as_sparse_table(X).matrix()) if sparse else np.asarray(X)
     classes, label = as_labels(y, values.shape[0])
     levels = classes.tolist() if order is None else list(order)
     if len(levels) < 2 or sorted(map(repr, levels)) != sorted(map(repr, classes.tolist())):

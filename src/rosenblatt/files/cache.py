@@ -36,6 +36,8 @@ ALIGNMENT = 8
 NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
 WHOLE = ("u1", "u2", "i4", "i8")
 READ_AHEAD = 1
+# What reading of content that is none can raise.
+FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 class Cache:
@@ -48,6 +50,8 @@ class Cache:
         Bytes that it may take.
     digest : str
         Identity of the input. A cache of another input is as good as none.
+    n_features : int
+        Columns of the input, which the file is not asked for.
 
     Attributes
     ----------
@@ -57,13 +61,14 @@ class Cache:
         Why no cache was written, in words; empty if it was.
     """
 
-    def __init__(self, path: FilePath, most: int, digest: str) -> None:
+    def __init__(self, path: FilePath, most: int, digest: str, n_features: int) -> None:
         self.path, self.most, self.digest = Path(path), as_count("cache_bytes", most), digest
+        self.n_features = n_features
         if self.path.exists() and not self.path.is_file():
             raise InvalidInput(f"cache={str(path)!r} is a folder, a device or a pipe. Give the name of a file.")
         self.given_up, self.bytes_read, self.size = "", 0, 0
         self._index: dict[str, Any] | None = None
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, *FAULTS):
             self._index = self._read_index()
 
     @property
@@ -168,8 +173,8 @@ class Cache:
             content = np.frombuffer(os.pread(file.fileno(), end - begin, begin), np.uint8)
             if content.size != end - begin or _sum(content) != entry["sum"]:
                 raise ValueError("a chunk is not what was written")
-            return _decode(entry, content, rows, int(self._index["n_features"]))
-        except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+            return _decode(entry, content, rows, self.n_features)
+        except (OSError, *FAULTS) as error:
             raise InvalidInput(
                 f"{self.path}, chunk {number}: the cache is damaged ({error}). Remove it; it is written anew."
             ) from None
@@ -262,7 +267,9 @@ def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
     indptr = np.concatenate([[0], np.cumsum(counts)])
     column = np.ascontiguousarray(arrays["column"], np.int32)
     value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
-    if counts.size != rows or counts.min(initial=0) < 0 or not indptr[-1] == column.size == value.size < 1 << 31:
+    # Each count for itself, too: a sum of vast ones may come back to what it should be.
+    fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
+    if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
         raise ValueError("rows and entries differ in number")
     indptr = indptr.astype(np.int32)
     largest, outside, infinite, disorder = inspect_csr(value, column, indptr, n_features, -1.0)
@@ -278,13 +285,12 @@ class _Writer:
         self.beside = Beside(path, lasting=False)
         self.file, self.discard = self.beside.file, self.beside.discard
         self.most = most
-        self.index: dict[str, Any] = {"digest": digest, "n_features": 0, "chunks": []}
+        self.index: dict[str, Any] = {"digest": digest, "chunks": []}
         self.end = self.file.write(MAGIC)
 
     def add(self, chunk: Chunk) -> None:
         """Write a chunk; raise OverflowError if the file would become too large."""
         entry, arrays = _encode(chunk)
-        self.index["n_features"] = chunk.table.shape[1]
         self._pad()
         entry["begin"], entry["arrays"] = self.end, {}
         total = 0

@@ -190,7 +190,7 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
             raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
-        source.cache = Cache(opening.cache, opening.cache_bytes, source.digest())
+        source.cache = Cache(opening.cache, opening.cache_bytes, source.digest(), source.n_features)
     return source
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners
 from rosenblatt.lab.code import python_of
@@ -257,7 +258,7 @@ def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
     name = type(estimator).__name__
     if name not in learner_names():
         raise InvalidInput(f"{name} is no learner of the lab. It has {', '.join(learner_names())}.")
-    rows = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    rows = np.ascontiguousarray(as_dense(X), dtype=np.float64)
     if rows.ndim != 2 or not 2 <= len(rows) <= MAX_POINTS:
         raise InvalidInput(f"X has shape {rows.shape}. The lab shows tables of 2 to {MAX_POINTS} rows.")
     classes, label = as_labels(y, len(rows))

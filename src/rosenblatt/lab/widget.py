@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
 from rosenblatt.lab.catalogue import catalogue
 from rosenblatt.lab.page import one_file, style_text, widget_module
@@ -147,7 +148,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
 
 def as_points(X: Any, y: Any) -> tuple[Array, list[list[float]]]:
     """Return the classes, and points with the number of the class last; raise InvalidInput if there are too many."""
-    rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    rows = np.asarray(as_dense(X), dtype=np.float64)
     if rows.ndim != 2:
         raise InvalidInput(f"X has shape {rows.shape}. Pass a table with a row for each point.")
     classes, label = as_labels(y, len(rows))

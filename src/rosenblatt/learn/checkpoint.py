@@ -2,26 +2,111 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.chunks import Position
 from rosenblatt.learn.chunked import InChunks, Resumption
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.method import copy_state
 from rosenblatt.storage.atomic import target_of
+from rosenblatt.storage.checks import check_array, check_classes, entries
 from rosenblatt.storage.container import Content, read, write
-from rosenblatt.storage.registry import expect
+from rosenblatt.storage.registry import expect, stored
 
-# What a trainer and its observers remember, beside the weights.
-TRAINER_FIELDS = (
-    *("active", "stops", "cycle_ends", "cycle", "fewest", "kept", "fewest_mistakes", "looked"),
-    *("mistakes", "losses", "errors", "updates", "trials"),
-)
-PRESENTER_FIELDS = ("epoch", "trials", "chunks", "n_rows", "largest")
+Array = npt.NDArray[Any]
+
+# Counts of a checkpoint are below this: what is larger could not be added to.
+MOST = 1 << 48
+
+
+def _are_counts(*values: int, least: int = 0) -> bool:
+    return all(least <= value < MOST for value in values)
+
+
+def _are_figures(values: Iterable[float]) -> bool:
+    """Return whether values can be compared: infinity can, NaN cannot."""
+    return not any(math.isnan(value) for value in values)
+
+
+def _check_of_trainer(seen: OfTrainer) -> None:
+    expect(_are_counts(*seen.mistakes, seen.updates, seen.trials), "it has counts that are none")
+    expect(len(seen.losses) == len(seen.mistakes), "its losses are not those of its epochs")
+    expect(len(seen.errors) in (0, len(seen.mistakes)), "its errors are not those of its epochs")
+    figures = (*seen.losses, *(e for e in seen.errors if e is not None), seen.fewest, seen.fewest_mistakes)
+    expect(_are_figures(figures), "it has a figure that is no number")
+    expect(0 <= seen.kept <= len(seen.mistakes), f"it keeps the weights of epoch {seen.kept}, which there was not")
+    expect(seen.cycle is None or _are_counts(seen.cycle, least=1), f"it has a cycle of {seen.cycle} epochs")
+    expect(_are_counts(*seen.cycle_ends, *seen.cycle_ends.values()), "it has ends of cycles that are none")
+
+
+@stored("Checkpoint.trainer", check=_check_of_trainer)
+class OfTrainer(NamedTuple):
+    """What a trainer remembers, under the names that it has there."""
+
+    active: list[int]
+    stops: dict[int, Stop]
+    cycle_ends: dict[int, int]
+    cycle: int | None
+    fewest: float
+    kept: int
+    fewest_mistakes: float
+    looked: bool
+    mistakes: list[int]
+    losses: list[float]
+    errors: list[float | None]
+    updates: int
+    trials: int
+
+
+def _check_of_presenter(seen: OfPresenter) -> None:
+    expect(_are_counts(seen.epoch, seen.chunks, least=1), "it is in the middle of no epoch")
+    expect(_are_counts(seen.trials, seen.n_rows), "it has counts that are none")
+    first = seen.epoch == 1
+    expect((seen.n_rows == 0) == first and seen.trials >= first, "its rows are not those of its epochs")
+    expect(0.0 <= seen.largest < math.inf, f"it has rows of the squared length {seen.largest}")
+
+
+@stored("Checkpoint.presenter", check=_check_of_presenter)
+class OfPresenter(NamedTuple):
+    """What a presenter remembers, under the names that it has there."""
+
+    epoch: int
+    trials: int
+    chunks: int
+    n_rows: int
+    largest: float
+
+
+def _check_watch(watch: Watch) -> None:
+    expect(_are_figures(watch.lowest) and _are_counts(*watch.epochs), "an observer has seen what cannot be")
+
+
+@stored("Checkpoint.watch", check=_check_watch)
+class Watch(NamedTuple):
+    """What an observer remembers of each part: its lowest figure, and for how many epochs it was not reached."""
+
+    lowest: list[float]
+    epochs: list[int]
+
+
+def _check_position(position: Position) -> None:
+    row, file, offset, line = position
+    # A place in the middle of a block of a file is known by its row only.
+    expect(_are_counts(row, least=1) and _are_counts(file + 1, offset, line), "it goes on at a place that is none")
+
+
+stored("Position", check=_check_position)(Position)
 
 
 class Checkpoint:
@@ -71,27 +156,39 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of another training: the files, the options or the version differ. "
                 "Train with those, or remove it and train anew."
             )
-        arrays: Any = content["attributes"]
-        return Resumption(arrays["classes"], arrays["label_counts"], lambda trainer: self._put(trainer, content))
+        with self._named():
+            classes, counts = _labels(content)
+        return Resumption(classes, counts, lambda trainer: self._put(trainer, content))
 
     def _put(self, trainer: Trainer, content: Content) -> None:
-        try:
+        with self._named():
             _put(trainer, content)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let a fault in the content say which file it is about."""
+        try:
+            yield
         except InvalidInput as fault:
-            raise InvalidInput(f"{self.path} cannot be resumed: {str(fault).rstrip('.')}.") from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"{self.path} cannot be resumed ({error}). Remove it, and train anew.") from None
+            raise InvalidInput(
+                f"{self.path} cannot be resumed: {str(fault).rstrip('.')}. Remove it, and train anew."
+            ) from None
+
+
+def _fields(kind: Any, owner: Any) -> Any:
+    """Return what the owner has under the names of a record's fields."""
+    return kind(*(getattr(owner, name) for name in kind._fields))
 
 
 def _take(presenter: InChunks, identity: str) -> Content:
-    trainer = presenter.trainer
-    cycle, position = presenter.cycle, presenter.position
+    trainer, cycle, patience = presenter.trainer, presenter.cycle, presenter.trainer.patience
+    position = presenter.position
     progress = {
-        "trainer": {name: getattr(trainer, name) for name in TRAINER_FIELDS},
-        "patience": None if trainer.patience is None else [trainer.patience.lowest, trainer.patience.stale],
-        "divergence": [trainer.divergence.lowest, trainer.divergence.high],
-        "presenter": {name: getattr(presenter, name) for name in PRESENTER_FIELDS},
-        "position": None if position is None else [int(value) for value in position],
+        "trainer": _fields(OfTrainer, trainer),
+        "presenter": _fields(OfPresenter, presenter),
+        "patience": None if patience is None else Watch(patience.lowest, patience.stale),
+        "divergence": Watch(trainer.divergence.lowest, trainer.divergence.high),
+        "position": None if position is None else Position(*map(int, position)),
         "cycle": None if cycle is None else [cycle.power, cycle.length],
     }
     arrays = {
@@ -106,35 +203,99 @@ def _take(presenter: InChunks, identity: str) -> Content:
     return {"class": "Checkpoint", "identity": identity, "parameters": progress, "attributes": arrays}
 
 
+# What a checkpoint holds beside its class and its identity.
+PROGRESS = ("trainer", "presenter", "patience", "divergence", "position", "cycle")
+ARRAYS = ("classes", "label_counts", "state", "sum", "counts", "best", "mark")
+
+
+def _labels(content: Content) -> tuple[Array, Array | None]:
+    """Return the classes, which a regression has none of, and how many rows have each, where they were counted."""
+    classes, counts, *_ = entries(content["attributes"], ARRAYS)
+    if not isinstance(classes, np.ndarray) or classes.size:
+        check_classes(classes)
+    if counts is not None:
+        check_array("the counts of the classes", counts, "l", classes.shape)
+        expect(_are_counts(*counts.tolist(), least=1), "a class has fewer than one row")
+    return classes, counts
+
+
 def _put(trainer: Trainer, content: Content) -> None:
-    """Bring a trainer, which has not begun, to where another one was."""
+    """Bring a trainer, which has not begun, to where another one was; nothing is taken that has not been checked."""
     presenter: Any = trainer.presenter
-    progress: Any = content["parameters"]
-    arrays: Any = content["attributes"]
+    of_trainer, of_presenter, patience, divergence, position, cycle = entries(content["parameters"], PROGRESS)
+    _, _, state, total, counts, best, mark = entries(content["attributes"], ARRAYS)
     presenter.begin()
-    _copy(presenter.method, arrays["state"], presenter.state)
-    if presenter.sum is not None:
-        _copy(presenter.method, arrays["sum"], presenter.sum)
-    for new, old in zip(presenter.counts, arrays["counts"], strict=True):
-        expect(old.shape == new.shape and old.dtype == new.dtype, "its counts do not fit")
-        new[:] = old
-    for name, value in progress["trainer"].items():
-        setattr(trainer, name, value)
-    for name, value in progress["presenter"].items():
-        setattr(presenter, name, value)
-    if trainer.patience is not None:
-        trainer.patience.lowest, trainer.patience.stale = progress["patience"]
-    trainer.divergence.lowest, trainer.divergence.high = progress["divergence"]
-    if arrays["best"] is not None:
+    _check_progress(trainer, of_trainer, of_presenter, position)
+    _copy(presenter.method, state, presenter.state)
+    expect((total is None) == (presenter.sum is None), "it has, or has not, the sum of a batch")
+    if total is not None:
+        _copy(presenter.method, total, presenter.sum)
+    _copy_arrays("counts", counts, presenter.counts)
+    _restore("patience", trainer.patience, "stale", patience)
+    _restore("divergence", trainer.divergence, "high", divergence)
+    expect(best is None or trainer.plan.keep == "best", "it has weights that nobody asked to keep")
+    expect(best is None or len(of_trainer.errors) == len(of_trainer.mistakes) > 0, "its best weights have no error")
+    if best is not None:
         trainer.best = presenter.snapshot()
-        _copy(presenter.method, arrays["best"], trainer.best)
-    if presenter.cycle is not None:
-        presenter.cycle.power, presenter.cycle.length = progress["cycle"]
-        if arrays["mark"] is not None:
-            presenter.cycle.set_mark()
-            for new, old in zip(presenter.cycle.mark, arrays["mark"], strict=True):
-                new[:] = old
-    presenter.go_on(progress["position"])
+        _copy(presenter.method, best, trainer.best)
+    _put_cycle(presenter.cycle, cycle, mark)
+    for owner, record in ((trainer, of_trainer), (presenter, of_presenter)):
+        for name, value in record._asdict().items():
+            setattr(owner, name, value)
+    presenter.go_on(position)
+
+
+def _check_progress(trainer: Trainer, of_trainer: Any, of_presenter: Any, position: Any) -> None:
+    """Raise a `Fault` unless the progress of a checkpoint is one of this training."""
+    expect(type(of_trainer) is OfTrainer and type(of_presenter) is OfPresenter, "it does not say how far it has come")
+    expect(type(position) is Position, "it does not say where to go on")
+    parts, active = set(range(trainer.presenter.parts)), of_trainer.active
+    expect(active and active == sorted(parts.intersection(active)), f"its problems {active!r:.60} are not these")
+    expect(of_trainer.stops.keys() == parts.difference(active), "the problems that have ended are not the others")
+    expect(of_trainer.cycle_ends.keys() <= parts, "a problem cycles that there is not")
+    epoch = of_presenter.epoch
+    fits = epoch == len(of_trainer.mistakes) + 1 and epoch <= trainer.plan.epochs
+    expect(fits, f"it is in epoch {epoch}, after {len(of_trainer.mistakes)} of {trainer.plan.epochs}")
+    measured = trainer.presenter.validates or trainer.plan.keep == "best"
+    expect(len(of_trainer.errors) == (epoch - 1 if measured else 0), "its errors are not those of its epochs")
+
+
+def _restore(name: str, observer: Any, counter: str, watch: Any) -> None:
+    """Let an observer of a trainer remember what another one did."""
+    if observer is None:
+        expect(watch is None, f"it has a {name} that nobody asked for")
+        return
+    fits = type(watch) is Watch and len(watch.lowest) == len(watch.epochs) == len(observer.lowest)
+    expect(fits, f"its {name} is not one of these problems")
+    observer.lowest = watch.lowest
+    setattr(observer, counter, watch.epochs)
+
+
+def _put_cycle(cycle: Any, lengths: Any, mark: Any) -> None:
+    if cycle is None:
+        expect(lengths is None and mark is None, "it watches for a cycle, which cannot be")
+        return
+    whole = isinstance(lengths, list) and len(lengths) == 2 and all(type(length) is int for length in lengths)
+    expect(whole and 1 <= lengths[1] <= lengths[0] < MOST, "it is in no part of a cycle")
+    cycle.power, cycle.length = lengths
+    expect(mark is not None or cycle.mark is None, "it has no mark to return to")
+    if mark is not None:
+        cycle.set_mark()
+        _copy_arrays("mark", mark, cycle.mark)
+
+
+def _copy_arrays(name: str, stored: Any, arrays: Any) -> None:
+    """Copy arrays from a file into some of the same types and shapes."""
+    fits = isinstance(stored, list) and len(stored) == len(arrays)
+    expect(
+        fits
+        and all(isinstance(old, np.ndarray) for old in stored)
+        and all(old.shape == new.shape and old.dtype == new.dtype for old, new in zip(stored, arrays, strict=True)),
+        f"its {name} do not fit",
+    )
+    expect(all(np.isfinite(old).all() for old in stored), f"its {name} have values that are not finite")
+    for old, new in zip(stored, arrays, strict=True):
+        new[...] = old
 
 
 def _copy(method: Any, stored: Any, state: Any) -> None:

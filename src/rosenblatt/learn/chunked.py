@@ -167,7 +167,7 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
     rest = iter(job.chunks)
     look = _look(job, read, rest)
     if resume is not None:
-        look = replace(look, classes=resume.classes, counts=resume.counts)
+        look = _resumed(job, look, read, resume)
     try:
         return _train(job, look, chain(read, rest), resume)
     except NewLabels as found:
@@ -178,6 +178,21 @@ def learn_chunks(job: ChunkedJob, resume: Resumption | None = None) -> Outcome:
             ) from None
     look = _look_at_all(job, look)
     return _train(job, look, iter(job.chunks), None)
+
+
+def _resumed(job: ChunkedJob, look: Look, read: list[Chunk], resume: Resumption) -> Look:
+    """Return a look at the first rows with the classes of a checkpoint, which must have theirs."""
+    classes, counts = resume.classes, resume.counts
+    if job.regression:
+        fits = classes.size == 0
+    elif job.classes is not None:
+        fits = np.array_equal(classes, look.classes)
+    else:
+        found, _ = _labels(read)
+        fits = (classes.dtype.kind == "U") == (found.dtype.kind == "U") and bool(np.isin(found, classes).all())
+    if not fits or (job.balanced and counts is None):
+        raise InvalidInput("The checkpoint has other labels than the rows. Remove it, and train anew.")
+    return replace(look, classes=classes, counts=counts)
 
 
 def _train(job: ChunkedJob, look: Look, first: Iterator[Chunk], resume: Resumption | None) -> Outcome:
@@ -339,8 +354,7 @@ class InChunks(LinearPresenter):
         self.leaves_out = self.cost is not None and not self.cost.all()
 
     def _costs(self) -> Array:
-        label = None if self.look.counts is None else np.repeat(np.arange(self.classes.size), self.look.counts)
-        return class_costs(self.settings.class_weight, self.classes, label)
+        return class_costs(self.settings.class_weight, self.classes, self.look.counts)
 
     def begin(self) -> None:
         """Make the state before the first row."""
@@ -352,13 +366,13 @@ class InChunks(LinearPresenter):
                 self.sum = self.method.start(problems, W.shape[1], W.dtype, order_of(W))
             self._watch()
 
-    def go_on(self, position: list[int] | None) -> None:
+    def go_on(self, position: Position) -> None:
         """Go on in the middle of an epoch, after a position of the source."""
         self.resumed = True
         shuffled = self.epoch > 1 and self.plan.order == "shuffled"
-        if position is not None and not shuffled:
-            self.position = Position(*position)
-            self.next_chunks = self.job.chunks.read(self.position)
+        if not shuffled:
+            self.position = position
+            self.next_chunks = self.job.chunks.read(position)
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present the rows of a source, chunk by chunk, until they, the time or the patience of a user end."""
@@ -406,7 +420,7 @@ class InChunks(LinearPresenter):
                 total += part
                 part[:] = 0
         self._derive(epoch)
-        if complete or not self.n_rows:
+        if self.trials and (complete or not self.n_rows):
             self.n_rows = self.trials
         mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
         if self.plan.batch:

@@ -14,7 +14,7 @@ from rosenblatt.words import did_you_mean, listed, shown
 Array = npt.NDArray[Any]
 
 
-def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -> Array:
+def class_costs(class_weight: Any, classes: Array, counts: Array | None = None) -> Array:
     """Return the factor of each class.
 
     Parameters
@@ -22,17 +22,17 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
     class_weight : dict, "balanced" or None
         Classes that a dict does not name have factor one.
     classes : array of shape (n_classes,)
-    label : int array, optional
-        Number of each row's class, for "balanced"; None in a stream, which does not know the rows to come.
+    counts : int array of shape (n_classes,), optional
+        How many rows each class has, for "balanced"; None in a stream, which does not know the rows to come.
     """
     if class_weight is None:
         return np.ones(classes.size)
     if isinstance(class_weight, str):
-        return _balanced(class_weight, classes, label)
+        return _balanced(class_weight, classes, counts)
     if not isinstance(class_weight, Mapping):
         raise InvalidInput(f"class_weight={shown(class_weight)} is not possible. Pass a dict, 'balanced' or None.")
     unknown = [key for key in class_weight if key not in classes.tolist()]
-    if unknown and label is not None and len(class_weight) - len(unknown) < classes.size:
+    if unknown and counts is not None and len(class_weight) - len(unknown) < classes.size:
         raise InvalidInput(
             f"class_weight names {listed(unknown)}, which y does not have: its classes are {listed(classes)}. "
             "Use the labels as they are in y."
@@ -51,14 +51,14 @@ def class_costs(class_weight: Any, classes: Array, label: Array | None = None) -
     return costs
 
 
-def _balanced(class_weight: str, classes: Array, label: Array | None) -> Array:
+def _balanced(class_weight: str, classes: Array, counts: Array | None) -> Array:
     """Return factors under which each class has the same share of the rows."""
     if class_weight != "balanced":
         meant = did_you_mean(class_weight, ["balanced"])
         raise InvalidInput(f"class_weight={shown(class_weight)} is not known. Pass a dict, 'balanced' or None.{meant}")
-    if label is None:
+    if counts is None:
         raise InvalidInput(
             "class_weight='balanced' is not supported for partial_fit, which cannot know the classes to come. "
             "Compute the weights yourself and pass them as a dict."
         )
-    return np.asarray(label.size / (classes.size * np.bincount(label, minlength=classes.size)))
+    return np.asarray(int(counts.sum()) / (classes.size * counts))

@@ -26,7 +26,8 @@ class RegressionStream(Stream):
 
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
         """Learn from the rows once, in the order in which they come; `y` are numbers."""
-        return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
+        with self.all_or_nothing():
+            return self._present(table, regression_task(as_targets(y), weight, self.settings.bias))
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk; there are no mistakes in a regression."""

@@ -6,9 +6,10 @@ was: the stream copies its weights before it changes weights that somebody may s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +123,8 @@ class Stream:
         Where rows are dicts: the column of each name. The columns grow with the names.
     """
 
+    _undos: list[Undo] | None = None  # of what has changed in place since `all_or_nothing` began
+
     def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
         self.settings, self.init = settings, init
         self.outdated = False  # whether its owner should look at the settings again
@@ -148,6 +151,41 @@ class Stream:
         self._single: Single | None = None
         self._journal: Journal | None = None
 
+    def begin(self) -> Callable[[], None]:
+        """Remember from here on what changes in place, until `end`; return a function that undoes everything since."""
+        outermost = self._undos is None
+        undos = [] if self._undos is None else self._undos
+        before, first, names = dict(vars(self)), len(undos), len(self.columns or ())
+        if outermost:
+            self._undos = undos
+
+        def go_back() -> None:
+            while len(undos) > first:
+                undos.pop().restore()
+            vars(self).update(before)
+            while self.columns is not None and len(self.columns) > names:
+                self.columns.popitem()
+            if outermost:
+                self._undos = None
+
+        return go_back
+
+    def end(self) -> None:
+        """Forget how to undo what was done: it is to stay."""
+        self._undos = None
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Leave the stream as it was if what happens inside fails or is interrupted. It may be part of more of this."""
+        outermost, go_back = self._undos is None, self.begin()
+        try:
+            yield
+        except BaseException:
+            go_back()
+            raise
+        if outermost:
+            self.end()
+
     def __getstate__(self) -> dict[str, Any]:
         derived = dict.fromkeys(("_planes", "_model", "_single", "_journal"))
         return self.__dict__ | derived | {"_exposed": False}
@@ -161,6 +199,10 @@ class Stream:
     def n_features(self) -> int:
         """Number of features; the state may have room for more."""
         return int(self.state.W.shape[1]) if self.columns is None else len(self.columns)
+
+    def knows(self, x: Any) -> bool:
+        """Return whether a row is a dict of names that have columns."""
+        return self.columns is not None and is_dict(x) and x.keys() <= self.columns.keys()
 
     @property
     def known(self) -> int:
@@ -276,8 +318,9 @@ class Stream:
         same_bias = settings.bias == before.bias or isinstance(method, FirstOrder)
         if method.kind == before.method.kind and same_bias:
             if settings.rate_scale != before.rate_scale:
-                self._make_own()
-                method.rescale(self.state, before.rate_scale / settings.rate_scale)
+                state = copy_state(self.state)
+                method.rescale(state, before.rate_scale / settings.rate_scale)
+                self.state, self._exposed = state, False
         else:
             planes = before.method.hyperplanes(self.state)
             state = method.start(self.state.b.size, self.state.W.shape[1], self.state.W.dtype, order_of(planes.W))
@@ -286,6 +329,9 @@ class Stream:
             method.settle(state)
             self.state = state
         self.settings = settings
+        if (settings.multiclass, settings.takes_new_classes) != (before.multiclass, before.takes_new_classes):
+            # The problems of the reserve class are others now, or none: those that there are begin anew.
+            self.state = copy_state(self.state, part=slice(self.known))
         self._forget()
 
     # -------------------------------------------------------------------------------------------------------- classes
@@ -364,21 +410,23 @@ class Stream:
             Of the known problems.
         """
         found, number = as_labels(y, table.shape[0])
-        before = self.classes, self.state
         announced = found if classes is None else np.unique(np.asarray(classes))
         check_kind(announced, found)
-        self.meet(found if classes is None else np.concatenate([announced, found]))
-        label = np.searchsorted(self.classes, found).astype(np.int32)[number]
-        costs = class_costs(self.settings.class_weight, self.classes)
-        sign, multiclass = self._code(self.classes.size), self.settings.multiclass
-        task = make_task(label, sign, multiclass, class_cost=costs, weight=weight, bias=self.settings.bias)
-        try:
-            return self._present(table, task)
-        except BaseException:  # an interrupt, too
-            if self.classes is not before[0]:  # the classes that the rows brought go with them
-                self.classes, self.state = before
-                self._forget()
-            raise
+        with self.all_or_nothing():  # the classes that the rows bring go with them
+            self.meet(found if classes is None else np.concatenate([announced, found]))
+            label = np.searchsorted(self.classes, found).astype(np.int32)[number]
+            return self._present(table, self._task(label, weight))
+
+    def _task(self, label: Array, weight: Array) -> Task:
+        """Return what rows of these labels teach: the problems of the state, which the loops go through by number."""
+        settings, sign = self.settings, self._code(self.classes.size)
+        if self.state is not None and self.state.b.size != sign.shape[1]:
+            raise InvalidInput(
+                f"What was learned has {self.state.b.size} problems, where multiclass={settings.multiclass!r} has "
+                f"{sign.shape[1]} for {self.classes.size} classes. Fit anew."
+            )
+        costs = class_costs(settings.class_weight, self.classes)
+        return make_task(label, sign, settings.multiclass, class_cost=costs, weight=weight, bias=settings.bias)
 
     def _present(self, table: Table, task: Task) -> Counts:
         method, problems = self.settings.method, task.sign.shape[1]
@@ -393,22 +441,22 @@ class Stream:
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
-        undo = Undo(self.state, table, local=(local := stays_local(shown, method, self.state)))
-        try:
-            present_in_pieces(method, shown, self.state, table.entries)
-        except BaseException:
-            undo.restore()
-            raise
+        self._keep_undo(table.rows, local=(local := stays_local(shown, method, self.state)))
+        present_in_pieces(method, shown, self.state, table.entries)
         W, b = self.state.W, self.state.b
         alone = local and isinstance(table.rows, Csr)
         if not (touched_finite(table.rows, W, b) if alone else all_finite(self.state)):
-            undo.restore()
             raise InvalidInput(OVERFLOW.format(dtype=W.dtype) + " Nothing was learned from these rows.")
         counted = Counts(*(column[: self.known] for column in counts)) if self.classes.size else counts
         self.trials += subset.size or table.shape[0]
         self.mistakes += int(counted.mistakes.sum())
         self._planes = self._model = self._journal = None
         return counted
+
+    def _keep_undo(self, rows: Any, *, local: bool) -> None:
+        """Remember the weights that rows are about to change in place, if that may have to be undone."""
+        if self._undos is not None:
+            self._undos.append(Undo(self.state, rows, local=local))
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row; return whether it was a mistake.
@@ -440,15 +488,19 @@ class Stream:
             and x.dtype is single.dtype
             and x.flags.num & PLAIN == PLAIN
         ):
+            self._keep_undo(x, local=False)
             mistakes = single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)
         else:
             mistakes = self._learn_other_row(x, c)
         if mistakes < 0:
-            overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
-            raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
-        self.trials += 1
-        self.mistakes += mistakes
+            self._refuse(mistakes)
+        self.trials, self.mistakes = self.trials + 1, self.mistakes + mistakes
         return mistakes > 0
+
+    def _refuse(self, outcome: int) -> NoReturn:
+        """Raise the error that an outcome of a loop over a single row stands for."""
+        overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
+        raise InvalidInput(NOT_FINITE if outcome == -1 else overflow)
 
     def _learn_noted(self, learn: Callable[[Any, int], int], row: Any, c: int, entries: int) -> int:
         """Present a row and write it down; undo what it did if the weights overflowed."""
@@ -473,11 +525,9 @@ class Stream:
             return None
         self._open()
         self._make_own()
-        sign, settings, state = self._code(self.classes.size), self.settings, self.state
-        costs = class_costs(settings.class_weight, self.classes)
-        label = np.empty(0, np.int32)
-        task = make_task(label, sign, settings.multiclass, class_cost=costs, weight=np.empty(0), bias=settings.bias)
-        trial = RowTask(task, self._eta, is_joint(sign, settings.multiclass), self.known)
+        settings, state = self.settings, self.state
+        task = self._task(np.empty(0, np.int32), np.empty(0))
+        trial = RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known)
         example = np.zeros(1, state.W.dtype)
         method = settings.method
         plain = isinstance(method, FirstOrder) and isinstance(method.penalty, NoPenalty)
@@ -488,23 +538,33 @@ class Stream:
             dtype=example.dtype,
             learn=method.dense_row_learner(trial, state, example),
             trial=trial,
-            safe=plain and steps_once and costs.max() * self._eta <= SAFE_COST,
+            safe=plain and steps_once and task.class_cost.max() * self._eta <= SAFE_COST,
         )
         return self._single
 
     def _learn_other_row(self, x: Any, c: int) -> int:
         """Present a dict, a sparse row, or what becomes an array."""
-        rows: Dense | Csr
         dtype = self.state.W.dtype
-        if is_dict(x):
-            try:
-                rows = named_row(self._own_columns(), x, dtype)
-            except KeyError:
+        if not is_dict(x):
+            return self._learn_rows(with_dtype(self.row_table(x), dtype).rows, x, c)
+        try:
+            rows = named_row(self._own_columns(), x, dtype)
+        except KeyError:
+            with self.all_or_nothing():  # a row that is refused leaves none of its names
                 rows = self._grown_row(x, dtype)
-        else:
-            rows = with_dtype(self.row_table(x), dtype).rows
+                mistakes = self._learn_rows(rows, x, c)
+                if mistakes < 0:
+                    self._refuse(mistakes)
+                return mistakes
+        return self._learn_rows(rows, x, c)
+
+    def _learn_rows(self, rows: Dense | Csr, x: Any, c: int) -> int:
+        """Present a row that x has become."""
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
+        method = self.settings.method
+        plain = not isinstance(method, FirstOrder) or isinstance(method.penalty, NoPenalty)
+        self._keep_undo(rows, local=plain and method.local)
         if isinstance(rows, Dense):
             x = np.require(rows.X[0], single.dtype, ["C", "A"])
             return single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)

@@ -66,13 +66,13 @@ def stays_local(shown: Pass, method: Method, state: Any) -> bool:
 
 
 class Undo:
-    """The weights that a table of rows touches, as they were; all of them, unless updates are local."""
+    """The weights that rows touch, as they were; all of them, unless the rows are sparse and updates local."""
 
-    def __init__(self, state: Any, table: Table, *, local: bool = True) -> None:
+    def __init__(self, state: Any, rows: Any, *, local: bool = True) -> None:
         self.state, self.features = state, state.W.shape[1]
-        few = local and isinstance(table.rows, Csr) and table.entries < self.features
+        few = local and isinstance(rows, Csr) and rows.indices.size < self.features
         # A column may come several times: it is then put back several times, to what it was.
-        self.columns = table.rows.indices if few else slice(None)  # type: ignore[union-attr]
+        self.columns = rows.indices if few else slice(None)
         self.before = [self._touched(array).copy() for array in state]
 
     def _touched(self, array: Array) -> Array:

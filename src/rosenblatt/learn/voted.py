@@ -93,12 +93,10 @@ class VotedStream(Stream):
 
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
         """Learn from the rows once; nothing of a chunk that is refused or interrupted is kept."""
-        before = self.updates
         try:
             return super().learn(table, y, weight, classes)
         except BaseException:
             self._own_method().log.clear()
-            self.updates, self._sums = before, None
             raise
 
     def _own_method(self) -> Voted:

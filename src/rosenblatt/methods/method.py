@@ -27,6 +27,8 @@ Order = Literal["C", "F"]
 
 # Weights that NumPy looks through in less time than it takes to load a compiled loop.
 FEW_WEIGHTS = 1 << 12
+# A state, and what is made of it while it learns or when it predicts.
+COPIES = 2.0
 
 
 def never() -> bool:
@@ -234,6 +236,17 @@ class Method:
             array *= array.dtype.type(factor)
 
 
+def state_bytes(method: Method, problems: int, features: int, dtype: npt.DTypeLike) -> float:
+    """Return how much memory a state takes, by the layout that a small one has."""
+    sides = {"p": (2, problems), "d": (3, features), "e": (4, features + 1)}
+    total = 0.0
+    for name, array in method.start(2, 3, dtype)._asdict().items():
+        shapes = method.layout[name].split()[1:]
+        small = next(s for s in shapes if array.shape == tuple(sides[k][0] if k in sides else int(k) for k in s))
+        total += array.itemsize * math.prod(float(sides[k][1] if k in sides else int(k)) for k in small)
+    return total
+
+
 def start_state(
     method: Method, problems: int, table: Table, init: Any, rate_scale: float, *, by_pairs: bool = False
 ) -> Any:
@@ -242,11 +255,12 @@ def start_state(
     Each row of a table teaches all problems, or with `by_pairs` a few of them.
     """
     features, order = table.shape[1], best_order(method, problems, table, by_pairs=by_pairs)
-    check_memory(
-        float(problems) * features * table.dtype.itemsize,
-        f"The weights of {problems} problems with {features} features",
-        "Use fewer features or classes, or float32.",
-    )
+    if 4.0 * problems * (features + 1) ** 2 > FEW_WEIGHTS:  # else any state fits
+        check_memory(
+            COPIES * state_bytes(method, problems, features, table.dtype),
+            f"To learn {problems} problems with {features} features",
+            "Use fewer features or classes, or float32.",
+        )
     state = method.start(problems, features, table.dtype, order)
     if init is not None:
         from rosenblatt.methods.starts import check_start

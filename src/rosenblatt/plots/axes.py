@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
+from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidArgument, InvalidInput, MissingExtra
 from rosenblatt.learn.record import Recording, Trial
@@ -161,7 +162,7 @@ def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) ->
 
 def plane_points(X: Any, y: Any) -> tuple[Array, Array, Array]:
     """Return the points (n, 2), the classes and the class number of each point."""
-    table = as_table(X.toarray() if hasattr(X, "toarray") else X)
+    table = as_table(as_dense(X))
     points = np.asarray(table.rows[0], np.float64)
     if points.shape[1] != 2:
         raise InvalidInput(f"X has {points.shape[1]} features; a picture of the plane needs 2. Train on two columns.")

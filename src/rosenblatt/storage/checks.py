@@ -49,6 +49,11 @@ def is_of(value: Any, hint: Any) -> bool:
         return any(type(value) is type(choice) and value == choice for choice in arguments)
     if origin is tuple:
         return type(value) is tuple and _are_of(value, arguments)
+    if origin is list:
+        return type(value) is list and all(is_of(entry, arguments[0]) for entry in value)
+    if origin is dict:
+        key, entry = arguments
+        return type(value) is dict and all(is_of(k, key) and is_of(v, entry) for k, v in value.items())
     if hint in (int, float):
         return isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool | np.bool_)
     return type(value) is (origin or hint)
