@@ -4,6 +4,7 @@ import io
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -275,3 +276,31 @@ def test_a_regression_learns_and_answers_row_by_row():
     np.testing.assert_allclose(named.coef_, one.coef_[[2, 0, 1]])
     with pytest.raises(InvalidInput, match="contains NaN"):
         one.learn_one(ROWS[0], np.nan)
+
+
+def test_rows_of_a_data_frame_go_by_their_names():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    other = frame[["c", "b", "a"]]
+    by_array, by_name = Perceptron(), Perceptron()
+    for k in range(60):
+        by_array.learn_one(X[k], y[k])
+        by_name.learn_one((other if k % 2 else frame).iloc[k], y[k])
+    assert by_name.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert by_name.coef_.tobytes() == by_array.coef_.tobytes()
+    rows = [other.iloc[k] for k in range(60)]
+    assert [by_name.predict_one(row) for row in rows] == by_array.predict(X).tolist()
+    with pytest.raises(InvalidInput, match="features that the model does not have: 'd'"):
+        by_name.learn_one(pd.Series({"a": 1.0, "d": 2.0}), 1)
+    assert by_array.predict_one(rows[0]) in (0, 1), "a model without names takes them in their order"
+
+
+def test_rows_of_a_data_frame_continue_a_stream_of_dicts():
+    dicts, rows = Perceptron(), Perceptron()
+    for k in range(20):
+        row = {"a": float(k % 3), "b": float(k % 5)}
+        dicts.learn_one(row, k % 2)
+        rows.learn_one(row if k < 10 else pd.Series(row)[["b", "a"]], k % 2)
+    assert rows.coef_.tobytes() == dicts.coef_.tobytes()

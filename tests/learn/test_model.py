@@ -3,9 +3,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
+from commands import run
 from rosenblatt import (
     LinearModel,
     Perceptron,
@@ -140,3 +143,36 @@ def test_good_values_are_not_copied(dtype):
 def test_bad_values_get_a_sentence(X, message):
     with pytest.raises(InvalidInput, match=message):
         finite_values(X)
+
+
+def test_the_columns_of_a_frame_must_be_those_of_the_model_in_their_order():
+    frame = pd.DataFrame([[0.0, 1.0], [1.0, 0.0]], columns=["a", "b"])
+    model = LinearModel(np.array([[1.0, -1.0]]), np.zeros(1), np.array([0, 1]), feature_names=("a", "b"))
+    assert model.predict(frame).tolist() == [0, 1]
+    for wrong in (frame[["b", "a"]], frame.rename(columns={"b": "c"})):
+        with pytest.raises(InvalidInput, match="the model has 'a' and 'b', in this order"):
+            model.predict(wrong)
+    assert model.predict(frame[["b", "a"]][list(model.feature_names)]).tolist() == [0, 1]
+
+
+def test_a_model_of_standardised_columns_predicts_from_raw_rows_as_the_command_does(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal([5.0, 1000.0], [1.0, 100.0], (60, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame.assign(y=np.where(X[:, 0] > X[:, 1] / 200, "u", "v")).to_csv(tmp_path / "t.csv", index=False)
+    run("train", tmp_path / "t.csv", "--standardise", "--model", tmp_path / "m", "-q")
+    told = run("predict", tmp_path / "m", tmp_path / "t.csv").stdout.split()
+    model = load_linear(tmp_path / "m")
+    assert model.predict(frame).tolist() == model.predict(X).tolist() == told
+    with pytest.raises(InvalidInput, match="standardised columns"):
+        model.predict(sp.csr_array(X))
+
+
+@pytest.mark.parametrize(
+    "scaling", ["x", [[0.0]], [[0.0, 0.0], [1.0]], [["a", "b"], [1.0, 1.0]], [[0.0] * 2, [np.inf] * 2]]
+)
+def test_a_file_whose_scaling_is_none_is_refused(tmp_path, scaling):
+    origin = {"scaling": scaling}
+    LinearModel(np.ones((1, 2)), np.zeros(1), np.array([0, 1]), origin=origin).save(tmp_path / "m")
+    with pytest.raises(InvalidInput, match="scaling of its columns"):
+        load_linear(tmp_path / "m")

@@ -171,8 +171,9 @@ def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str,
     model = load_linear(path)
     reused = {name: options[name] for name in REUSED_NAMES}
     source = open_like(model, files, **reused)
+    weights = replace(model, origin=None)  # the rows of the source are scaled already
     for chunk in source:
-        _add(score, model, chunk)
+        _add(score, weights, chunk)
     return source
 
 

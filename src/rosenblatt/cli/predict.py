@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
@@ -59,8 +60,9 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
         )
     loaded = load_linear(model)
     with open_like(loaded, files, labels=labels, **options) as source, _written(output) as stream:
+        weights = replace(loaded, origin=None)  # the rows of the source are scaled already
         for chunk in source:
-            for line in _lines(loaded, chunk.table, scores, as_json):
+            for line in _lines(weights, chunk.table, scores, as_json):
                 stream.write(line)
         report_problems(source, quiet)
 

@@ -14,7 +14,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, same_width, undone
 from rosenblatt.learn.model import LinearModel
-from rosenblatt.learn.named_rows import is_dict
+from rosenblatt.learn.named_rows import is_dict, row_names
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.reasons import Words
 from rosenblatt.learn.stopping import Stop
@@ -203,8 +203,8 @@ class FromStream(EpochLearner):
 
         Parameters
         ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-            With dicts, features may appear at any time.
+        x : array of shape (n_features,), sparse row, row of a data frame, or dict from names to numbers
+            With dicts, features may appear at any time. Rows of data frames go by their names.
         y : label, or number in a regression
             Of any type; new classes may appear at any time, but not texts among numbers.
 
@@ -233,16 +233,18 @@ class FromStream(EpochLearner):
                 sized = getattr(x, "shape", ()) or (len(x) if hasattr(x, "__len__") else 0,)
                 self.n_features_in_ = int(sized[-1])
             stream = self._going_on()
-        if stream.columns is None and is_dict(x):
-            x = self._by_names(x)
-        mistake = stream.learn_one(x, y)
+        if "_stream" not in self.__dict__ and (names := row_names(x)):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        mistake = stream.learn_one(self._by_names(stream, x), y)
         if self.__dict__.get("n_features_in_") != stream.n_features or "_stream" not in self.__dict__:
             self._stream, self.n_features_in_ = stream, stream.n_features
         return mistake
 
-    def _by_names(self, x: Any) -> Any:
-        """Return a dict of named features as an array, where the features are those of a data frame."""
-        if "feature_names_in_" not in self.__dict__:
+    def _by_names(self, stream: Stream, x: Any) -> Any:
+        """Return a row with names as an array, where the features are those of a data frame; else as it is."""
+        if stream.columns is not None or "feature_names_in_" in self.__dict__:
+            x = x.to_dict() if row_names(x) else x
+        if stream.columns is not None or "feature_names_in_" not in self.__dict__ or not is_dict(x):
             return x
         names = self.__dict__["feature_names_in_"].tolist()
         unknown = x.keys() - set(names)
@@ -256,9 +258,7 @@ class FromStream(EpochLearner):
     def _one_row(self, x: Any) -> Table:
         """Return a single row as a table, to predict from."""
         check_is_fitted(self)
-        if self._stream.columns is None and is_dict(x):
-            x = self._by_names(x)
-        return self._stream.row_table(x)
+        return self._stream.row_table(self._by_names(self._stream, x))
 
     # ------------------------------------------------------------------------------------------------------------ files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import dense_values, refuse_infinite
+from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learn.decisions import decision, winners
 from rosenblatt.learn.multiclass import MULTICLASS, count_problems
 from rosenblatt.reprs import brief
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.words import count, did_you_mean, shown
+from rosenblatt.words import count, did_you_mean, listed, shown
 
 Array = npt.NDArray[Any]
 
@@ -39,6 +41,15 @@ def check_model(model: LinearModel) -> None:
     if model.classes.size:
         check_classes(model.classes)
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
+    expect(model._scaling is None or _is_scaling(model._scaling), "the scaling of its columns is none")
+
+
+def _is_scaling(scaling: Any) -> bool:
+    """Return whether a value from a file is a list of means and one of deviations."""
+    lists = isinstance(scaling, list) and len(scaling) == 2 and all(isinstance(part, list) for part in scaling)
+    if not lists or len(scaling[0]) != len(scaling[1]):
+        return False
+    return all(type(value) in (int, float) and math.isfinite(value) for part in scaling for value in part)
 
 
 @stored("LinearModel", check=check_model)
@@ -57,7 +68,8 @@ class LinearModel:
     feature_names : tuple of str
         Names of the features; empty where they have none.
     origin : dict or None
-        Of a model from data files: how these were read, and how it was trained, as plain values.
+        Of a model from data files: how these were read, and how it was trained, as plain values. Rows are scaled as
+        those of the files were.
 
     Examples
     --------
@@ -102,10 +114,15 @@ class LinearModel:
 
     def problem_scores(self, X: Any) -> Array:
         """Return the score of each row under each problem, (n_rows, n_problems)."""
+        self._check_names(column_names(X))
         if hasattr(X, "tocsr"):
             return self._sparse_scores(X)
         values = finite_values(X)
         self._check_width(values.shape[1])
+        if self._scaling is not None:
+            from rosenblatt.files.tables import Scaler  # imported here: few models have one
+
+            values = Scaler(values.shape[1], self._scaling).scaled(values)
         dtype = np.result_type(values.dtype, self.W.dtype)
         return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
 
@@ -115,10 +132,27 @@ class LinearModel:
         from rosenblatt.methods.method import as_hyperplanes
         from rosenblatt.methods.scores import scores
 
+        if self._scaling is not None:
+            raise InvalidInput(
+                "The model was trained on standardised columns, which sparse rows have not. Pass X.toarray(), or files "
+                "to rosenblatt predict."
+            )
         table = as_sparse_table(X, to_score=True)
         self._check_width(table.shape[1])
         dtype = np.result_type(table.dtype, self.W.dtype)
         return scores(table, as_hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
+
+    @property
+    def _scaling(self) -> Any:
+        """Means and deviations of the columns that the model was trained on, if they were standardised."""
+        return (self.origin or {}).get("scaling")
+
+    def _check_names(self, names: tuple[str, ...]) -> None:
+        if names and self.feature_names and names != self.feature_names:
+            raise InvalidInput(
+                f"X has the columns {listed(names)}, the model has {listed(self.feature_names)}, in this order. Pass "
+                "X[list(model.feature_names)]."
+            )
 
     def _check_width(self, features: int) -> None:
         if features != self.W.shape[1]:

@@ -30,6 +30,12 @@ def is_dict(x: Any) -> bool:
     return type(x) is dict or isinstance(x, Mapping)
 
 
+def row_names(x: Any) -> tuple[str, ...]:
+    """Return the names in a row of a data frame (a pandas Series); none if they are not all texts."""
+    names = tuple(x.index) if hasattr(x, "to_dict") and hasattr(x, "index") else ()
+    return names if all(isinstance(name, str) for name in names) else ()
+
+
 def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
     """Return a row whose names all have columns; raise a `KeyError` for one that has none.
 
