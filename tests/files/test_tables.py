@@ -229,6 +229,34 @@ def test_weights_of_later_files_are_not_lost(tmp_path):
         open_source(paths, columns={"w": "weight"})
 
 
+def test_a_name_that_is_there_twice_is_refused_in_every_format(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.csv").write_text("a,b,a,y\n1,2,3,0\n4,5,6,1\n")
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "y": 0}\n{"a": 1, "b": 2, "a": 3, "y": 0}\n')
+    table = pyarrow.Table.from_arrays([pyarrow.array([1, 2])] * 3, names=["a", "b", "a"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    write_csv(FRAME, tmp_path / "first.csv")
+    for name in ("a.csv", "a.jsonl", "a.parquet"):
+        for paths in ([tmp_path / name], [tmp_path / "first.csv", tmp_path / name]):
+            with pytest.raises(
+                InvalidInput, match=r"two columns of one name|line 2: a name is there twice: a, b, a, y"
+            ):
+                open_source(paths)
+
+
+def test_files_without_columns_are_not_refused_for_looking_like_nothing(tmp_path):
+    (tmp_path / "a").write_text("1 1:2\n0 2:1\n" * 10)
+    (tmp_path / "b").write_text("1\n0\n")
+    assert open_source([tmp_path / "a", tmp_path / "b"]).reading.format == "svmlight"
+    assert len(read([tmp_path / "a", tmp_path / "b"])[1]) == 22
+    (tmp_path / "c").write_text("spam\tmany words are here\nham\tand here too\n")
+    (tmp_path / "d").write_text("spam\tfew\nham\ttoo\n")
+    assert len(read([tmp_path / "c", tmp_path / "d"])[1]) == 4
+    (tmp_path / "e").write_text("a\tb\ty\n1\t2\t0\n")
+    with pytest.raises(InvalidInput, match=r"e is tsv, and .*c is text"):
+        open_source([tmp_path / "c", tmp_path / "e"])
+
+
 # --------------------------------------------------------------------------------------------------- words and numbers
 
 

@@ -30,11 +30,11 @@ from rosenblatt.files.options import DELIMITED, FORMATS, TYPED, FeatureOptions, 
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.sniffing import (
     FEWEST_LINES,
-    MAGIC,
     MOST_SAMPLE_BYTES,
     SAMPLE_BYTES,
     Sample,
     check_text,
+    other_format,
     recognise,
     table_format,
 )
@@ -267,9 +267,9 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[Layout], lis
     if name in (*DELIMITED, *TYPED):
         return _decide_table(name, inputs, opening)
     for number, path in enumerate(inputs.paths):
-        sample = inputs.sample(number)
-        found = name if opening.reading or opening.format or not sample.content.strip() else recognise(*sample)
-        if found != name or sample.content.startswith(tuple(MAGIC)):
+        found = other_format(inputs.sample(number), name)
+        told = opening.format is not None or (opening.reading is not None and found not in TYPED)
+        if found is not None and not told:
             was = f"{inputs.paths[0]} is {name}" if opening.reading is None else f"the model was trained on {name}"
             raise InvalidInput(f"{path} is {found}, and {was}. Pass files of one format, or convert it.")
     reading = opening.reading

@@ -163,6 +163,20 @@ def table_format(sample: Sample, first: str) -> str:
     return name
 
 
+def other_format(sample: Sample, first: str) -> str | None:
+    """Return the format of a file that is read with others of a format without columns, if it is clearly another one.
+
+    A name decides, or else the content; but what looks like nothing may be anything, as lines of labels alone.
+    """
+    try:
+        found = recognise(sample.content, sample.path)
+    except InvalidInput:
+        return None
+    if first == "text" and found == "tsv" and all(line.count(b"\t") == 1 for line in sample_lines(sample.content)):
+        return None  # short texts
+    return found if found != first else None
+
+
 def check_text(start: bytes, path: FilePath) -> None:
     """Raise an error if a text begins in a way that no reader takes: other characters, or other ends of lines."""
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
