@@ -339,6 +339,10 @@ def test_files_of_two_encodings_are_refused_and_one_of_another_is_noted(tmp_path
         for paths in itertools.permutations([tmp_path / "latin.csv", tmp_path / other]):
             with pytest.raises(InvalidInput, match=r"latin\.csv is not UTF-8, and .* is\. Convert it"):
                 read(list(paths))
+    latin, utf8 = tmp_path / "latin.svm", tmp_path / "utf-8.svm"
+    latin.write_bytes("1 1:2 # grün\n".encode("latin-1"))  # comments are no words
+    utf8.write_bytes("0 2:1 # grün\n".encode())
+    assert read([latin, utf8])[1] == [1, 0]
     source = open_source(tmp_path / "latin.csv")
     assert len(content(source)[1]) == 2
     assert "latin.csv is not UTF-8" in source.problems.notes[0]

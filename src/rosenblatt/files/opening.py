@@ -557,7 +557,14 @@ class FileSource:
     def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int], bool | None]:
         parsed = self.parsers[block.file].parse(block.text)
         largest = (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
-        return block._replace(text=None), parsed, largest, is_utf8(block.text)
+        utf8 = is_utf8(block.text) if self._has_words and self.parsers[block.file].layout.format not in TYPED else None
+        return block._replace(text=None), parsed, largest, utf8
+
+    @property
+    def _has_words(self) -> bool:
+        """Whether anything but numbers becomes a feature or a label."""
+        numbers = self.reading.numeric or self.reading.format == "svmlight"
+        return not numbers or self.reading.label_type == "text"
 
     def _check_encoding(self, found: dict[bool, int], utf8: bool, file: int) -> None:
         """Note that a file is not UTF-8; raise an error if others are, as the same words would be others in it."""
