@@ -122,6 +122,12 @@ def test_columns_with_numbers_for_names_are_no_row(tmp_path, index, label):
     assert content(source)[:2] == (NUMBERS, list("xyxy"))
 
 
+def test_a_comma_at_the_end_of_each_line_is_no_column(tmp_path):
+    write_csv(FRAME, tmp_path / "a.csv", header=False)
+    (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("\n", ",\n"))
+    assert read(tmp_path / "a.csv")[:2] == (NUMBERS, list("xyxy"))
+
+
 def test_a_first_line_that_may_be_names_or_a_row_is_asked_for(tmp_path):
     path = tmp_path / "a.csv"
     for text in ("0,1,2\n3,1,0\n4,2,1\n", "0,1,a\n2,3,b\n", "0,kind\n1,a\n"):

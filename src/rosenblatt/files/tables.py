@@ -125,40 +125,27 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
         At the files, in order; the first one has the names.
     opening : Opening
     """
-    first = looks[0]
+    first, skips = looks[0], opening.on_error == "skip"
     names = first.layout.names
-    cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
-    for look in looks:
-        place = {name: k for k, name in enumerate(look.layout.names)}
-        room = SAMPLE_LINES - max(map(len, cells.values()))
-        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
-            for name in names:
-                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
-    index = [name for name in names if INDEX.fullmatch(name)]
-    empty = [name for name in names if name == UNNAMED.format(len(names) - 1) and not any(v for v, _ in cells[name])]
-    label = label_column(names, opening.label, opening.labels, [*index, *empty])
     later = {name for look in looks[1:] for name in look.layout.names if name not in names}
-    left_out = tuple(
-        Column(str(which), "skip") for which, kind in opening.columns.items() if kind == "skip" and which in later
-    )
+    left_out = tuple(Column(name, "skip") for name in later if opening.columns.get(name) == "skip")
     wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
-    said = {column_number(names, which, "columns"): kind for which, kind in wanted.items()}
-    kinds, notes = [], []
+    said = {column_number(names, which, "columns") for which in wanted}
+    cells = _first_cells(names, looks)
+    unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or _is_nothing(k, names, cells[name])]
+    label = label_column(names, opening.label, opening.labels, unused)
     hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
+    kinds, notes = [], []
     for number, name in enumerate(names):
-        if number in said or number == label:
-            kinds.append("number")
-        elif name in index or name in empty:
-            kinds.append("skip")
+        if number in said or number == label or name in unused:
+            kinds.append("skip" if name in unused else "number")
         else:
-            kind, note = _kind(name, cells[name], opening.on_error == "skip", hint)
+            kind, note = _kind(name, cells[name], skips, hint)
             kinds.append(kind)
             notes += note
-    label_type = "number"
-    if label is not None and opening.label_type == "auto":
-        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip", hint)
-    elif label is not None:
-        label_type = opening.label_type
+    label_type = "number" if label is None else str(opening.label_type)
+    if label is not None and label_type == "auto":
+        label_type = _label_type(names[label], cells[names[label]], skips, hint)
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
     if reading.format in DELIMITED:
         reading = replace(reading, header=first.layout.named)
@@ -166,7 +153,28 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     return replace(reading, columns=reading.columns + left_out), notes
 
 
-def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> tuple[str, list[str]]:
+Cells = list[tuple[Value, str]]  # values of a column, and where each is
+
+
+def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> dict[str, Cells]:
+    """Return the first values of each column, wherever the files end."""
+    cells: dict[str, Cells] = {name: [] for name in names}
+    for look in looks:
+        place = {name: k for k, name in enumerate(look.layout.names)}
+        room = SAMPLE_LINES - max(map(len, cells.values()))
+        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
+            for name in names:
+                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
+    return cells
+
+
+def _is_nothing(number: int, names: Sequence[str], cells: Cells) -> bool:
+    """Return whether a column is what a comma at the end of each line makes."""
+    last = number == len(names) - 1 and names[number] in (UNNAMED.format(number), str(number))
+    return last and all(value is None for value, _ in cells)
+
+
+def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
     read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
@@ -199,7 +207,7 @@ def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> 
     )
 
 
-def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> str:
+def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
     """Return whether labels are numbers or text."""
     known = [(value, where) for value, where in cells if value is not None]
     words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
@@ -345,9 +353,10 @@ def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
 
 
 def _is_left_out(name: str, look: Look) -> bool:
-    """Return whether a column is an index, or the nothing after a comma at the end of each line."""
-    last = name == UNNAMED.format(len(look.layout.names) - 1)
-    return bool(INDEX.fullmatch(name)) or (last and not any(row[-1] for row in look.rows))
+    """Return whether a column is an index, or nothing."""
+    names = look.layout.names
+    cells: Cells = [(row[-1], "") for row in look.rows]
+    return bool(INDEX.fullmatch(name)) or (name == names[-1] and _is_nothing(len(names) - 1, names, cells))
 
 
 def _refuse_names(reading: Reading, look: Look, whose: Any) -> None:
