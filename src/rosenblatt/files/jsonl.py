@@ -54,6 +54,7 @@ def names_of(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
 def look(sample: Sample) -> Look:
     """Return what the start of a file shows; a list is the text of its parts."""
     names: dict[str, None] = {}
+    always: set[str] = set()
     found: list[tuple[int, dict[str, Any]]] = []
     lines = sample.content.split(b"\n")
 
@@ -67,7 +68,9 @@ def look(sample: Sample) -> Look:
         try:
             content = as_object(line, once)
             found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
-            names.update(dict.fromkeys(names_of(content)))
+            own = dict.fromkeys(names_of(content))
+            always = own.keys() & always if names else set(own)
+            names.update(own)
         except InvalidInput:
             raise
         except (ValueError, RecursionError, OverflowError):
@@ -77,7 +80,7 @@ def look(sample: Sample) -> Look:
     if not names:
         raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
     rows = [[row.get(name) for name in names] for _, row in found]
-    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found])
+    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
 
 
 def _cell(value: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -53,12 +54,15 @@ class Look(NamedTuple):
         The first rows, as wide as there are names.
     lines : list of int
         The line of each of them, from 1.
+    always : set of str
+        Names that all of them have, even if the value is missing; of JSON.
     """
 
     path: FilePath
     layout: Layout
     rows: list[list[Value]]
     lines: list[int]
+    always: AbstractSet[str] = frozenset()
 
 
 def value_of(field: str) -> Value:
@@ -313,8 +317,8 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
     if look.layout.format == reading.format == "jsonl":  # objects need not have every name
         if first is None:
             return [f"{look.path}: the names {listed(new)} are not known to the model."] if new else []
-        missing = [name for name in missing if name in _constant(first)]
-        new = [name for name in new if name in _constant(look)]
+        missing = [name for name in missing if name in first.always]
+        new = [name for name in new if name in look.always]
     if missing or (new and first is not None):
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
@@ -325,11 +329,6 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
             "must have the same columns, in any order."
         )
     return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
-
-
-def _constant(look: Look) -> set[str]:
-    """Return the names that all of the first rows have."""
-    return {name for k, name in enumerate(look.layout.names) if all(row[k] is not None for row in look.rows)}
 
 
 def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
