@@ -184,6 +184,7 @@ class Writer:
 
     def __init__(self, rng, rows, folder):
         self.rng, self.rows, self.folder, self.count = rng, rows, folder, 0
+        self.whole = False
 
     def chance(self, share):
         return self.rng.random() < share
@@ -308,7 +309,8 @@ class Writer:
         return text.encode()
 
     def _jsonl(self, records, order, format, fault):
-        plain, nulls = self.chance(0.5), self.chance(0.7)
+        # An object without a name is not a file without it: files that do not fit are told by whole objects only.
+        plain, nulls = self.chance(0.5), self.whole or self.chance(0.7)
         lines = []
         for record in records:
             kept = order[-1] == self.rows.label or self.chance(0.8)
@@ -370,6 +372,7 @@ class Set:
         self.rows = Rows(self.rng)
         self.fault = str(self.rng.choice(FAULTS)) if self.rng.random() < 0.35 else None
         self.writer = Writer(self.rng, self.rows, folder)
+        self.writer.whole = not self.fits
         self.given = self.rng.random() < 0.6  # the label, by its name
         self.split()
         self.options = ["--bits", BITS]

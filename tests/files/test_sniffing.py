@@ -40,6 +40,18 @@ def test_formats_are_recognised(content, name, expected):
     assert recognise(content, name) == expected
 
 
+def test_quotes_between_tabs_mean_what_the_name_says(tmp_path):
+    content = b'a\tb\ty\n1\t"x"\tno\n2\t"z"\tyes\n3\tx\tno\n'
+    for name in ("a", "-"):
+        with pytest.raises(InvalidInput, match="has fields in quotes between tabs"):
+            recognise(content, name)
+    assert [recognise(content, name) for name in ("a.tsv", "a.csv")] == ["tsv", "csv"]
+    (tmp_path / "first.csv").write_bytes(b"a,b,y\n1,x,no\n2,z,yes\n")
+    (tmp_path / "later").write_bytes(content)
+    with pytest.raises(InvalidInput, match="has fields in quotes between tabs"):
+        open_source([tmp_path / "first.csv", tmp_path / "later"])
+
+
 def test_what_is_not_known_is_refused_with_its_start():
     with pytest.raises(InvalidInput, match=r"begins with b'just words', which looks like no format"):
         recognise(b"just words\nand more\n", "data")

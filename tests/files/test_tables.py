@@ -122,6 +122,12 @@ def test_columns_with_numbers_for_names_are_no_row(tmp_path, index, label):
     assert content(source)[:2] == (NUMBERS, list("xyxy"))
 
 
+def test_a_comma_at_the_end_of_each_line_is_no_column(tmp_path):
+    write_csv(FRAME, tmp_path / "a.csv", header=False)
+    (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("\n", ",\n"))
+    assert read(tmp_path / "a.csv")[:2] == (NUMBERS, list("xyxy"))
+
+
 def test_a_first_line_that_may_be_names_or_a_row_is_asked_for(tmp_path):
     path = tmp_path / "a.csv"
     for text in ("0,1,2\n3,1,0\n4,2,1\n", "0,1,a\n2,3,b\n", "0,kind\n1,a\n"):
@@ -229,6 +235,34 @@ def test_weights_of_later_files_are_not_lost(tmp_path):
         open_source(paths, columns={"w": "weight"})
 
 
+def test_a_name_that_is_there_twice_is_refused_in_every_format(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.csv").write_text("a,b,a,y\n1,2,3,0\n4,5,6,1\n")
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "y": 0}\n{"a": 1, "b": 2, "a": 3, "y": 0}\n')
+    table = pyarrow.Table.from_arrays([pyarrow.array([1, 2])] * 3, names=["a", "b", "a"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    write_csv(FRAME, tmp_path / "first.csv")
+    for name in ("a.csv", "a.jsonl", "a.parquet"):
+        for paths in ([tmp_path / name], [tmp_path / "first.csv", tmp_path / name]):
+            with pytest.raises(
+                InvalidInput, match=r"two columns of one name|line 2: a name is there twice: a, b, a, y"
+            ):
+                open_source(paths)
+
+
+def test_files_without_columns_are_not_refused_for_looking_like_nothing(tmp_path):
+    (tmp_path / "a").write_text("1 1:2\n0 2:1\n" * 10)
+    (tmp_path / "b").write_text("1\n0\n")
+    assert open_source([tmp_path / "a", tmp_path / "b"]).reading.format == "svmlight"
+    assert len(read([tmp_path / "a", tmp_path / "b"])[1]) == 22
+    (tmp_path / "c").write_text("spam\tmany words are here\nham\tand here too\n")
+    (tmp_path / "d").write_text("spam\tfew\nham\ttoo\n")
+    assert len(read([tmp_path / "c", tmp_path / "d"])[1]) == 4
+    (tmp_path / "e").write_text("a\tb\ty\n1\t2\t0\n")
+    with pytest.raises(InvalidInput, match=r"e is tsv, and .*c is text"):
+        open_source([tmp_path / "c", tmp_path / "e"])
+
+
 # --------------------------------------------------------------------------------------------------- words and numbers
 
 
@@ -311,6 +345,10 @@ def test_files_of_two_encodings_are_refused_and_one_of_another_is_noted(tmp_path
         for paths in itertools.permutations([tmp_path / "latin.csv", tmp_path / other]):
             with pytest.raises(InvalidInput, match=r"latin\.csv is not UTF-8, and .* is\. Convert it"):
                 read(list(paths))
+    latin, utf8 = tmp_path / "latin.svm", tmp_path / "utf-8.svm"
+    latin.write_bytes("1 1:2 # grün\n".encode("latin-1"))  # comments are no words
+    utf8.write_bytes("0 2:1 # grün\n".encode())
+    assert read([latin, utf8])[1] == [1, 0]
     source = open_source(tmp_path / "latin.csv")
     assert len(content(source)[1]) == 2
     assert "latin.csv is not UTF-8" in source.problems.notes[0]

@@ -37,9 +37,9 @@ def plain_pairs(content: dict[str, Any], prefix: str = "", depth: int = 0) -> It
             yield prefix + name, value
 
 
-def as_object(line: bytes) -> dict[str, Any]:
-    """Return the object on a line; raise ValueError if there is none."""
-    content = json.loads(line)
+def as_object(line: bytes, pairs: Any = None) -> dict[str, Any]:
+    """Return the object on a line; raise ValueError if there is none. `pairs` makes a dict of names and values."""
+    content = json.loads(line, object_pairs_hook=pairs)
     if not isinstance(content, dict):
         raise ValueError("not an object")
     return content
@@ -54,13 +54,25 @@ def names_of(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
 def look(sample: Sample) -> Look:
     """Return what the start of a file shows; a list is the text of its parts."""
     names: dict[str, None] = {}
+    always: set[str] = set()
     found: list[tuple[int, dict[str, Any]]] = []
     lines = sample.content.split(b"\n")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            own = ", ".join(name for name, _ in pairs)
+            raise InvalidInput(f"{sample.path}, line {number}: a name is there twice: {own[:200]}. Rename one.")
+        return dict(pairs)
+
     for number, line in enumerate(lines if len(sample.content) < SAMPLE_BYTES else lines[:-1], 1):
         try:
-            content = as_object(line)
+            content = as_object(line, once)
             found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
-            names.update(dict.fromkeys(names_of(content)))
+            own = dict.fromkeys(names_of(content))
+            always = own.keys() & always if names else set(own)
+            names.update(own)
+        except InvalidInput:
+            raise
         except (ValueError, RecursionError, OverflowError):
             continue
         if len(found) == SAMPLE_LINES:
@@ -68,7 +80,7 @@ def look(sample: Sample) -> Look:
     if not names:
         raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
     rows = [[row.get(name) for name in names] for _, row in found]
-    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found])
+    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
 
 
 def _cell(value: Any) -> Any:

@@ -40,11 +40,11 @@ from rosenblatt.files.options import (
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, is_utf8
 from rosenblatt.files.sniffing import (
     FEWEST_LINES,
-    MAGIC,
     MOST_SAMPLE_BYTES,
     SAMPLE_BYTES,
     Sample,
     check_text,
+    other_format,
     recognise,
     table_format,
 )
@@ -289,9 +289,9 @@ def decide(inputs: Inputs, opening: Opening) -> tuple[Reading, list[Layout], lis
     if name in (*DELIMITED, *TYPED):
         return _decide_table(name, inputs, opening)
     for number, path in enumerate(inputs.paths):
-        sample = inputs.sample(number)
-        found = name if opening.reading or opening.format or not sample.content.strip() else recognise(*sample)
-        if found != name or sample.content.startswith(tuple(MAGIC)):
+        found = other_format(inputs.sample(number), name)
+        told = opening.format is not None or (opening.reading is not None and found not in TYPED)
+        if found is not None and not told:
             was = f"{inputs.paths[0]} is {name}" if opening.reading is None else f"the model was trained on {name}"
             raise InvalidInput(f"{path} is {found}, and {was}. Pass files of one format, or convert it.")
     reading = opening.reading
@@ -579,7 +579,14 @@ class FileSource:
     def _work(self, block: Block) -> tuple[Block, Parsed, tuple[float, int], bool | None]:
         parsed = self.parsers[block.file].parse(block.text)
         largest = (0.0, -1) if parsed.pieces is not None else self._inspect(parsed)
-        return block._replace(text=None), parsed, largest, is_utf8(block.text)
+        utf8 = is_utf8(block.text) if self._has_words and self.parsers[block.file].layout.format not in TYPED else None
+        return block._replace(text=None), parsed, largest, utf8
+
+    @property
+    def _has_words(self) -> bool:
+        """Whether anything but numbers becomes a feature or a label."""
+        numbers = self.reading.numeric or self.reading.format == "svmlight"
+        return not numbers or self.reading.label_type == "text"
 
     def _check_encoding(self, found: dict[bool, int], utf8: bool, file: int) -> None:
         """Note that a file is not UTF-8; raise an error if others are, as the same words would be others in it."""

@@ -36,7 +36,7 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 # There is one way only to match any text, so that a failure is found in one pass over it.
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 SVMLIGHT = re.compile(rb"\s*(?:%s(?=\s|$))?(?:\s*(?:qid:[0-9]+|[0-9]+:%s)(?=\s|$))*\s*(?:#.*)?" % (NUMBER, NUMBER))
-QUOTED = re.compile(rb'(?:^|\t)"')
+QUOTED = re.compile(rb'(?:^|\t)"[^\t]*"(?:\t|\r?$)')
 PAIR = re.compile(rb"\s[0-9]+:" + NUMBER)
 JSON_OF_SEVERAL_LINES = re.compile(rb"\s*(?:\[\s*[\[{]|\{\s*\n)")
 MOST_WORDS = 4  # before the bar of Vowpal Wabbit: label, importance, base and tag
@@ -127,12 +127,24 @@ def recognise(sample: bytes, path: FilePath) -> str:
     if not lines:
         raise InvalidInput(f"{path} has no rows. Pass a file with data.")
     found_by_content = _format_by_content(lines)
+    if found_by_content == "tsv":
+        _check_quotes(lines, path)
     if found_by_content is None:
         raise InvalidInput(
             f"{path} begins with {lines[0][:60]!r}, which looks like no format that is known. Say which it is: "
             "svmlight, vw, csv, tsv, jsonl, text, parquet or arrow."
         )
     return found_by_content
+
+
+def _check_quotes(lines: list[bytes], path: FilePath) -> None:
+    """Raise an error if fields between tabs are in quotes, in a file whose name does not say what that means."""
+    quoted = next((line for line in lines if QUOTED.search(line)), None)
+    if quoted is not None:
+        raise InvalidInput(
+            f"{path} has fields in quotes between tabs, as in {quoted[:60]!r}. Say whether the quotes belong to the "
+            "fields: --format tsv, or a name that ends in .tsv; or not: csv."
+        )
 
 
 def _format_by_content(lines: list[bytes]) -> str | None:
@@ -144,8 +156,7 @@ def _format_by_content(lines: list[bytes]) -> str | None:
         return "vw"
     if looks_like_text(lines):
         return "text"
-    tabs = "csv" if any(QUOTED.search(line) for line in lines) else "tsv"  # in which quotes have no meaning
-    for delimiter, found in ((b"\t", tabs), (b",", "csv"), (b";", "csv")):
+    for delimiter, found in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv")):
         if sum(delimiter in line for line in lines) > MOST * len(lines):
             return found
     return None
@@ -158,11 +169,27 @@ def table_format(sample: Sample, first: str) -> str:
     name = magic or (format_by_name(path) if fspath(path) != STANDARD_INPUT else None)
     if name is None:
         lines = sample_lines(content)
-        tabs = _share(lambda line: b"\t" in line, lines) > MOST and not any(map(QUOTED.search, lines))
-        name = "jsonl" if content.lstrip()[:1] == b"{" else "tsv" if tabs else "csv"
+        name = "jsonl" if content.lstrip()[:1] == b"{" else "csv"
+        if name == "csv" and _share(lambda line: b"\t" in line, lines) > MOST:
+            _check_quotes(lines, path)
+            name = "tsv"
     if name not in (*DELIMITED, *TYPED):
         raise InvalidInput(f"{path} is {name}, and the files before are tables ({first}). Convert it first.")
     return name
+
+
+def other_format(sample: Sample, first: str) -> str | None:
+    """Return the format of a file that is read with others of a format without columns, if it is clearly another one.
+
+    A name decides, or else the content; but what looks like nothing may be anything, as lines of labels alone.
+    """
+    try:
+        found = recognise(sample.content, sample.path)
+    except InvalidInput:
+        return None
+    if first == "text" and found == "tsv" and all(line.count(b"\t") == 1 for line in sample_lines(sample.content)):
+        return None  # short texts
+    return found if found != first else None
 
 
 def check_text(start: bytes, path: FilePath) -> None:

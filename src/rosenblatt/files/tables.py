@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -53,12 +54,15 @@ class Look(NamedTuple):
         The first rows, as wide as there are names.
     lines : list of int
         The line of each of them, from 1.
+    always : set of str
+        Names that all of them have, even if the value is missing; of JSON.
     """
 
     path: FilePath
     layout: Layout
     rows: list[list[Value]]
     lines: list[int]
+    always: AbstractSet[str] = frozenset()
 
 
 def value_of(field: str) -> Value:
@@ -125,40 +129,27 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
         At the files, in order; the first one has the names.
     opening : Opening
     """
-    first = looks[0]
+    first, skips = looks[0], opening.on_error == "skip"
     names = first.layout.names
-    cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
-    for look in looks:
-        place = {name: k for k, name in enumerate(look.layout.names)}
-        room = SAMPLE_LINES - max(map(len, cells.values()))
-        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
-            for name in names:
-                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
-    index = [name for name in names if INDEX.fullmatch(name)]
-    empty = [name for name in names if name == UNNAMED.format(len(names) - 1) and not any(v for v, _ in cells[name])]
-    label = label_column(names, opening.label, opening.labels, [*index, *empty])
     later = {name for look in looks[1:] for name in look.layout.names if name not in names}
-    left_out = tuple(
-        Column(str(which), "skip") for which, kind in opening.columns.items() if kind == "skip" and which in later
-    )
+    left_out = tuple(Column(name, "skip") for name in later if opening.columns.get(name) == "skip")
     wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
-    said = {column_number(names, which, "columns"): kind for which, kind in wanted.items()}
-    kinds, notes = [], []
+    said = {column_number(names, which, "columns") for which in wanted}
+    cells = _first_cells(names, looks)
+    unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or _is_nothing(k, names, cells[name])]
+    label = label_column(names, opening.label, opening.labels, unused)
     hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
+    kinds, notes = [], []
     for number, name in enumerate(names):
-        if number in said or number == label:
-            kinds.append("number")
-        elif name in index or name in empty:
-            kinds.append("skip")
+        if number in said or number == label or name in unused:
+            kinds.append("skip" if name in unused else "number")
         else:
-            kind, note = _kind(name, cells[name], opening.on_error == "skip", hint)
+            kind, note = _kind(name, cells[name], skips, hint)
             kinds.append(kind)
             notes += note
-    label_type = "number"
-    if label is not None and opening.label_type == "auto":
-        label_type = _label_type(names[label], cells[names[label]], opening.on_error == "skip", hint)
-    elif label is not None:
-        label_type = opening.label_type
+    label_type = "number" if label is None else str(opening.label_type)
+    if label is not None and label_type == "auto":
+        label_type = _label_type(names[label], cells[names[label]], skips, hint)
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
     if reading.format in DELIMITED:
         reading = replace(reading, header=first.layout.named)
@@ -166,7 +157,28 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     return replace(reading, columns=reading.columns + left_out), notes
 
 
-def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> tuple[str, list[str]]:
+Cells = list[tuple[Value, str]]  # values of a column, and where each is
+
+
+def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> dict[str, Cells]:
+    """Return the first values of each column, wherever the files end."""
+    cells: dict[str, Cells] = {name: [] for name in names}
+    for look in looks:
+        place = {name: k for k, name in enumerate(look.layout.names)}
+        room = SAMPLE_LINES - max(map(len, cells.values()))
+        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
+            for name in names:
+                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
+    return cells
+
+
+def _is_nothing(number: int, names: Sequence[str], cells: Cells) -> bool:
+    """Return whether a column is what a comma at the end of each line makes."""
+    last = number == len(names) - 1 and names[number] in (UNNAMED.format(number), str(number))
+    return last and all(value is None for value, _ in cells)
+
+
+def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
     read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
@@ -199,7 +211,7 @@ def _kind(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> 
     )
 
 
-def _label_type(name: str, cells: list[tuple[Value, str]], skips: bool, hint: str) -> str:
+def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
     """Return whether labels are numbers or text."""
     known = [(value, where) for value, where in cells if value is not None]
     words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
@@ -305,8 +317,8 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
     if look.layout.format == reading.format == "jsonl":  # objects need not have every name
         if first is None:
             return [f"{look.path}: the names {listed(new)} are not known to the model."] if new else []
-        missing = [name for name in missing if name in _constant(first)]
-        new = [name for name in new if name in _constant(look)]
+        missing = [name for name in missing if name in first.always]
+        new = [name for name in new if name in look.always]
     if missing or (new and first is not None):
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
@@ -317,11 +329,6 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
             "must have the same columns, in any order."
         )
     return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
-
-
-def _constant(look: Look) -> set[str]:
-    """Return the names that all of the first rows have."""
-    return {name for k, name in enumerate(look.layout.names) if all(row[k] is not None for row in look.rows)}
 
 
 def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
@@ -345,9 +352,10 @@ def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
 
 
 def _is_left_out(name: str, look: Look) -> bool:
-    """Return whether a column is an index, or the nothing after a comma at the end of each line."""
-    last = name == UNNAMED.format(len(look.layout.names) - 1)
-    return bool(INDEX.fullmatch(name)) or (last and not any(row[-1] for row in look.rows))
+    """Return whether a column is an index, or nothing."""
+    names = look.layout.names
+    cells: Cells = [(row[-1], "") for row in look.rows]
+    return bool(INDEX.fullmatch(name)) or (name == names[-1] and _is_nothing(len(names) - 1, names, cells))
 
 
 def _refuse_names(reading: Reading, look: Look, whose: Any) -> None:
