@@ -34,9 +34,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.monomials import monomials
 
 SECONDS = 60.0  # for one set; all take a fraction of one
-CHECKED = (
-    5  # of so many sets the stand-alone checker is asked about one, and other ways to a certificate are tried on one
-)
+CHECKED = 5  # of so many sets the stand-alone checker is asked about one, and other ways to a proof are tried on one
 BIG = 2**53
 
 
