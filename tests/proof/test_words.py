@@ -77,8 +77,9 @@ def test_printed_bounds_are_true():
     rng = np.random.default_rng(0)
     seen = Counter()
     for k in range(60):
-        X = rng.standard_normal((8, 2)) * 10.0 ** rng.integers(-6, 7)
-        certificate = certify(X, (X @ rng.standard_normal(2) > 0.1).astype(int))
+        X = rng.standard_normal((8, 2))
+        y = (X @ rng.standard_normal(2) > 0.1).astype(int)
+        certificate = certify(X * 10.0 ** rng.integers(-7, 7), y)
         text = str(
             replace(certificate, augmented=replace(certificate.augmented, upper=2 * certificate.augmented.upper))
         )
