@@ -29,11 +29,12 @@ sys.path[:0] = [str(Path(__file__).parents[k] / name) for k, name in ((1, "."), 
 import check_certificate
 
 from oracles import exact_lp
-from rosenblatt import certify, verify
+from rosenblatt import certify, certify_cycle, certify_pairs, verify
 from rosenblatt.errors import InvalidInput
+from rosenblatt.exact.monomials import monomials
 
 SECONDS = 60.0  # for one set; all take a fraction of one
-CHECKED = 5  # every so many sets the stand-alone checker is asked, too
+CHECKED = 5  # of so many sets the stand-alone checker is asked about one, and other ways to a proof are tried on one
 BIG = 2**53
 
 
@@ -433,6 +434,33 @@ def accepted_by_checker(certificate, rows, y, decimal):
     return code == 0
 
 
+def other_ways(X, y, rows, decimal):
+    """Yield what is not true of the certificates that a perceptron's cycle, pairs of classes and products have."""
+    options = {"exact": "decimal"} if decimal else {}
+    with contextlib.suppress(InvalidInput):  # numbers that no small factor makes whole
+        if y.max() <= 1:
+            found = certify_cycle(X, y, epochs=3000, **options)
+            if found.verdict != "undecided":  # it need not come back
+                yield from _proved("cycle", found, X, y, rows, decimal)
+    if y.max() > 0:
+        for (a, b), found in certify_pairs(X, y, margin=False, **options).items():
+            own = np.flatnonzero((y == a) | (y == b))
+            yield from _proved(
+                f"pair {a}, {b}", found, X[own], (y[own] == b) * 1, [rows[i] for i in own], decimal, y[own]
+            )
+    with contextlib.suppress(InvalidInput):  # products that do not fit a float
+        features = monomials(X, 2, decimal=decimal)
+        found = certify(X, y, kernel="quadratic", margin=False, **options)
+        yield from _proved("quadratic", found, features, y, numbers(features, decimal), decimal)
+
+
+def _proved(what, certificate, X, y, rows, decimal, labels=None):
+    if not verify(certificate, X, y if labels is None else labels):
+        yield f"{what}: verify says no"
+    for fault in compare_verdict(certificate, rows, y.tolist(), decimal):
+        yield f"{what}: {fault}"
+
+
 def check(family, number, seed):
     """Certify one set; return the differences from the truth, the seconds, the verdict, and the set."""
     rng = np.random.default_rng([seed, FAMILIES.index(family), number])
@@ -455,6 +483,8 @@ def check(family, number, seed):
     faults = [] if verify(certificate, X, y) and verify(certificate, data, y) else ["verify says no"]
     if number % CHECKED == 0 and not accepted_by_checker(certificate, rows, y.tolist(), decimal):
         faults.append("the checker says no")
+    if number % CHECKED == 1:
+        faults += other_ways(X, y, rows, decimal)
     for comparison in COMPARISONS:
         faults += comparison(certificate, rows, y.tolist(), decimal)
     return faults, seconds, certificate.verdict, (rows, y.tolist(), form, options)
@@ -471,6 +501,8 @@ def run(sets, seed, report=print):
         if faults:
             differences += 1
             report(f"{family.__name__} {k // len(FAMILIES)} (seed {seed}): {'; '.join(faults)}: {data}")
+        if k % 1000 == 999:
+            report(f"{k + 1} sets: {differences} differences")
     report(f"{sets} sets of {len(FAMILIES)} families, seed {seed}: {differences} differences; {dict(seen)}")
     report(f"longest: {slowest[0]:.2f} s, {slowest[1]} {slowest[2]}")
     return differences

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from oracles import exact_lp
-from rosenblatt import certify, certify_cycle, verify
+from rosenblatt import certify, certify_cycle, certify_pairs, verify
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.monomials import monomials
 from rosenblatt.exact.numbers import exact_table
@@ -169,3 +169,14 @@ def test_monomials_of_exact_numbers_are_exact():
     features = monomials(X)
     assert features.tolist() == [[x, x * x] for (x,) in X]
     assert verify(certify(X, y, kernel="quadratic"), features, y)
+
+
+@pytest.mark.parametrize("exact", ["binary", "decimal"])
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_a_pair_of_classes_is_read_as_it_would_be_alone(exact, form):
+    """Floats hold the rows of two classes, and not those of the third."""
+    X, y = np.array([[BIG + 1, 1], [3, 2], [4, 7], [9, 9]]), np.array([0, 1, 2, 1])
+    for pair, certificate in certify_pairs(form(X), y, exact=exact).items():
+        own = np.isin(y, pair)
+        assert certificate.arithmetic == ("rational" if 0 in pair else exact)
+        assert verify(certificate, X[own], y[own])

@@ -1,9 +1,13 @@
 """The words for each end of a run."""
 
+import re
 import string
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
+from rosenblatt import Perceptron
 from rosenblatt.learn import reasons
 from rosenblatt.learn.stopping import Stop
 
@@ -55,3 +59,18 @@ def test_only_a_perceptron_speaks_of_separating():
     for words in WORDS.values():
         assert "in epoch" not in words[Stop.CHUNK]
         assert "separable at all" not in words[Stop.CHUNK]
+
+
+def test_the_margin_that_none_exceeds_is_not_rounded_down():
+    """The share that the sentence has is at least the one that the run has proved."""
+    seen = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 6))
+        y = (X @ rng.standard_normal(6) + 0.3 * rng.standard_normal(60) > 0).astype(int)
+        run = Perceptron(random_state=seed, early_stopping=False, fit_intercept=bool(seed % 2)).fit(X, y).run_
+        found = re.search(r"margin above (\S+) of their radius", run.reason)
+        if found:
+            seen += 1
+            assert Decimal(found[1]) >= Decimal(run.ceiling / run.radius)
+    assert seen

@@ -1,5 +1,10 @@
 """Certificates in words: numbers with their nouns, weights of a readable size, one name for each margin."""
 
+import re
+from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,3 +66,30 @@ def test_named_columns_add_what_a_logistic_regression_would_do():
     assert "These are 4, 5." in text
     assert "finite: intercept, dose; +inf: treated." in text
     assert "logistic" not in str(certify(frame.to_numpy(), [0, 1, 0, 1, 1, 1]))
+
+
+def figure(pattern, text):
+    found = re.search(pattern, text)
+    return None if found is None else Decimal(found[1])
+
+
+def test_printed_bounds_are_true():
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for k in range(60):
+        X = rng.standard_normal((8, 2))
+        y = (X @ rng.standard_normal(2) > 0.1).astype(int)
+        certificate = certify(X * 10.0 ** rng.integers(-7, 7), y)
+        text = str(
+            replace(certificate, augmented=replace(certificate.augmented, upper=2 * certificate.augmented.upper))
+        )
+        assert figure(r"within ([\d.e+-]+\d) of the origin", text) >= Decimal(certificate.radius), k
+        low, high = (
+            figure(rf"augmented margin is between {part}", text) for part in (r"(\S+) and", r"\S+ and (\S+\d)\.")
+        )
+        assert low <= Decimal(certificate.augmented.lower)
+        assert high >= 2 * Decimal(certificate.augmented.upper)
+        most = re.search(r"at most ([\d.,e+]*\d) mistake", text)[1].replace(",", "")
+        assert Decimal(most) >= certificate.mistake_bound
+        seen["e" in most] += 1
+    assert len(seen) == 2  # bounds that are written out, and such that are rounded

@@ -146,3 +146,9 @@ def test_an_iris_against_the_others_comes_back():
         for j, v in enumerate([*tenths[i], 1]):
             sums[j] += m * (1 if y[i] == 1 else -1) * Fraction(v)
     assert not any(sums)
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-300, Fraction(1, 3**300)])
+def test_columns_that_no_small_factor_makes_whole_are_refused(tiny):
+    with pytest.raises(InvalidInput, match=r"its largest would be \d"):
+        certify_cycle([[tiny, 1], [1, 0]], [0, 1])

@@ -7,6 +7,7 @@ and the values themselves, which decide.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -63,6 +64,14 @@ def exact_table(X: Any, *, decimal: bool = False) -> Table:
         return as_table(np.column_stack([rounded for rounded, _ in parts]) if decimal else X)
     whole = [rounded if exact is None else exact for rounded, exact in parts]
     return _joined(*_read(np.column_stack([column.astype(object) for column in whole]), decimal))
+
+
+def some_rows(table: Table, index: Array, *, decimal: bool = False) -> Table:
+    """Copy some rows as `exact_table` would read them alone: without exact values where float64 holds these rows."""
+    part = table.take(index)
+    if part.exact is None or _read_objects(part.exact.astype(object), decimal)[1] is not None:
+        return part
+    return replace(part, exact=None)
 
 
 def _joined(rounded: Any, exact: Array | None) -> Table:

@@ -20,6 +20,7 @@ from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.exact.clock import TIME_LIMIT, Clock, OutOfTime
 from rosenblatt.exact.monomials import monomials
+from rosenblatt.exact.numbers import some_rows
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, draft, issue, prepare
 from rosenblatt.proof.certificate_json import ARITHMETICS
@@ -151,12 +152,14 @@ def certify_pairs(
         For each pair of labels, in sorted order, a certificate on the rows of these two.
     """
     check_options(exact, time_limit, margin=margin)
-    signed, classes = prepare(X, y, decimal=exact == "decimal")
+    decimal = exact == "decimal"
+    signed, classes = prepare(X, y, decimal=decimal)
     names = column_names(X)
     certificates = {}
     for a, b in combinations(range(signed.classes), 2):
         index = np.flatnonzero((signed.label == a) | (signed.label == b))
-        pair = SignedRows(signed.table.take(index), signed.label[index] == b, 2, decimal=signed.decimal)
+        rows = some_rows(signed.table, index, decimal=decimal)
+        pair = SignedRows(rows, signed.label[index] == b, 2, decimal=decimal)
         labels = classes[a], classes[b]
         certificates[labels] = _certify(pair, labels, names, margin, None, Clock(time_limit))
     return certificates

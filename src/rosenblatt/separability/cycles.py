@@ -8,6 +8,7 @@ Levin 1970). Integer weights must therefore return, and Brent's algorithm detect
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
         if largest >= MAX_INTEGER:
             raise InvalidInput(
                 f"Column {j} has no small factor that makes its values whole: its largest would be "
-                f"{float(largest):.3g}. Use certify, or round the values."
+                f"{Decimal(largest):.3g}. Use certify, or round the values."
             )
         Z[:, j] = np.array(integers) * scale.numerator
         factors.append(scale.denominator)

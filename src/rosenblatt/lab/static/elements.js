@@ -125,6 +125,16 @@ export function short(value, digits = 3) {
 }
 
 /**
+ * A whole number that bounds others, with few digits: rounded up, so that it stays true.
+ * @param {number} bound
+ * @returns {string}
+ */
+export function atMost(bound) {
+  const step = bound < 1e6 ? 1 : 10 ** (Math.floor(Math.log10(bound)) - 2);
+  return short(Math.ceil(bound / step) * step);
+}
+
+/**
  * "1 mistake", "2 mistakes".
  * @param {number} n
  * @param {string} word
