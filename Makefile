@@ -62,7 +62,8 @@ tables: $(VENV)/.test
 gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
 
-# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles. Hours; more
+# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles; what runs say
+# of themselves. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
@@ -72,6 +73,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_verdicts.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)
+	$(BIN)/python tests/attacks/fuzz_claims.py 20000 $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
