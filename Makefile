@@ -62,7 +62,12 @@ tables: $(VENV)/.test
 gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
 
+<<<<<<< HEAD
 # Damaged and forged model files, data files, certificates; tables in several files against their rows; verdicts and estimates against exact oracles. Hours; more
+=======
+# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles; what runs say
+# of themselves. Hours; more
+>>>>>>> claims
 # with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
@@ -73,6 +78,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_verdicts.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)
+	$(BIN)/python tests/attacks/fuzz_claims.py 20000 $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
