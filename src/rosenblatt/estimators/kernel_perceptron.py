@@ -423,6 +423,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
         problems = open_code(self.classes_.size, self.multiclass_).shape[1]
+        known = count_problems(self.classes_.size, self.multiclass_)
+        if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
+            self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
             self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
         if seen.size > self.classes_.size:
