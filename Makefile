@@ -62,17 +62,17 @@ tables: $(VENV)/.test
 gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
 
-<<<<<<< HEAD
-# Damaged and forged model files, data files, certificates; tables in several files against their rows; verdicts and estimates against exact oracles. Hours; more
-=======
-# Damaged and forged model files, data files, certificates; verdicts and estimates against exact oracles; what runs say
-# of themselves. Hours; more
->>>>>>> claims
+# Damaged and forged model files and checkpoints, with bounds checks and without a compiler; damaged matrices; calls that
+# are interrupted anywhere; data files; tables in several files against their rows; certificates; verdicts and estimates
+# against exact oracles; what runs say of themselves. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
 fuzz: $(VENV)/.test
-	cd tests && $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
+	cd tests && NUMBA_BOUNDSCHECK=1 $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
+	cd tests && NUMBA_DISABLE_JIT=1 $(abspath $(BIN))/python -m attacks.fuzz_models --mutants $(MUTANTS) --seed $(SEED)
+	cd tests && $(abspath $(BIN))/python -m attacks.corrupt_csr 30000 $(SEED)
+	INTERRUPTS=1000 $(BIN)/python -m pytest -q tests/laws/test_all_or_nothing.py
 	$(BIN)/python tests/attacks/fuzz_files.py $(MUTANTS) $(SEED)
 	$(BIN)/python tests/attacks/fuzz_tables.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)

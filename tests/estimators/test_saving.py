@@ -516,13 +516,16 @@ def test_a_link_stays_a_link_to_the_file_that_is_replaced(tmp_path):
 
 
 def test_no_damaged_or_forged_file_gives_anything_but_a_sound_model():
-    command = [sys.executable, "-m", "attacks.fuzz_models", "--mutants", "2000"]
-    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600)
+    command = [sys.executable, "-m", "attacks.fuzz_models", "--mutants", "1500"]
+    # Loops as plain Python: whatever they read or wrote outside of an array would be an error.
+    plain = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False, timeout=600, env=plain)
     assert result.returncode == 0, result.stdout + result.stderr
     counts = json.loads(result.stdout.splitlines()[0].partition(": ")[2])
-    assert sum(counts.values()) == 2000
-    assert counts["refused"] > 1500
-    assert counts["loaded"] > 50  # else the lies are too coarse to get past the first check
+    assert sum(counts.values()) == 1500
+    assert counts["refused"] > 500
+    assert counts["resumed"] > 30
+    assert counts["loaded"] > 200  # else the lies are too coarse to get past the first check
 
 
 def without(header, names, tensors):

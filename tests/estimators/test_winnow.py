@@ -67,3 +67,15 @@ def test_weights_stay_finite_on_data_that_nothing_fits():
 def test_negative_features_need_the_balanced_form():
     with pytest.raises(InvalidInput, match=r"Negative values in data passed to Winnow: X goes down to -1"):
         Winnow(balanced=False).fit([[-1.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_a_stream_goes_on_with_as_many_problems_as_its_form_has(first, learn):
+    """The balanced form has a reserve class, Littlestone's has none: a loop must not look for it."""
+    X, y = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float), np.arange(24) % 3
+    model = getattr(Winnow(balanced=first), learn)(X, y).set_params(balanced=not first)
+    for row, label in zip(X[:5], y[:5], strict=True):
+        model.learn_one(row, int(label))
+    assert model._stream.state.b.size == (3 if first else 4)  # three classes, and the reserve class
+    assert model.partial_fit(X, y).predict(X).shape == (24,)

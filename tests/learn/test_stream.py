@@ -699,3 +699,19 @@ def test_the_updates_of_rows_that_were_refused_are_not_kept():
         model.partial_fit([[-1e130, 1e130], [1e130, 1e130]] * 3, [1, 0] * 3)
     assert model._stream.settings.method.log.columns == []
     assert [updates.factor.size for updates in model._stream.updates] == kept
+
+
+@pytest.mark.parametrize("before", ["ovr", "ovo", "joint"])
+@pytest.mark.parametrize("after", ["ovr", "ovo", "joint"])
+def test_another_mode_of_two_classes_brings_its_own_reserve_class(before, after):
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    stream = Stream(Settings(FirstOrder(PerceptronRule(0.0, 0.0)), before))
+    stream.learn(as_table(X), y, np.empty(0))
+    weights = stream.model().W.copy()
+    stream.reconfigure(Settings(FirstOrder(PerceptronRule(0.0, 0.0)), after))
+    np.testing.assert_array_equal(stream.model().W, weights)
+    stream.learn_one(X[0], 1)
+    stream.learn(as_table(X), y, np.empty(0))
+    assert stream.state.b.size == 1 + {"ovr": 1, "ovo": 2, "joint": 0}[after]
+    stream.learn(as_table(X), np.array([0, 1, 2, 2]), np.empty(0))
+    assert stream.model().W.shape == (3, 4)

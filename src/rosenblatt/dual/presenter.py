@@ -98,6 +98,14 @@ class DualJob:
     names: tuple[Any, ...] = ()
     aggregate: str = "last"
 
+    def __post_init__(self) -> None:
+        """Raise an error for a start of other problems: the loops go through them by number."""
+        if self.start.trials.size != self.task.sign.shape[1]:
+            raise InvalidInput(
+                f"What was learned has {self.start.trials.size} problems, where there are {self.task.sign.shape[1]} to "
+                "learn. Fit anew."
+            )
+
 
 def run_presenter(job: DualJob, presenter: DualPresenter) -> Run:
     """Train until a stopping rule says so, or present the rows once, as a chunk of a stream."""

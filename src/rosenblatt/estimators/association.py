@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import as_table
 from rosenblatt.dual.kernels import is_sparse, width
 from rosenblatt.errors import InvalidInput, TooLarge
@@ -107,18 +108,22 @@ class AssociationUnits(Declared, _Fitted):
 
     def _check_learned(self) -> None:
         self._check_declared()
+        self._check_units()
+        self._note_meaning()
+
+    def _check_units(self) -> None:
+        """Raise a `Fault` unless weights and thresholds, from a file or assigned, fit one another."""
         units = self._n_features_out
         expect(is_integer(units, 1), f"_n_features_out={units!r} is not a number of units")
         check_array("bias_", self.bias_, "d", (units,))
         shape = (self.n_features_in_, units)
         if isinstance(self.weights_, sp.csc_matrix):
-            fits = self.weights_.shape == shape and self.weights_.dtype == np.float64
+            fits = check_sparse(self.weights_).shape == shape and self.weights_.dtype == np.float64
             expect(fits, "weights_ have another size")
         else:
             check_array("weights_", self.weights_, "d", shape)
         fits = isinstance(self.gamma_, float) and 0 < self.gamma_ < np.inf
         expect(fits, f"gamma_={self.gamma_!r} is not a width")
-        self._note_meaning()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,6 +192,7 @@ class AssociationUnits(Declared, _Fitted):
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
+        self._check_units()
         product = rows @ self.weights_.astype(rows.dtype)
         Z = np.asarray(product.toarray() if is_sparse(product) else product)
         Z += self.bias_.astype(rows.dtype)

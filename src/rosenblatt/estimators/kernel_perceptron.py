@@ -295,15 +295,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
-<<<<<<< HEAD
-            if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
-=======
             if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
                 self._store(replace(self.run_, single_pass=None))
-        if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
->>>>>>> claims
+            if self.run_.stop is Stop.EPOCHS and self.tol is not None:
+                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:
@@ -433,6 +428,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
         problems = open_code(self.classes_.size, self.multiclass_).shape[1]
+        known = count_problems(self.classes_.size, self.multiclass_)
+        if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
+            self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
             self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
         if seen.size > self.classes_.size:

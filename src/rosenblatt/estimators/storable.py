@@ -6,14 +6,53 @@ import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.contract import BaseEstimator
 from rosenblatt.estimators.parameters import Parameter
+from rosenblatt.learn.plan import Run
+from rosenblatt.storage.checks import check_classes
 from rosenblatt.storage.registry import expect
+from rosenblatt.words import shown
 
 
 def _named(value: Any) -> str:
     return "'a function'" if callable(value) else repr(value)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and 0 <= value < 1 << 62
+
+
+def _is_width(value: Any) -> bool:
+    return is_real(value) and 0 < value < np.inf
+
+
+def _are_classes(value: Any) -> bool:
+    try:
+        check_classes(value)
+    except InvalidInput:
+        return False
+    return True
+
+
+# Attributes of a fit that anybody can assign and what was learned is used by: each with what is possible.
+ASSIGNED: dict[str, Callable[[Any], bool]] = {
+    "n_features_in_": _is_count,
+    "n_iter_": _is_count,
+    "t_": _is_count,
+    "mistakes_": _is_count,
+    "run_": lambda value: isinstance(value, Run),
+    "stop_reason_": lambda value: isinstance(value, str),
+    "classes_": _are_classes,
+    "dual_coef_": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "fiu",
+    "gamma_": _is_width,
+    "row_length_": _is_width,
+    "intercept_scaling_": lambda value: is_real(value) and 0 <= value < np.inf,
+    "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
+}
 
 
 class Storable(BaseEstimator):
@@ -34,6 +73,11 @@ class Storable(BaseEstimator):
     # Parameters that say what was learned means. A fitted estimator goes by what they were, whatever they are set to.
     meaning: ClassVar[tuple[str, ...]] = ()
     _fitted_with: dict[str, Any]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ASSIGNED and not ASSIGNED[name](value):
+            raise InvalidInput(f"{name}={shown(value)} is not what a fit would set. Fit anew, or leave it as it is.")
+        super().__setattr__(name, value)
 
     def _note_meaning(self) -> None:
         """Note what the parameters are that say what is learned means."""

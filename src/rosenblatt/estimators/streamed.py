@@ -266,6 +266,7 @@ class FromStream(EpochLearner):
         if "_stream" not in self.__dict__:
             return {}
         if self._stream.outdated:  # a file holds one set of parameters, and what was learned must be of them
+            self._check_parameters()
             self._going_on()
         learned = {"model": self._named_model(), "learned": self._stream.learned, **super()._to_file()}
         if (run := getattr(self, "run_", None)) is not None:  # else the check of what is stored says so
