@@ -157,6 +157,8 @@ def test_a_learning_rate_of_vowpal_wabbit_is_no_label(tmp_path):
         ("evaluate {data} --label kind --progressive --max-iter 3", "--max-iter"),
         ("evaluate {data} --label kind --progressive --shuffle", "--shuffle"),
         ("evaluate {data} --label kind --folds 2 --shards 2", "--shards"),
+        ("evaluate {data} --label kind --folds 2 --shuffle", "--shuffle"),
+        ("train {data} --label kind --model m --no-cache --shuffle", "--shuffle"),
         ("certify {data} --model {model} --words 1-2", "--words"),
         ("certify {data} --label kind --bits 10", "--bits"),
         ("info {model} --words 1-2", "--words"),

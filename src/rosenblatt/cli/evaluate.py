@@ -141,6 +141,10 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         )
         source = _predict(score, model, files, options)
     elif folds:
+        if options["shuffle"]:
+            raise click.UsageError(
+                "--shuffle needs a cache, which only rosenblatt train keeps. Shuffle the file itself."
+            )
         refuse_given(("shards", "mixes"), "shards are for rosenblatt train. Leave it out.")
         source = _cross_validate(score, files, folds, options, quiet or as_json)
     else:

@@ -108,6 +108,8 @@ def train(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
     if options["checkpoint"] is None:
         refuse_given(("every",), "it is the time between two checkpoints. Add --checkpoint FILE, or leave it out.")
+    if options["no_cache"] and options["shuffle"]:
+        raise click.UsageError("--shuffle reads rows from a cache, which --no-cache forbids. Leave out one of them.")
     if options["no_cache"]:
         refuse_given(("cache", "cache_bytes"), "--no-cache keeps none. Leave out one of them.")
     written = {name: options[name] for name in ("model", "cache", "checkpoint")}
