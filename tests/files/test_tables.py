@@ -191,6 +191,10 @@ def test_a_later_file_is_not_dropped(tmp_path):
     source = open_source([tmp_path / "first.csv", later])
     assert content(source)[0] == NUMBERS
     assert source.file_rows == [4, 0]
+    for header in (True, False):
+        write_csv(FRAME, tmp_path / "first.csv", header=header)
+        reading = open_source(tmp_path / "first.csv").reading
+        assert read(later, reading=reading) == ([], [], [])
 
 
 def test_files_without_names_must_have_as_many_columns(tmp_path):
