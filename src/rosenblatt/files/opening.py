@@ -309,11 +309,9 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
     looks: list[Look] = []
     for number in range(len(inputs.paths)):
         sample = inputs.sample(number)
-        if not sample.content.strip() and (looks or opening.reading):  # no rows, and nothing that could not fit
-            reading = opening.reading or Reading("csv")
-            names = looks[0].layout.names if looks else tuple(column.name for column in reading.columns)
-            named = looks[0].layout.named if looks else reading.named
-            looks.append(Look(sample.path, Layout("csv", names, named), [], []))
+        like = looks[0].layout if looks else opening.reading.layout if opening.reading else None
+        if like is not None and not sample.content.strip():  # no rows, and nothing that could not fit
+            looks.append(Look(sample.path, like._replace(format="csv", offset=0, line=0), [], []))
             continue
         check_text(*sample)
         looks.append(_look(sample, name, opening, known))

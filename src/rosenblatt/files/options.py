@@ -156,6 +156,12 @@ class Reading:
         kinds = {column.kind for column in self.columns} - {"skip", "weight", "label"}
         return kinds == {"number"} and not self.features.dictionary and self.format != "jsonl"
 
+    @property
+    def layout(self) -> Layout:
+        """The layout of a file that has these columns in this order."""
+        names = tuple(column.name for column in self.columns)
+        return Layout(self.format, names, self.named, delimiter=self.delimiter)
+
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain values, which JSON can hold."""
         content = asdict(self)

@@ -129,8 +129,7 @@ class Parser(ABC):
 
     def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
-        names = tuple(column.name for column in reading.columns)
-        self.layout = layout or Layout(reading.format, names, reading.named, delimiter=reading.delimiter)
+        self.layout = layout or reading.layout
         self.assembler = Assembler(reading.features, reading.normalise)
 
     @property
