@@ -168,7 +168,7 @@ class Case:
 
     def problems(self):
         """Yield for each part of the run the rows that it is about, their signs, and its name."""
-        labels, mode = np.unique(self.y), getattr(self.model, "multiclass_", None) or self.model.multiclass
+        labels, mode = self.model.classes_, getattr(self.model, "multiclass_", None) or self.model.multiclass
         if len(labels) == 2 or mode == "joint":
             yield np.flatnonzero(self.used), np.where(self.y[self.used] == labels[-1], 1.0, -1.0)
         elif mode == "ovr":
