@@ -168,12 +168,15 @@ class Case:
 
     def problems(self):
         """Yield for each part of the run the rows that it is about, their signs, and its name."""
-        labels, mode = np.unique(self.y), getattr(self.model, "multiclass_", None) or self.model.multiclass
+        labels, mode = self.model.classes_, getattr(self.model, "multiclass_", None) or self.model.multiclass
         if len(labels) == 2 or mode == "joint":
             yield np.flatnonzero(self.used), np.where(self.y[self.used] == labels[-1], 1.0, -1.0)
         elif mode == "ovr":
+            # The weight of a class is one of its own problem: rows of weight zero there are negative ones elsewhere.
+            every = np.ones(len(self.y), bool) if self.mode == "class weights" else self.used
             for label in labels:
-                yield np.flatnonzero(self.used), np.where(self.y[self.used] == label, 1.0, -1.0)
+                rows = np.flatnonzero(every & (self.used | (self.y != label)))
+                yield rows, np.where(self.y[rows] == label, 1.0, -1.0)
         else:
             for i, first in enumerate(labels):
                 for second in labels[i + 1 :]:
@@ -309,6 +312,7 @@ def no_progress(match, case):
     figures = run.mistakes if "misclassified" in match[0] else run.losses
     scale = case.used.sum() if "misclassified" in match[0] else 1
     in_vain = isinstance(case.model, KernelPerceptron)  # which may end for the other reason that it names
+    in_vain |= "with its penalty" in match[0]  # which the record does not have
     if one and not in_vain and not stale([f / scale for f in figures], case.model.n_iter_no_change, tol):
         yield f"it did fall: {[round(f, 5) for f in figures[-8:]]}"
     yield from no_margin(match, case)
@@ -326,7 +330,8 @@ def no_margin(match, case):
         if part in ended(case, "TRAINING") and len(np.unique(sign)) == 2:
             found = widest(signed(case, rows, sign)) / radius
             if found > share * (1 + 1e-6) + 1e-8:
-                rounded = len(case.run.stops) == 1 and found <= case.run.ceiling / radius * (1 + 1e-6)
+                digit = 10.0 ** math.floor(math.log10(share)) / 2  # what a figure of one digit may be off
+                rounded = found <= share + digit
                 yield f"problem {part}: one has {found:.6g} of it{' (rounding)' if rounded else ''}"
 
 
@@ -435,7 +440,7 @@ SENTENCES = {
     rf"the training error stopped changing: {PATIENCE} did not lower the (?:mean loss|share of misclassified rows){BY}{PROOF}": no_progress,
     rf"no progress in {PATIENCE}: the mean loss did not fall{BY}, or the mistakes are so many that a separator would promise nothing of new rows{PROOF}": no_progress,
     r"no update was left to make: every row has its margin, or has been updated as often as a row may be": true,
-    rf"the mean loss stopped falling: {PATIENCE} did not lower it{BY}(?P<nothing>)(?P<share>)": no_progress,
+    rf"the mean loss(?P<penalty> with its penalty)? stopped falling: {PATIENCE} did not lower it{BY}(?P<nothing>)(?P<share>)": no_progress,
     rf"the validation error stopped decreasing: {PATIENCE} did not lower it{BY}": validated,
     rf"the mean loss grew far above that of zero weights \((?P<loss>{NUMBER}) in epoch \d+, against (?P<zero>{NUMBER})\): [^.;]*(?:2/\|x\|\^2[^.;]*)?": diverged,
     rf"proven not separable: no hyperplane has every row on its side, as \d+ of the rows prove \(after \d+ epochs?\); {BEYOND}": not_separable,

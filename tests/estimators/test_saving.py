@@ -100,7 +100,7 @@ def alike(one, other):
 
 def state(model):
     """Return all that a model is made of, without the time that the clock showed."""
-    parts = dict(vars(model))
+    parts = {name: value for name, value in vars(model).items() if name != "_turn"}
     if "_stream" in parts:
         stream = parts.pop("_stream")
         parts |= {"learned": stream.learned, "updates": getattr(stream, "updates", None)}
@@ -409,7 +409,7 @@ def test_a_budget_is_saved_only_with_what_it_remembers(tmp_path):
     X, y = rows()
     for before, after in ((5, None), (5, 6), (None, 5)):
         model = KernelPerceptron(budget=before).partial_fit(X, y).set_params(budget=after)
-        with pytest.raises(InvalidInput, match=r"Set that, or fit again|born of the memory"):
+        with pytest.raises(InvalidInput, match=r"Set that|born of the memory"):
             save(model, tmp_path / "x")
     for rule in ("random", "projectron"):
         model = KernelPerceptron(budget=5, budget_rule="forgetron").partial_fit(X, y).set_params(budget_rule=rule)

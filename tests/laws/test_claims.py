@@ -80,3 +80,16 @@ def test_a_small_campaign_says_nothing_false():
     # Sentences about radii are rounded elsewhere.
     assert [wrong for wrong in false if "(rounding)" not in wrong] == []
     assert {"SEPARATED", "EPOCHS", "TRAINING", "CHUNK"} <= counts.keys()
+
+
+def test_of_rows_drawn_at_random_the_last_weights_are_looked_at():
+    """An average that has every row on its side says nothing of the last weights."""
+    ends = 0
+    for seed in range(30):
+        X, y = separable(seed, 2)
+        model = AveragedPerceptron(shuffle="random", random_state=seed, max_iter=200).fit(X, y)
+        if model.run_.stop.name == "SEPARATED":
+            ends += 1
+            last = model._stream.state
+            assert ((2 * y - 1) * (X @ last.W[0] + last.b[0]) > 0).all()
+    assert ends > 0

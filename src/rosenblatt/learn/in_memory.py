@@ -21,7 +21,7 @@ from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import ENTRIES_PER_EPOCH, Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
-from rosenblatt.methods.method import Method, Pass, never, new_counts, order_of
+from rosenblatt.methods.method import Method, Pass, as_hyperplanes, never, new_counts, order_of
 from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
@@ -240,14 +240,19 @@ class InMemory(LinearPresenter):
         return float(wrong / total) if seen == n_rows else None
 
     def fits(self, part: int, clock: Clock) -> bool:
-        """Look at every row of a part; return whether each is on its side, as far as the clock leaves time to see."""
-        table, subset = self.job.table, self.job.subset
+        """Look at every row of a part; return whether each is on its side, as far as the clock leaves time to see.
+
+        Under the last weights, of which an end without an update speaks; margins that a loss asks for are not seen.
+        """
+        if not self.method.finite:
+            return False
+        table, subset, planes = self.job.table, self.job.subset, as_hyperplanes(self.state.W, self.state.b)
         seen = 0
         for block in self._looks(table, subset, self.state.b.size if self.joint else 1, clock):
             if self.joint:
-                wrong = weigh_errors(table.rows, self.task, block, self.planes)[0]
+                wrong = weigh_errors(table.rows, self.task, block, planes)[0]
             else:
-                wrong = misfits(table.rows, self.task, block, part, self.planes)
+                wrong = misfits(table.rows, self.task, block, part, planes)
             if wrong:
                 return False
             seen += block.size or self.n_rows

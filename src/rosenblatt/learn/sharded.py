@@ -315,7 +315,7 @@ class Sharded(LinearPresenter):
 
     def fits(self, part: int, clock: Clock) -> bool:
         """Return whether every row is on its side, where there is one problem and time to look."""
-        if self.parts > 1 or self.joint or clock.overdue:
+        if self.parts > 1 or self.joint or self.predictor or not self.method.finite or clock.overdue:
             return False
         found = self.job.shards.combine(Measure(self.lesson, self.planes), lambda: clock.overdue)
         return bool(found.complete and not found.wrong)
