@@ -63,7 +63,8 @@ gallery: $(VENV)/.test
 	$(BIN)/python -m tools.gallery
 
 # Damaged and forged model files and checkpoints, with bounds checks and without a compiler; damaged matrices; calls that
-# are interrupted anywhere; data files, certificates; verdicts and estimates against exact oracles. Hours; more
+# are interrupted anywhere; data files, certificates; verdicts and estimates against exact oracles; what runs say of
+# themselves. Hours; more
 # with `make fuzz MUTANTS=1000000 SEED=1`.
 MUTANTS ?= 200000
 SEED ?= 0
@@ -76,6 +77,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/attacks/mutate_certificates.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_verdicts.py 20000 $(SEED)
 	$(BIN)/python tests/attacks/fuzz_estimates.py 20000 $(SEED)
+	$(BIN)/python tests/attacks/fuzz_claims.py 20000 $(SEED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

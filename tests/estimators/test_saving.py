@@ -100,7 +100,7 @@ def alike(one, other):
 
 def state(model):
     """Return all that a model is made of, without the time that the clock showed."""
-    parts = dict(vars(model))
+    parts = {name: value for name, value in vars(model).items() if name != "_turn"}
     if "_stream" in parts:
         stream = parts.pop("_stream")
         parts |= {"learned": stream.learned, "updates": getattr(stream, "updates", None)}

@@ -5,7 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from attacks import fuzz_claims
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 
 MODELS = [
@@ -60,3 +62,21 @@ def test_rows_that_nothing_is_learned_from_are_not_spoken_of(options):
     model = Perceptron(validation_fraction=0.3, n_iter_no_change=100, **options).fit(X, y, sample_weight=weight)
     assert model.run_.stop.name == "SEPARATED"
     assert "every row that was learned from is on its side" in model.stop_reason_
+
+
+@pytest.mark.parametrize("model", [Perceptron(), KernelPerceptron(kernel="linear")], ids=str)
+def test_only_rows_that_were_seen_once_promise_anything(model):
+    X, y = separable(5, 2)
+    warm = clone(model).set_params(warm_start=True, max_iter=2)
+    assert warm.fit(X, y).run_.guarantees()
+    assert not warm.fit(X, y).run_.guarantees()
+    assert not clone(model).fit(X, y).partial_fit(X, y).run_.guarantees()
+    stream = clone(model).partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+    assert stream.run_.single_pass == (40, stream.mistakes_)
+
+
+def test_a_small_campaign_says_nothing_false():
+    false, counts = fuzz_claims.campaign(60, seed=2)
+    # Sentences about radii are rounded elsewhere.
+    assert [wrong for wrong in false if "(rounding)" not in wrong] == []
+    assert {"SEPARATED", "EPOCHS", "TRAINING", "CHUNK"} <= counts.keys()

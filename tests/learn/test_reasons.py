@@ -11,7 +11,7 @@ WORDS = {name: getattr(reasons, name) for name in ("PERCEPTRON", "BATCH", "KERNE
 # What the trainer knows at the end of a run.
 FIGURES = {"totals", "epochs", "trials", "mistakes", "loss", "zero_loss", "remedy", "seconds", "patience", "by"}
 FIGURES |= {"every", "share", "support", "after", "plane", "beyond", "cycle", "fewer_mistakes", "less_loss", "wrong"}
-FIGURES |= {"under", "rows"}
+FIGURES |= {"under", "rows", "objective"}
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())

@@ -295,6 +295,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             job, classes = self._prepare(X, y, sample_weight)
             self._learn(job, classes)
             self.t_, self.mistakes_ = self.run_.trials, sum(self.run_.mistakes)
+            if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
+                self._store(replace(self.run_, single_pass=None))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
                 warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
         return self
@@ -397,8 +399,11 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             margin=self._limits(objects.shape[0], stream=True)[0],
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
+        once = first or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
         self._learn(job, seen)
         self.t_, self.mistakes_ = before[0] + self.run_.trials, before[1] + sum(self.run_.mistakes)
+        # Rows of a stream that began without a fit were all seen once.
+        self._store(replace(self.run_, single_pass=(self.t_, self.mistakes_) if once else None))
         return self
 
     @available_when(_streams)

@@ -51,7 +51,7 @@ LIMITED_KERNEL = KERNEL | {
 LOSS = _SHARED | {
     Stop.SEPARATED: "{under}{rows} has the margin that it should: an epoch passed without an update{totals}",
     Stop.EPOCHS: "the last allowed epoch was over, with a mean loss of {loss:.3g} in it{less_loss}",
-    Stop.TRAINING: "the mean loss stopped falling: {patience} in a row did not lower it{by}",
+    Stop.TRAINING: "{objective} stopped falling: {patience} in a row did not lower it{by}",
 }
 REGRESSION = LOSS | {
     Stop.SEPARATED: "{under}the target of {rows} is met exactly: an epoch passed without an update{totals}",
@@ -168,6 +168,7 @@ def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
         "totals": f" ({count(run.updates, 'update')} in {count(epochs, 'epoch')})" * (run.presenter.parts == 1),
         "under": "under the last weights, " * bool(run.presenter.predictor or run.kept < epochs),
         "rows": "every row that was learned from" if run.presenter.leaves_out else "every row",
+        "objective": "the mean loss with its penalty" if run.presenter.penalised else "the mean loss",
         "epochs": epochs,
         "after": count(epochs, "epoch"),
         "trials": run.trials,

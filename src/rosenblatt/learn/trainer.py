@@ -108,6 +108,8 @@ class Presenter:
         What predicts, where it is not the last weights; else empty.
     leaves_out : bool
         Whether there are rows that nothing is learned from: held out, or without weight.
+    penalised : bool
+        Whether the figure that must fall includes a penalty.
     """
 
     parts: int
@@ -126,6 +128,7 @@ class Presenter:
     certificate: Certificate | None = None
     predictor: str = ""
     leaves_out: bool = False
+    penalised: bool = False
 
     def present(self, epoch: int, active: list[int], clock: Clock) -> Shown:
         """Present every row once to the active parts, or as many as the clock allows."""
@@ -224,6 +227,11 @@ class LinearPresenter(Presenter):
             self.penalty = self.method.penalty_value(self.planes)
             if not all_finite(self.planes):
                 raise InvalidInput(f"The weights overflowed {self.planes.W.dtype} in epoch {epoch}: {self.remedy}.")
+
+    @property
+    def penalised(self) -> bool:  # type: ignore[override]
+        """Whether the figure that must fall includes a penalty."""
+        return not isinstance(self.penalty, float)
 
     @property
     def predictor(self) -> str:  # type: ignore[override]

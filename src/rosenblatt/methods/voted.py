@@ -74,7 +74,7 @@ class Voted(FirstOrder):
     log : CopiedUpdates
     """
 
-    predictor: ClassVar[str] = "the vote"  # type: ignore[misc]
+    predictor: ClassVar[str] = "the vote"
     linear: ClassVar[bool] = False
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
