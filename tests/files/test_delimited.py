@@ -1,5 +1,6 @@
 """Tables in text: numbers as they are, names and values hashed, a clear choice for what is missing."""
 
+import json
 import os
 
 import numpy as np
@@ -12,6 +13,7 @@ from rosenblatt import TableHasher
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
+from rosenblatt.files.writing import convert
 
 MIXED = (
     'id,age,colour,text,label\n1,33,red,"hello, ""big"" world\nand more",spam\n2,,blue,nothing to see here,ham\n'
@@ -209,3 +211,14 @@ def test_one_stray_quote_in_a_large_file_costs_one_row(tmp_path):
     assert "line 2: '1,\"2,3,0' has a quote that is not closed" in source.problems.examples[0]
     with pytest.raises(InvalidInput, match=r"line 2: .* a quote that is not closed"):
         list(open_source(path, columns={"b": "number"}))
+
+
+@pytest.mark.parametrize("text", STRAY_QUOTES)
+def test_conversions_have_the_rows_that_are_trained_on(tmp_path, text):
+    (tmp_path / "a.csv").write_bytes(text)
+    options = {"header": True, "label": "y", "columns": {0: "text", 1: "text"}, "on_error": "skip"}
+    source = open_source(tmp_path / "a.csv", **options)
+    labels = content(source)[1]
+    done = convert(tmp_path / "a.csv", tmp_path / "a.jsonl", **options)
+    assert [json.loads(line)["y"] for line in (tmp_path / "a.jsonl").read_text().splitlines()] == labels
+    assert done.skipped == source.problems.skipped

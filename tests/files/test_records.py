@@ -26,7 +26,7 @@ def test_names_of_json_are_those_of_all_rows(tmp_path):
 
 def test_faulty_lines_are_told_or_skipped(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,2,0\n3,4\n5,6,1\n")
-    with pytest.raises(InvalidInput, match=r"a\.csv, line 3: .* has not 3 fields"):
+    with pytest.raises(InvalidInput, match=r"a\.csv, line 3: .* has fewer than 3 fields"):
         list(Records(open_source(tmp_path / "a.csv")))
     records = Records(open_source(tmp_path / "a.csv", on_error="skip"))
     assert list(records) == [{"a": 1, "b": 2, "y": 0}, {"a": 5, "b": 6, "y": 1}]

@@ -217,7 +217,7 @@ class DelimitedParser(TableParser):
         plain = self._plain(text, lines, faults)
         if plain is not None:
             return plain
-        first, last, line, doubled = self._fields(text, lines, faults)
+        first, last, line, doubled = self.fields(text, lines, faults)
         doubled[:, self.of_text] = 0  # words end at quotes, however many
         if doubled.any():
             text, first, last = _undoubled(text, first, last, doubled)
@@ -287,7 +287,7 @@ class DelimitedParser(TableParser):
         entries, named = self.finished(pieces)
         return parsed._replace(entries=entries, pieces=named, missing=missing)
 
-    def _fields(self, text: Array, lines: int, faults: Faults) -> tuple[Array, Array, Array, Array]:
+    def fields(self, text: Array, lines: int, faults: Faults) -> tuple[Array, Array, Array, Array]:
         """Return where each field begins and ends, the line of each row, and which fields have quotes twice."""
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)

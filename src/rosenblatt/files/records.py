@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from typing import Any, cast
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arrow import batches
-from rosenblatt.files.delimited import long_fields
+from rosenblatt.files.delimited import DelimitedParser
 from rosenblatt.files.features import to_bytes
 from rosenblatt.files.jsonl import as_object, names_of, plain_pairs
 from rosenblatt.files.options import TYPED, Layout, Reading
-from rosenblatt.files.parsing import MISSING
+from rosenblatt.files.parsing import MISSING, Faults, count_byte
 from rosenblatt.files.sniffing import NUMBER
 from rosenblatt.files.source import BYTE_ORDER_MARK, open_unpacked
 from rosenblatt.files.tables import INDEX, as_text
@@ -42,7 +40,7 @@ class Records:
         self.inputs, self.layouts = source.inputs, [parser.layout for parser in source.parsers]
         self.skip, self.labels = source.opening.on_error == "skip", source.opening.labels
         self.kinds = {column.name: column.kind for column in self.reading.columns}
-        self.skipped = 0
+        self.skipped, self.chunk_bytes = 0, source.opening.chunk_bytes
 
     @property
     def label(self) -> str | None:
@@ -128,24 +126,21 @@ class Records:
             yield record
 
     def _fields(self, path: Any, layout: Layout) -> Iterator[Record]:
-        quoting: Any = csv.QUOTE_MINIMAL if layout.format == "csv" else csv.QUOTE_NONE
-        names = layout.names
-        with open_unpacked(path) as (stream, _), long_fields():
-            text = io.TextIOWrapper(cast(Any, stream), "utf-8", self.errors, newline="")
-            rows = csv.reader(text, delimiter=layout.delimiter, quoting=quoting)
-            try:
-                for fields in rows:
-                    if not fields or rows.line_num <= layout.line:
-                        continue
-                    if len(fields) != len(names):
-                        self._refuse(path, rows.line_num, fields, f"has not {len(names)} fields. Correct the line.")
-                        continue
-                    pairs = zip(names, fields, strict=True)
-                    yield {name: self._value(name, field) for name, field in pairs}
-            except csv.Error as error:
-                raise InvalidInput(f"{path}, line {rows.line_num}: {error}. Correct the line.") from None
-            finally:
-                text.detach()
+        parser, before = DelimitedParser(self.reading, self.labels, self.skip, layout), layout.line
+        for block in parser.reader(self.inputs, path, self.chunk_bytes).blocks(0, layout.offset):
+            faults, lines = Faults(self.skip), count_byte(block.text, 10)
+            first, last, _, doubled = parser.fields(block.text, lines, faults)
+            self.skipped += faults.count
+            if faults.stop:
+                fault = faults.examples[0]
+                raise InvalidInput(f"{path}, line {before + fault.line + 1}: {fault.found}{fault.reason}")
+            content, before = block.text.tobytes(), before + lines
+            for spans in zip(first.tolist(), last.tolist(), doubled.tolist(), strict=True):
+                found = (
+                    (name, content[begin:end].replace(b'""', b'"') if twice else content[begin:end])
+                    for name, begin, end, twice in zip(layout.names, *spans, strict=True)
+                )
+                yield {name: self._value(name, field.decode("utf-8", self.errors)) for name, field in found}
 
     def _value(self, name: str, field: str) -> str | float | int | None:
         value = as_value(field)
