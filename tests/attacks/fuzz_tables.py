@@ -379,9 +379,8 @@ class Set:
         self.writer.whole = not self.fits
         self.given = self.rng.random() < 0.6  # the label, by its name
         self.split()
-        self.options = ["--bits", BITS]
-        if self.given:
-            self.options += ["--label", self.rows.label]
+        self.bits = [] if self.dense else ["--bits", BITS]  # which a table of numbers alone does not take
+        self.options = ["--label", self.rows.label] if self.given else []
         if self.rng.random() < 0.3:
             self.options += ["--chunk-bytes", int(self.rng.choice([1, 40, 300]))]
         if self.rng.random() < 0.8:
@@ -469,6 +468,7 @@ class Set:
     def train(self):
         self.model = self.folder / "model"
         files, arguments = list(self.paths), ["--epochs", EPOCHS, "--json", "--model", self.model, *self.options]
+        arguments += self.bits
         pipe = None
         if self.rng.random() < 0.05:  # one of the files comes through a pipe
             k = int(self.rng.integers(len(files)))
@@ -571,7 +571,7 @@ class Set:
         shards = int(self.rng.integers(2, 4))
         model = self.folder / "sharded"
         arguments = ["--shards", shards, "--mixes", 1, "--n-jobs", 1, "--epochs", EPOCHS, "--json", "--model", model]
-        code, _, error = run("train", *self.paths, *arguments, *self.options)
+        code, _, error = run("train", *self.paths, *arguments, *self.options, *self.bits)
         if self.refused("scaling", code, error):
             return
         X, y, sizes = self.matrix(), self.rows.y, self.counts
