@@ -161,6 +161,10 @@ def test_a_forged_checkpoint_is_refused_before_anything_runs(place, value, third
 def test_a_checkpoint_that_lacks_something_is_refused(section, third_epoch, tmp_path):
     path = tmp_path / "forged"
     header, _ = split(third_epoch)
+    path.write_bytes(third_epoch)
+    forged(path, lambda model: model.pop(section))
+    with pytest.raises(InvalidInput, match="Remove it, and train anew"):
+        train(path, CASES[0], resume=True)
     for name in content(header)[section]:
         path.write_bytes(third_epoch)
         forged(path, lambda model, name=name: model[section].pop(name))

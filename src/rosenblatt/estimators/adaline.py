@@ -129,7 +129,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
 
     @coef_.setter
     def coef_(self, value: Any) -> None:
-        dense = as_dense(value) if hasattr(value, "toarray") else np.asarray(value)[None]
+        dense = as_dense(value) if hasattr(value, "toarray") else [value]
         self._learned("coef_").set_weights(dense, [self.intercept_])
 
     @property

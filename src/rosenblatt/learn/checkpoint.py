@@ -157,6 +157,7 @@ class Checkpoint:
                 "Train with those, or remove it and train anew."
             )
         with self._named():
+            entries(content, ("class", "identity", "parameters", "attributes"))
             classes, counts = _labels(content)
         return Resumption(classes, counts, lambda trainer: self._put(trainer, content))
 

@@ -282,7 +282,10 @@ class Stream:
     def set_weights(self, W: Any, b: Any) -> None:
         """Start anew from other weights of the same size."""
         shape = (self.known, self.n_features)
-        W, b = np.asarray(W), np.asarray(b)
+        try:
+            W, b = np.asarray(W), np.asarray(b)
+        except ValueError as error:
+            raise InvalidInput(f"coef_ or intercept_ cannot be read as an array ({error}). Pass numbers.") from None
         if W.shape != shape or b.shape != shape[:1]:
             raise InvalidInput(
                 f"coef_ has shape {W.shape} and intercept_ {b.shape}, where {shape} and {shape[:1]} belong. "
