@@ -8,6 +8,7 @@ import faulthandler
 import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +108,8 @@ def make_parser(random, name, content, folder):
         (folder / "sample").write_bytes(sample)
         with contextlib.suppress(InvalidInput):
             reading, (layout,), _ = decide(Inputs(folder / "sample"), opening)
-            return parser_of(Reading.from_json(reading.to_json()), labels, bool(random.integers(4)), layout)
+            how = replace(opening, on_error="skip" if random.integers(4) else "raise")
+            return parser_of(Reading.from_json(reading.to_json()), how, layout)
     return None
 
 

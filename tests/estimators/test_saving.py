@@ -296,7 +296,7 @@ def test_single_rows_go_on_too(tmp_path):
         [False, True, True],
         ["", "no", "Zürich 東京"],
         np.array(["a", "b", "c"], "U40"),
-        np.array(["a", "bb", "\ud800\0"], object),
+        np.array(["a", "bb", "\ud800\0c"], object),
         np.array([1, 2, 10**30], object),
         np.array([True, False, True], object),
     ],

@@ -93,16 +93,16 @@ def test_weighted_passive_aggressive_steps_are_the_oracles(options, sparse):
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), run.w, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("loss", "rate"), [("hinge", "pa1"), ("squared_hinge", "pa2")])
-def test_weights_up_to_one_are_those_of_scikit_learn(loss, rate):
-    """Beyond, a mistake goes to a margin of the weight, where scikit-learn's steps may grow without end."""
+@pytest.mark.parametrize(("loss", "rate", "most"), [("hinge", "pa1", 20.0), ("squared_hinge", "pa2", 1.0)])
+def test_weights_are_those_of_scikit_learn(loss, rate, most):
+    """Of PA-II up to one: beyond, a mistake goes to a margin of the weight, where scikit-learn's steps overflow."""
     X, y = overlapping(5)
-    weights = np.random.default_rng(6).uniform(0.01, 1.0, y.size)
+    weights = np.random.default_rng(6).uniform(0.01, most, y.size)
     ours = PassiveAggressive(C=0.5, loss=loss, fit_intercept=False, shuffle=False, max_iter=3, tol=None)
     how = {"penalty": None, "fit_intercept": False, "shuffle": False, "max_iter": 3, "tol": None}
     theirs = SGDClassifier(loss="hinge", learning_rate=rate, eta0=0.5, **how)
     np.testing.assert_allclose(
-        ours.fit(X, y, sample_weight=weights).coef_, theirs.fit(X, y, sample_weight=weights).coef_, rtol=1e-9
+        ours.fit(X, y, sample_weight=weights).coef_, theirs.fit(X, y, sample_weight=weights).coef_, rtol=1e-6
     )
 
 

@@ -362,21 +362,21 @@ def test_weights_that_do_not_fit_are_refused(W):
 
 
 @streams
-def test_single_rows_leave_the_record_of_a_chunk_alone_and_get_one_of_their_own(model):
+def test_single_rows_leave_the_record_of_a_chunk_alone_and_have_one_of_their_own(model):
     X, y = rows_of(2)
     model = clone(model).partial_fit(X[:20], y[:20])
     record, before = model.run_, pickle.dumps(model.run_)
     count = model.t_
-    for x, label in zip(X[20:-1], y[20:-1].tolist(), strict=True):
+    for number, (x, label) in enumerate(zip(X[20:-1], y[20:-1].tolist(), strict=True), 1):
         if not isinstance(model, VotedPerceptron):
             model.learn_one(x, label)
-            assert model.run_.trials == 1
+            assert model.run_.trials == number, "of all single rows, however often it was looked at"
             assert model.run_ is not record
     assert pickle.dumps(record) == before
     assert model.t_ == (count if isinstance(model, VotedPerceptron) else count + 19)
 
 
-def test_a_fit_goes_on_as_a_stream_and_its_record_stays():
+def test_a_fit_goes_on_as_a_stream_and_its_record_is_not_changed():
     X, y = rows_of(2)
     model = Perceptron(max_iter=3, tol=None).fit(X, y)
     weights, record = model.coef_.copy(), model.run_
@@ -384,7 +384,7 @@ def test_a_fit_goes_on_as_a_stream_and_its_record_stays():
     for x, label in zip(X, y.tolist(), strict=True):
         model.learn_one(x, label)
     assert pickle.dumps(record) == kept
-    assert model.run_ is record
+    assert model.run_.trials == len(X), "the rows after the fit have a record of their own"
     chunks = Perceptron(max_iter=3, tol=None).fit(X, y).partial_fit(X, y)
     assert model.coef_.tolist() == chunks.coef_.tolist() != weights.tolist()
 

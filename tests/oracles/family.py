@@ -101,8 +101,8 @@ def margin_perceptron(rows, labels, orders, *, tau_pos=1.0, tau_neg=1.0):
 def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA", weights=None):
     """PA, PA-I and PA-II (Crammer et al. 2006): the least change that reaches margin one, capped or softened by C.
 
-    The weight of a row is a factor of its step; of a mistake, only as far as to a margin of that weight. As a factor of
-    C it is one without that limit.
+    The weight of a row is a factor of its step; of PA and PA-II, whose steps have no bound, a mistake goes only as far
+    as to a margin of that weight.
     """
     w, run = zeros(rows), Run()
     for i, x, y in run.present(rows, labels, orders):
@@ -114,7 +114,7 @@ def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA", weight
             if variant == "PA":
                 step = wanted / (x @ x)
             elif variant == "PA-I":
-                step = min(weight * C, wanted / (x @ x))
+                step = weight * min(C, loss / (x @ x))
             else:
                 step = wanted / (x @ x + 1 / (2 * C))
             w = w + step * y * x

@@ -11,8 +11,8 @@ class PassiveAggressive(ForPassiveAggressive, LinearClassifier):
 
     With the loss l = max(0, 1 - y f(x)) the weights move by tau y x, where tau = min(C, l/|x|^2) (PA-I,
     ``loss="hinge"``) or tau = l/(|x|^2 + 1/2C) (PA-II, ``loss="squared_hinge"``). PA without slack is C = inf. The
-    squared length includes the one of the bias. A sample weight is a factor of the step, by which a mistake goes to a
-    margin of the weight at most.
+    squared length includes the one of the bias. A sample weight is a factor of the step. Of PA and PA-II, whose steps
+    no C bounds, a mistake goes to a margin of the weight at most.
 
     Parameters
     ----------

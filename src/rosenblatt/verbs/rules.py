@@ -37,8 +37,8 @@ def reach(loss, importance):
 class PassiveAggressiveRule(NamedTuple):
     """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite.
 
-    The weight of a row is a factor of C, and of the margin that the row lacks. As a factor of C alone, as the weighted
-    hinge loss has it, it would do nothing wherever a step is shorter than C, as most are.
+    The weight of a row is a factor of the step, as in scikit-learn. As a factor of C alone, as the weighted hinge loss
+    has it, it would do nothing wherever a step is shorter than C, as most are.
     """
 
     C: float
@@ -49,7 +49,8 @@ def _passive_aggressive(rule, sign, margin, rows, i, trial):
         return 0.0, 0.0
     length = trial.vectors * norm(rows, i, trial)
     loss = 1.0 - margin
-    wanted = reach(loss, trial.importance)
+    # C bounds a step, also a heavy one. Where there is none, what the row asks for is bounded.
+    wanted = reach(loss, trial.importance) if np.isinf(rule.C) else trial.importance * loss
     return min(rule.C * trial.importance, wanted / length) if length > 0.0 else 0.0, loss
 
 
