@@ -13,6 +13,7 @@ KINDS = {
     "MissingExtra": ImportError,
     "NoWorker": TimeoutError,
     "TooLarge": ValueError,
+    "UnprovedClaim": AssertionError,
 }
 
 

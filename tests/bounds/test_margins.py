@@ -90,7 +90,7 @@ def test_a7_mistakes_of_pa1_and_squared_losses_of_pa2_against_any_vector(case, C
     ("old", "new"),
     [
         ("w + step * y * x", "w - step * y * x"),
-        ("step = loss / (x @ x)\n            elif", "step = loss\n            elif"),
+        ("step = wanted / (x @ x)\n            elif", "step = wanted\n            elif"),
     ],
 )
 def test_a7_notices_a_wrong_sign_and_a_step_without_the_norm(old, new):

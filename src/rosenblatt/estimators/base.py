@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import wraps
 from numbers import Integral
 from types import MethodType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from rosenblatt.learn.plan import Epoch, Plan, Run
 from rosenblatt.words import count, did_you_mean, listed, shown
 
 Array = npt.NDArray[Any]
+Read = TypeVar("Read", bound=Callable[..., Any])
 
 UNCHECKED: Any = object()  # in the place of labels that there are not
 PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -168,7 +169,7 @@ class Turn:
         self.lock.release()
 
 
-def steady(read: Callable[..., Any]) -> Callable[..., Any]:
+def steady(read: Read) -> Read:
     """Return a method whose answer is of one moment, however many threads learn meanwhile.
 
     It takes no turn while nobody learns, so that threads that only predict never wait for one another.
@@ -190,7 +191,7 @@ def steady(read: Callable[..., Any]) -> Callable[..., Any]:
         with turn.lock:
             return read(self, *args, **options)
 
-    return reading
+    return cast(Read, reading)
 
 
 @contextmanager
