@@ -222,3 +222,10 @@ def test_conversions_have_the_rows_that_are_trained_on(tmp_path, text):
     done = convert(tmp_path / "a.csv", tmp_path / "a.jsonl", **options)
     assert [json.loads(line)["y"] for line in (tmp_path / "a.jsonl").read_text().splitlines()] == labels
     assert done.skipped == source.problems.skipped
+
+
+def test_decimal_commas_do_not_hide_the_delimiter(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("width;height;kind\n" + "".join(f"{k},5;{k % 3},25;{'xy'[k % 2]}\n" for k in range(20)))
+    with pytest.raises(InvalidInput, match="Column 'width' has numbers with commas, as in '0,5'"):
+        open_source(path)

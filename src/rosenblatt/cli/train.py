@@ -275,7 +275,8 @@ class _Training:
             more = " Add --resume to go on." if resumable else ""
             note(f"Interrupted: the model so far is in {self.path}.{more}")
         else:
-            note(f"The model is in {self.path} ({count(run.trials, 'row')} in {run.seconds:.1f} s).")
+            trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
+            note(f"The model is in {self.path} ({trials}).")
 
     def _collisions(self) -> None:
         from rosenblatt.files.features import estimate_collisions

@@ -91,15 +91,18 @@ def _records(sample: bytes, delimiter: str, quotes: bool) -> list[_Record]:
 def _delimiter(sample: bytes, quotes: bool, known: Collection[str]) -> str:
     """Return the delimiter that finds most known names in the first record.
 
-    If it says nothing: the one that cuts most records into the same number of fields, the more the better.
+    If it says nothing: the one that cuts most records into the same number of fields, the first one too, the more the
+    better.
     """
-    best, most = ",", (0, 0.0, 0)
+    best, most = ",", (0, 0.0, False, 0)
     for delimiter in DELIMITERS:
         records = _records(sample, delimiter, quotes)
         widths = Counter(len(record.fields) for record in records)
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         names = {field.strip() for field in records[0].fields} if records else set()
-        score = (len(names.intersection(known)), round(count / max(sum(widths.values()), 1), 1), width)
+        # Decimal commas cut rows alike, but not the names above them.
+        fits = bool(records) and len(records[0].fields) == width
+        score = (len(names.intersection(known)), round(count / max(sum(widths.values()), 1), 1), fits, width)
         if width > 1 and score > most:
             best, most = delimiter, score
     return best

@@ -25,6 +25,7 @@ from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading, 
 from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, WORDS_OF_TEXT
 from rosenblatt.files.source import FilePath
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 Value = str | float | None  # of a cell; None: it is missing
@@ -344,7 +345,7 @@ def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
         return []
     path, name, number = found[0]
     called = "has no name" if name == UNNAMED.format(number) else f"is called {name!r}"
-    more = f" So it is in {len(found) - 1} more." if len(found) > 1 else ""
+    more = f" {count(len(found) - 1, 'more file')} likewise." if len(found) > 1 else ""
     return [
         f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
         f"say what it is: --columns {number}=number. To write none, pass index=False to pandas."

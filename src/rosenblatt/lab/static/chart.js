@@ -1,6 +1,6 @@
 // @ts-check
 /** Curves with a cursor: mistakes against the bound, the squeeze of the proof, the loss, the margins. */
-import { assign, atMost, button, draw, make, short } from "./elements.js";
+import { assign, roundedUp, button, draw, make, short } from "./elements.js";
 import { isStraight, scoreOf } from "./frames.js";
 import { linear, pathOf, ticks } from "./geometry.js";
 
@@ -120,7 +120,7 @@ export function chartsView(host) {
     }));
     if (near)
       curves.push({
-        name: `bound ${atMost(bound)}`,
+        name: `bound ${roundedUp(bound)}`,
         kind: "bound",
         points: [
           [0, bound],
@@ -129,7 +129,7 @@ export function chartsView(host) {
       });
     const far =
       bound !== null && bound !== undefined
-        ? `bound ${atMost(bound)}`
+        ? `bound ${roundedUp(bound)}`
         : next.about.proofs === false
           ? "bound not known yet"
           : next.phi || next.E
@@ -164,7 +164,7 @@ export function chartsView(host) {
       curves.push({ name: "M\u03b3", kind: "lower", points: line((m) => m * gamma) });
     }
     const top = Math.max(1e-9, ...curves.flatMap((c) => c.points.map((p) => p[1])));
-    const note = far && bound ? `the proof says stop at ${atMost(bound)}` : "";
+    const note = far && bound ? `the proof says stop at ${roundedUp(bound)}` : "";
     squeeze.load(curves, [0, Math.max(1, most)], top * 1.05, note);
     if (!bound || !gamma) return;
     const label = far ? "As far as it went" : "As far as the bound";

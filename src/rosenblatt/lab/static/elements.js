@@ -129,7 +129,7 @@ export function short(value, digits = 3) {
  * @param {number} bound
  * @returns {string}
  */
-export function atMost(bound) {
+export function roundedUp(bound) {
   const step = bound < 1e6 ? 1 : 10 ** (Math.floor(Math.log10(bound)) - 2);
   return short(Math.ceil(bound / step) * step);
 }
