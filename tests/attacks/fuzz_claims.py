@@ -577,7 +577,7 @@ def said_of_theory(rng, X, y):
     if not made or int(made[1]) != sum(found.run.mistakes):
         yield f"unknown or wrong: {lines[1]!r}"
     known = (
-        r"At most (?P<bound>\d+) (?:was|were) possible: it used [\d.e+]+ % of the bound\.",
+        r"At most (?P<bound>\d+) (?:was|were) possible: it used [\d.e+-]+ % of the bound\.",
         r"  R = \S+, the longest row; gamma = \S+, the margin(?: \(at most \S+\))?",
         r"The proof, after the last mistake:",
         r"  <w, w\*> = \S+, at least \S+: each mistake adds gamma or more",

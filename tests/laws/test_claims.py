@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -77,7 +78,6 @@ def test_only_rows_that_were_seen_once_promise_anything(model):
 
 def test_a_small_campaign_says_nothing_false():
     false, counts = fuzz_claims.campaign(60, seed=2)
-    # Sentences about radii are rounded elsewhere.
     assert false == []
     assert {"SEPARATED", "EPOCHS", "TRAINING", "CHUNK"} <= counts.keys()
 
@@ -93,3 +93,8 @@ def test_of_rows_drawn_at_random_the_last_weights_are_looked_at():
             last = model._stream.state
             assert ((2 * y - 1) * (X @ last.W[0] + last.b[0]) > 0).all()
     assert ends > 0
+
+
+@pytest.mark.parametrize("seed", [100_000_005_814, 100_000_009_520], ids=["pairs that share a budget", "a tiny share"])
+def test_runs_that_said_something_false_say_nothing_false_any_more(seed, tmp_path):
+    assert list(fuzz_claims.one(seed, tmp_path, Counter())) == []

@@ -242,7 +242,7 @@ class DualPresenter(Presenter):
     @property
     def predictor(self) -> str:  # type: ignore[override]
         """What predicts, where it is not the last f of each problem."""
-        added = self.parts > 1 and self.job.multiclass == "ovo"
+        added = self.trials.size > 1 and self.job.multiclass == "ovo"
         named = {"average": "the average", "vote": "the vote"}
         return named.get(self.job.aggregate, "the sum of the scores of all pairs" * added)
 
