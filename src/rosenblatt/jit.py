@@ -90,9 +90,10 @@ class SmallFirst:
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""
+        if self.left > 0.0:
+            self.left -= self.work(*args)
         if self.left <= 0.0:
             return self.loop(*args)
-        self.left -= self.work(*args)
         before, _mode.interprets = _mode.interprets, True
         try:
             with np.errstate(all="ignore"):  # machine code does not warn either
