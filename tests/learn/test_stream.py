@@ -15,7 +15,16 @@ from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 
 from members import STREAMS
-from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, SoftMargin, VotedPerceptron, Winnow
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    SoftMargin,
+    VotedPerceptron,
+    Winnow,
+)
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Settings, Stream
@@ -715,3 +724,17 @@ def test_another_mode_of_two_classes_brings_its_own_reserve_class(before, after)
     assert stream.state.b.size == 1 + {"ovr": 1, "ovo": 2, "joint": 0}[after]
     stream.learn(as_table(X), np.array([0, 1, 2, 2]), np.empty(0))
     assert stream.model().W.shape == (3, 4)
+
+
+@pytest.mark.parametrize("model", [Perceptron(), AROW(), SoftMargin(average=True), KernelPerceptron()], ids=str)
+@pytest.mark.parametrize("width", [1, 9])
+def test_a_width_that_is_assigned_leads_no_loop_outside_of_the_weights(model, width):
+    X, y = rows_of(2)
+    model = clone(model).fit(X, y)
+    model.n_features_in_ = width
+    for rows in (np.ones((2, width)), sp.csr_array(np.ones((2, width)))):
+        if width > X.shape[1] or isinstance(model, KernelPerceptron):
+            with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):
+                model.partial_fit(rows, y[:2])
+            with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):
+                model.predict(rows)

@@ -167,7 +167,7 @@ class ForKernels(InEpochs, ForClasses):
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
                 "aggregate='last', or budget=None."
             )
-        if self.margin or np.isfinite(self.max_updates or np.inf):
+        if self.margin or self.max_updates not in (None, 0, np.inf):
             raise InvalidInput(
                 f"margin={self.margin} and max_updates={self.max_updates} have no meaning on a budget, which drops "
                 "vectors whatever they taught. Leave them at None, or use budget=None."

@@ -55,6 +55,7 @@ from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.verbs.rows import Task
+from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
 
@@ -257,6 +258,12 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         if _looks_up(self):
             return self._look_up(X, y, reset)
         table, y = self._check_rows(X, y, reset=reset)
+        vectors: Any = getattr(vars(self).get("_expansion"), "vectors", None)
+        if not reset and getattr(vectors, "ndim", 1) == 2 and vectors.shape[1] != table.shape[1]:
+            raise InvalidInput(
+                f"X has {count(table.shape[1], 'feature')}, the vectors of the model have {vectors.shape[1]}. Pass the "
+                "same columns, or fit anew."
+            )
         return table.matrix(), y, None
 
     def _look_up(self, X: Any, y: Any, reset: bool) -> tuple[Objects, Any, Array]:

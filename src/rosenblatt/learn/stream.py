@@ -46,7 +46,7 @@ from rosenblatt.storage.registry import expect, stored
 from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
 from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.verbs.single import touched_finite
-from rosenblatt.words import shown
+from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
 
@@ -223,8 +223,8 @@ class Stream:
         reserve = self.classes.size if by_pairs(multiclass) else 1
         fits = state.b.size in (self.known, self.known + (0 if multiclass == "joint" else reserve))
         expect(fits, f"the state has {state.b.size} problems, not {self.known}. Fit again")
-        for name, count in (("trials", self.trials), ("mistakes", self.mistakes)):
-            expect(is_integer(count, 0, 1 << 62), f"{name}={count!r} is not a count")
+        for name, number in (("trials", self.trials), ("mistakes", self.mistakes)):
+            expect(is_integer(number, 0, 1 << 62), f"{name}={number!r} is not a count")
         if self.columns is not None:
             named = all(isinstance(name, str) for name in self.columns) and len(self.columns) <= state.W.shape[1]
             expect(named, "the names of the features do not fit the weights")
@@ -252,6 +252,7 @@ class Stream:
 
         A few sparse rows ask only for the weights that they touch: an average, say, of all of them takes longer.
         """
+        self._check_width(table)
         known, settings = self.known, self.settings
         stored = self._planes is not None or not (settings.method.derived or settings.rate_scale != 1.0)
         if not stored and touches_few(table, self.state.W.shape[1]):
@@ -438,6 +439,7 @@ class Stream:
             self.state = start_state(
                 method, problems, table, self.init, scale, by_pairs=by_pairs(self.settings.multiclass)
             )
+        self._check_width(table)
         table = with_dtype(table, self.state.W.dtype)
         self._arrange(table)
         self._make_own()
@@ -455,6 +457,14 @@ class Stream:
         self.mistakes += int(counted.mistakes.sum())
         self._planes = self._model = self._journal = None
         return counted
+
+    def _check_width(self, table: Table) -> None:
+        """Raise an error for rows that are longer than the weights: no loop may look for weights that there are not."""
+        if table.shape[1] > self.state.W.shape[1]:
+            raise InvalidInput(
+                f"X has {count(table.shape[1], 'feature')}, what was learned has {self.state.W.shape[1]}. Pass the same "
+                "columns, or fit anew."
+            )
 
     def _keep_undo(self, rows: Any, *, local: bool) -> None:
         """Remember the weights that rows are about to change in place, if that may have to be undone."""
