@@ -462,8 +462,8 @@ class Stream:
         """Raise an error for rows that are longer than the weights: no loop may look for weights that there are not."""
         if table.shape[1] > self.state.W.shape[1]:
             raise InvalidInput(
-                f"X has {count(table.shape[1], 'feature')}, what was learned has {self.state.W.shape[1]}. Pass the same "
-                "columns, or fit anew."
+                f"X has {count(table.shape[1], 'feature')}, what was learned has {self.state.W.shape[1]}. Pass the "
+                "same columns, or fit anew."
             )
 
     def _keep_undo(self, rows: Any, *, local: bool) -> None:
