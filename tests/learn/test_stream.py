@@ -726,14 +726,14 @@ def test_another_mode_of_two_classes_brings_its_own_reserve_class(before, after)
     assert stream.model().W.shape == (3, 4)
 
 
-@pytest.mark.parametrize("model", [Perceptron(), AROW(), SoftMargin(average=True), KernelPerceptron()], ids=str)
+@pytest.mark.parametrize("model", [Perceptron(), AROW(), VotedPerceptron(), KernelPerceptron()], ids=str)
 @pytest.mark.parametrize("width", [1, 9])
 def test_a_width_that_is_assigned_leads_no_loop_outside_of_the_weights(model, width):
     X, y = rows_of(2)
     model = clone(model).fit(X, y)
     model.n_features_in_ = width
     for rows in (np.ones((2, width)), sp.csr_array(np.ones((2, width)))):
-        if width > X.shape[1] or isinstance(model, KernelPerceptron):
+        if width > X.shape[1] or isinstance(rows, np.ndarray):
             with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):
                 model.partial_fit(rows, y[:2])
             with pytest.raises(InvalidInput, match=r"features?, (what was learned|the vectors of the model)"):

@@ -459,10 +459,14 @@ class Stream:
         return counted
 
     def _check_width(self, table: Table) -> None:
-        """Raise an error for rows that are longer than the weights: no loop may look for weights that there are not."""
-        if table.shape[1] > self.state.W.shape[1]:
+        """Raise an error for rows that are longer than the weights: no loop may look for weights that there are not.
+
+        Dense rows may be shorter only in a stream of dicts, whose weights have room for more names.
+        """
+        known, narrow = self.state.W.shape[1], self.columns is None and isinstance(table.rows, Dense)
+        if table.shape[1] > known or (narrow and table.shape[1] < known):
             raise InvalidInput(
-                f"X has {count(table.shape[1], 'feature')}, what was learned has {self.state.W.shape[1]}. Pass the "
+                f"X has {count(table.shape[1], 'feature')}, what was learned has {known}. Pass the "
                 "same columns, or fit anew."
             )
 

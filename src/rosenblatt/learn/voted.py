@@ -150,6 +150,7 @@ class VotedStream(Stream):
 
     def average_scores(self, table: Table) -> Array:
         """Return the score of each row under the average of each known problem's vectors."""
+        self._check_width(table)
         # Whole numbers, divided last: their sums are exact, and a tie is a tie.
         return scores(table, self._summed()) / self._trials()
 
@@ -195,6 +196,7 @@ class VotedStream(Stream):
         array of shape (n_rows, n_problems)
             Share of votes for less share of votes against.
         """
+        self._check_width(table)
         columns, rows = None, table.rows
         if isinstance(rows, Csr):  # the vectors need no other columns than those that the rows touch
             columns, place = np.unique(rows.indices, return_inverse=True)
