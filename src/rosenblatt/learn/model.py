@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +48,8 @@ def _is_scaling(scaling: Any) -> bool:
     lists = isinstance(scaling, list) and len(scaling) == 2 and all(isinstance(part, list) for part in scaling)
     if not lists or len(scaling[0]) != len(scaling[1]):
         return False
-    return all(type(value) in (int, float) and math.isfinite(value) for part in scaling for value in part)
+    # Compared, not converted: whole numbers of a file may be too large for a float.
+    return all(type(value) in (int, float) and abs(value) < 1e300 for part in scaling for value in part)
 
 
 @stored("LinearModel", check=check_model)
