@@ -168,7 +168,10 @@ def test_a_model_of_standardised_columns_predicts_from_raw_rows_as_the_command_d
         model.predict(sp.csr_array(X))
 
 
-NO_SCALINGS = ("x", [[0.0]], [[0.0, 0.0], [1.0]], [["a", "b"], [1.0, 1.0]], [[0.0, 0.0], [np.inf, 1.0]], [[0, 0], [10**400, 1]])
+NO_SCALINGS = (
+    *("x", [[0.0]], [[0.0, 0.0], [1.0]], [["a", "b"], [1.0, 1.0]]),
+    *([[0.0, 0.0], [np.inf, 1.0]], [[0, 0], [10**400, 1]]),
+)
 
 
 @pytest.mark.parametrize("scaling", NO_SCALINGS)
