@@ -532,11 +532,11 @@ def round_(quick: bool, spark: bool) -> None:
     from rosenblatt.learn.multiclass import code
     from rosenblatt.methods.first_order import FirstOrder
     from rosenblatt.scaling.dask import Engine, OnDask
-    from rosenblatt.verbs.learning import PerceptronRule
+    from rosenblatt.verbs.learning import perceptron
 
     for name in ("covtype", "imdb"):
         X, y, *_ = data_set(name, 20000 if quick else 1 << 62)
-        method = FirstOrder(PerceptronRule(0.0, 0.0), averaged=True)
+        method = FirstOrder(perceptron(), averaged=True)
         state = method.start(1, X.shape[1], np.float64)
         lesson = Lesson(method, np.unique(y), code(2, "ovr"), np.ones(2))
         full = Learn(lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))

@@ -17,7 +17,7 @@ from numba.core.config import DISABLE_JIT
 from rosenblatt import compiler
 from rosenblatt.compiler import Cache
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import Dense, dot
+from rosenblatt.engine.rows import Dense, dot
 
 SOURCE = Path(compiler.__file__).parents[1]
 needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")

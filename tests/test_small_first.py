@@ -9,7 +9,7 @@ from rosenblatt import jit
 from rosenblatt.compiled import cycle, gathering, modular, nearest, signs
 from rosenblatt.compiled.signs import OPEN, LimbWeights, SignedIndex
 from rosenblatt.jit import SmallFirst, compiled, small_first
-from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense
 
 pytestmark = pytest.mark.skipif(jit.DISABLE_JIT, reason="the JIT is off")
 

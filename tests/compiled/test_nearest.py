@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from rosenblatt.compiled import nearest
 from rosenblatt.compiled.nearest import APART, LIMIT, NEAREST, ORIGIN, ActiveSet, Frame
-from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense
 
 
 def stored(X, kind):

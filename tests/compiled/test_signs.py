@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.compiled import signs
-from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense
 
 N, D, CLASSES = 30, 4, 3
 RNG = np.random.default_rng(0)

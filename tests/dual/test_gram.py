@@ -13,7 +13,7 @@ from rosenblatt.dual.expansion import Expansion
 from rosenblatt.dual.kernels import PairFunction, Polynomial
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.learn.plan import Plan
-from rosenblatt.verbs.rows import Task
+from rosenblatt.engine.rows import Task
 from strategies import integer_sets
 
 IRIS = load_iris(return_X_y=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rosenblatt.files.opening import open_source
-from rosenblatt.verbs.rows import Csr
+from rosenblatt.engine.rows import Csr
 
 
 def matrix(chunk):

@@ -260,8 +260,7 @@ def test_a_rule_is_added_in_a_few_lines():
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
 from typing import NamedTuple
-from rosenblatt.verbs.learning import RULES
-from rosenblatt.verbs.rows import square
+from rosenblatt.engine.rows import square
 class UnitStep(NamedTuple):
     none: float = 0.0
 RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (

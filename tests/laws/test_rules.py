@@ -6,16 +6,15 @@ A rule is called as the plain function that it is. Each test has a rule that for
 import numpy as np
 import pytest
 
-from rosenblatt.verbs.learning import RULES, RuleInput
-from rosenblatt.verbs.rows import Dense, square
-from rosenblatt.verbs.rules import LmsRule, NormalisedLmsRule
+from rosenblatt.engine.rules import least_mean_squares, normalised_least_mean_squares
+from rosenblatt.engine.rows import Dense, square
 
 MARGINS = (-3.0, -0.5, 0.0, 0.25)
 ROWS = np.array([[0.6, -0.3, 1.1], [2.0, 0.5, -1.0]])
 # Rules with parameters of any size that shows all their branches.
 SETTINGS = {name: tuple(0.7 for _ in name._fields) for name in RULES}
 # Least squares has no joint multiclass, in which more than one vector moves.
-SINGLE = (LmsRule, NormalisedLmsRule)
+SINGLE = (least_mean_squares, normalised_least_mean_squares)
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 
 

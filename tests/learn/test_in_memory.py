@@ -30,7 +30,7 @@ from rosenblatt.methods import pocket
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.pocket import PocketMethod
-from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.engine.rules import perceptron
 
 
 def noisy(n=400, d=3, seed=0, classes=2):
@@ -201,7 +201,7 @@ def job_of(X, y, method, **plan):
 
 @pytest.mark.parametrize(
     "method",
-    [FirstOrder(PerceptronRule(0.0, 0.0)), Arow(1.0, full=True), PocketMethod()],
+    [FirstOrder(perceptron()), Arow(1.0, full=True), PocketMethod()],
     ids=lambda method: type(method).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, method):
@@ -219,7 +219,7 @@ def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, method):
 
 def test_without_time_to_measure_the_best_weights_the_last_ones_are_kept():
     X, y = noisy(400)
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    method = FirstOrder(perceptron())
     job = job_of(X, y, method, seconds=5.0, keep="best", tol=None)
     presenter = in_memory.InMemory(job, method.start(1, 3, np.float64))
     late = Clock(1e-9)
@@ -232,7 +232,7 @@ def test_without_time_to_measure_the_best_weights_the_last_ones_are_kept():
 
 def test_no_search_is_begun_after_the_limit():
     X, y = noisy(400)
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    method = FirstOrder(perceptron())
     job = job_of(X, y, method)
     presenter = in_memory.InMemory(job, method.start(1, 3, np.float64))
     presenter.present(1, [0], Clock(None))

@@ -30,15 +30,14 @@ from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.shards import Shard, census_of, make_portion, spans_of_shards
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
-from rosenblatt.verbs.rules import HingeRule
+from rosenblatt.engine.rules import hinge, perceptron
+from rosenblatt.methods.first_order import HarmonicRate, Penalty
 
 METHODS = [
-    FirstOrder(PerceptronRule(0.0, 0.0)),
-    FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
-    FirstOrder(HingeRule(), Ridge(0.01), HarmonicRate(0.01, 10.0), averaged=True),
-    FirstOrder(HingeRule(), ElasticNet(0.001, 0.01), HarmonicRate(0.01, 10.0)),
+    FirstOrder(perceptron()),
+    FirstOrder(perceptron(), averaged=True),
+    FirstOrder(hinge(), Ridge(0.01), HarmonicRate(0.01, 10.0), averaged=True),
+    FirstOrder(hinge(), ElasticNet(0.001, 0.01), HarmonicRate(0.01, 10.0)),
 ]
 
 
@@ -311,7 +310,7 @@ def test_what_has_no_mean_is_refused_with_a_reason():
 @pytest.mark.parametrize("features", [4, 6, 6000])
 def test_rows_that_are_read_again_with_another_width_reach_no_loop(features):
     """An engine may compute a partition anew, from a source that has changed."""
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    method = FirstOrder(perceptron())
     X, y = some_rows(d=features)
     rule, (state, given_round) = lesson(method, order="cyclic"), start(method, 5)
     for work in (Learn(rule, given_round), Measure(rule, method.hyperplanes(state))):
@@ -320,7 +319,7 @@ def test_rows_that_are_read_again_with_another_width_reach_no_loop(features):
 
 
 def test_a_label_that_appears_between_two_rounds_is_not_taken_for_another():
-    method = FirstOrder(PerceptronRule(0.0, 0.0))
+    method = FirstOrder(perceptron())
     X, y = some_rows()
     with pytest.raises(InvalidInput, match="A label appeared after the first reading"):
         Learn(lesson(method, order="cyclic"), start(method, 5)[1])(

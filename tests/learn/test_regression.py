@@ -8,28 +8,28 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.regression import RegressionStream, regression_task
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.verbs.rules import LmsRule
+from rosenblatt.engine.rules import least_mean_squares
 
 UNWEIGHTED = np.empty(0)
 
 
 def test_a_regression_has_no_classes_and_one_problem():
     X = np.random.default_rng(0).standard_normal((30, 2))
-    stream = RegressionStream(Settings(FirstOrder(LmsRule()), eta=0.1))
+    stream = RegressionStream(Settings(FirstOrder(least_mean_squares()), eta=0.1))
     stream.learn(as_table(X), X[:, 0] - X[:, 1], UNWEIGHTED)
     assert (stream.classes.size, stream.known, stream.model().W.shape) == (0, 1, (1, 2))
     stream.check()
 
 
 def test_one_step_of_least_mean_squares():
-    stream = RegressionStream(Settings(FirstOrder(LmsRule()), eta=0.5))
+    stream = RegressionStream(Settings(FirstOrder(least_mean_squares()), eta=0.5))
     stream.learn(as_table([[2.0, 0.0]]), [3.0], UNWEIGHTED)
     model = stream.model()
     assert (model.W.tolist(), model.b.tolist()) == ([[3.0, 0.0]], [1.5])  # eta (y - 0) x, and eta (y - 0)
 
 
 def test_a_regression_from_a_file_that_has_classes_is_refused():
-    method = FirstOrder(LmsRule())
+    method = FirstOrder(least_mean_squares())
     learned = Learned(np.array([0, 1]), method.start(1, 2, np.float64), 0, 0, ())
     with pytest.raises(InvalidInput, match="a regression has classes"):
         RegressionStream(Settings(method), learned).check()

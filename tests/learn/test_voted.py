@@ -14,14 +14,14 @@ from rosenblatt.learn import voted
 from rosenblatt.learn.stream import Settings
 from rosenblatt.learn.voted import Updates, VotedStream
 from rosenblatt.methods.voted import Voted
-from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.engine.rules import perceptron
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)
 
 
 def stream_of(X, y, *cuts, **options):
-    stream = VotedStream(Settings(Voted(PerceptronRule(0.0, 0.0)), **options))
+    stream = VotedStream(Settings(Voted(perceptron()), **options))
     for start, end in zip([0, *cuts], [*cuts, X.shape[0]], strict=True):
         stream.learn(as_table(X[start:end]), y[start:end], UNWEIGHTED, classes=np.unique(y))
     return stream

@@ -12,9 +12,8 @@ from rosenblatt.methods.averaging import average, begin_anew
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import FEW_WEIGHTS, Pass, new_counts, order_of
 from rosenblatt.storage.registry import Fault
-from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.penalties import HarmonicRate, Ridge
-from rosenblatt.verbs.rules import HingeRule, LogisticRule
+from rosenblatt.engine.rules import hinge, logistic, perceptron
+from rosenblatt.methods.first_order import HarmonicRate, Penalty
 
 
 def rows(classes, seed=0):
@@ -63,7 +62,7 @@ def test_the_averaged_perceptron_is_the_average_over_all_trials():
 
 
 def test_an_average_that_begins_anew_is_the_weights_as_they_are():
-    method = FirstOrder(HingeRule(), Ridge(0.1), averaged=True, late=True)
+    method = FirstOrder(hinge(), Ridge(0.1), averaged=True, late=True)
     state = method.start(2, 3, np.float64)
     state.W[:], state.b[:], state.t[:], state.scale[:] = 2.0, 3.0, [1, 5], [1.0, 0.5]
     begin_anew(state, [0, 1])
@@ -74,7 +73,7 @@ def test_an_average_that_begins_anew_is_the_weights_as_they_are():
 
 
 def test_a_problem_that_has_ended_keeps_its_average():
-    method = FirstOrder(HingeRule(), averaged=True, late=True)
+    method = FirstOrder(hinge(), averaged=True, late=True)
     state = method.start(2, 1, np.float64)
     state.W[:], state.t[:], state.scale_sum[:], state.lag[:] = 4.0, 4, 4.0, 6.0
     before = average(state).W[0, 0]
@@ -86,7 +85,7 @@ def test_a_problem_that_has_ended_keeps_its_average():
 
 @pytest.mark.parametrize("skipped", [-1, 6])
 def test_a_state_that_skips_trials_that_were_not_made_is_refused(skipped):
-    method = FirstOrder(HingeRule(), averaged=True, late=True)
+    method = FirstOrder(hinge(), averaged=True, late=True)
     state = method.start(1, 2, np.float64)
     state.t[:], state.skipped[:] = 5, skipped
     with pytest.raises(Fault, match="skips trials"):
@@ -94,11 +93,11 @@ def test_a_state_that_skips_trials_that_were_not_made_is_refused(skipped):
 
 
 LEARNERS = {
-    "hinge": FirstOrder(HingeRule(), Ridge(1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
-    "hinge from the first trial": FirstOrder(HingeRule(), Ridge(0.1), HarmonicRate(0.1, 0.0), averaged=True),
-    "hinge that vanishes": FirstOrder(HingeRule(), Ridge(0.6), HarmonicRate(0.01, 2.0), averaged=True),
-    "logistic": FirstOrder(LogisticRule(), averaged=True),
-    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
+    "hinge": FirstOrder(hinge(), Ridge(1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
+    "hinge from the first trial": FirstOrder(hinge(), Ridge(0.1), HarmonicRate(0.1, 0.0), averaged=True),
+    "hinge that vanishes": FirstOrder(hinge(), Ridge(0.6), HarmonicRate(0.01, 2.0), averaged=True),
+    "logistic": FirstOrder(logistic(), averaged=True),
+    "perceptron": FirstOrder(perceptron(), averaged=True),
 }
 
 
@@ -137,7 +136,7 @@ def test_a_lag_that_waits_changes_no_bit(name, problems, order, dtype, monkeypat
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_the_penalty_of_many_weights_is_told_before_they_are_derived_or_not_at_all(averaged, dtype, monkeypatch):
     monkeypatch.setattr(first_order, "CACHED_BYTES", 0)
-    method = FirstOrder(HingeRule(), Ridge(0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
+    method = FirstOrder(hinge(), Ridge(0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
     state = method.start(3, 30, dtype, "F")
     method.present(sparse_pass(3, "mixed", dtype), state, state)
     assert method.penalty_of(state) == pytest.approx(method.penalty_value(method.hyperplanes(state)), rel=1e-5)
@@ -166,7 +165,7 @@ def test_a_loop_averages_as_numpy_does():
 
 
 def test_all_averages_begin_anew_as_each_does():
-    method, states = FirstOrder(HingeRule(), averaged=True), []
+    method, states = FirstOrder(hinge(), averaged=True), []
     for problems in ([0, 1, 2], slice(None), [2, 0, 1]):
         states.append(method.start(3, 4, np.float64, "F"))
         states[-1].W[:], states[-1].b[:], states[-1].t[:], states[-1].lag[:] = 2.0, [3.0, 4.0, 5.0], [1, 5, 0], 7.0

@@ -14,17 +14,16 @@ from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.pocket import PocketMethod
 from rosenblatt.methods.voted import Voted
-from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.penalties import ElasticNet, Ridge
-from rosenblatt.verbs.rules import HingeRule, PassiveAggressiveRule
+from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
+from rosenblatt.methods.first_order import Penalty
 
 METHODS = {
-    "perceptron": FirstOrder(PerceptronRule(0.0, 0.0)),
-    "averaged": FirstOrder(PerceptronRule(0.0, 0.0), averaged=True),
-    "ridge": FirstOrder(HingeRule(), Ridge(0.1)),
-    "elastic net, averaged": FirstOrder(HingeRule(), ElasticNet(0.1, 0.1), averaged=True),
-    "passive-aggressive": FirstOrder(PassiveAggressiveRule(1.0)),
-    "voted": Voted(PerceptronRule(0.0, 0.0)),
+    "perceptron": FirstOrder(perceptron()),
+    "averaged": FirstOrder(perceptron(), averaged=True),
+    "ridge": FirstOrder(hinge(), Ridge(0.1)),
+    "elastic net, averaged": FirstOrder(hinge(), ElasticNet(0.1, 0.1), averaged=True),
+    "passive-aggressive": FirstOrder(passive_aggressive(C=1.0)),
+    "voted": Voted(perceptron()),
     "AROW": Arow(1.0),
     "AROW, full": Arow(1.0, full=True),
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),

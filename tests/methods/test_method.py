@@ -20,7 +20,7 @@ from rosenblatt.methods.method import (
     start_state,
 )
 from rosenblatt.methods.scores import scores
-from rosenblatt.verbs.rows import Hyperplanes
+from rosenblatt.engine.rows import Hyperplanes
 from ways import METHODS, STREAMING, trained
 
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())

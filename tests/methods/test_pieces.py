@@ -10,10 +10,10 @@ from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.pieces import present_in_pieces
-from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.engine.rules import perceptron
 
 
-@pytest.mark.parametrize("method", [FirstOrder(PerceptronRule(0.0, 0.0), averaged=True), Arow(1.0)], ids=str)
+@pytest.mark.parametrize("method", [FirstOrder(perceptron(), averaged=True), Arow(1.0)], ids=str)
 def test_pieces_of_any_size_change_no_bit(method, monkeypatch):
     rng = np.random.default_rng(0)
     table, label = as_table(rng.normal(size=(40, 3))), rng.integers(0, 3, 40).astype(np.int32)

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.methods.method import copy_state
 from rosenblatt.methods.single_row import RowTask
-from rosenblatt.verbs.rows import Dense
+from rosenblatt.engine.rows import Dense
 from ways import STREAMING, trained
 
 

@@ -7,11 +7,11 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.starts import LINE_BYTES, check_start, check_stored, grown, widened, zeros
 from rosenblatt.storage.registry import Fault
-from rosenblatt.verbs.learning import PerceptronRule
+from rosenblatt.engine.rules import perceptron
 
 
 def state_of(problems, features, order="C"):
-    method = FirstOrder(PerceptronRule(0.0, 0.0), averaged=True)
+    method = FirstOrder(perceptron(), averaged=True)
     state = method.start(problems, features, np.float32, order)
     state.W[:], state.lag[:], state.t[:] = np.arange(state.W.size).reshape(state.W.shape), 2.0, 7
     return method, state

@@ -17,8 +17,7 @@ from rosenblatt.separability.search import (
     lowest_rows,
 )
 from rosenblatt.separability.views import MatrixView, RowSpaceView, standardised
-from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.rules import PassiveAggressiveRule
+from rosenblatt.engine.rules import passive_aggressive, perceptron
 
 
 def test_a_search_ends_where_margins_overflow():
@@ -74,7 +73,7 @@ def test_coordinate_descent_separates_and_ties(store):
     assert margins[2:].min() > 0.1
 
 
-@pytest.mark.parametrize("rule", [PassiveAggressiveRule(np.inf), PerceptronRule(0.0, 0.0)])
+@pytest.mark.parametrize("rule", [passive_aggressive(C=np.inf), perceptron()])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_joint_epochs_separate_three_classes(store, rule):
     rng = np.random.default_rng(0)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from rosenblatt.verbs.averages import Average, UpdateLog
-from rosenblatt.verbs.learning import note_step, pass_trial, shift_lag
-from rosenblatt.verbs.rows import Dense
+from rosenblatt.engine.epoch import UpdateLog
+from rosenblatt.engine.rows import Dense
 
 
 def test_the_average_is_that_of_the_weights_after_each_trial():

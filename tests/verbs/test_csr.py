@@ -7,8 +7,7 @@ from hypothesis import given
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import as_table
 from rosenblatt.methods.method import as_hyperplanes
-from rosenblatt.verbs.csr import CACHED_WEIGHT_BYTES
-from rosenblatt.verbs.rows import Dense, add, dot, entries, entry, row_count, square
+from rosenblatt.engine.rows import Dense, add, dot, entries, entry, row_count, square
 from strategies import integer_sets
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rosenblatt.verbs.learning import ConstantRate, PerceptronRule, RuleInput, rate_at, respond
+from rosenblatt.engine.rules import perceptron, respond
+from rosenblatt.engine.epoch import rate_at
 
 ROWS = None  # the perceptron looks at the margin alone
 
@@ -13,12 +14,12 @@ ROWS = None  # the perceptron looks at the margin alone
     [(1, 0.1, (0.0, 0.0)), (1, 0.0, (1.5, 0.0)), (1, -2.0, (1.5, 2.0)), (-1, 0.4, (1.5, 0.1)), (-1, 0.6, (0.0, 0.0))],
 )
 def test_a_tie_is_a_mistake_and_each_class_has_its_margin(sign, margin, wanted):
-    step, loss = respond(PerceptronRule(0.0, 0.5), sign, margin, ROWS, 0, RuleInput(0.5, 3.0, 1.0, 1.0))
+    step, loss = respond(perceptron(0.0, 0.5), sign, margin, ROWS, 0, RuleInput(0.5, 3.0, 1.0, 1.0))
     assert (step, loss) == (wanted[0], pytest.approx(wanted[1]))
 
 
 def test_a_margin_that_is_not_a_number_is_never_correct():
-    step, _ = respond(PerceptronRule(0.0, 0.0), 1, np.nan, ROWS, 0, RuleInput(1.0, 1.0, 1.0, 1.0))
+    step, _ = respond(perceptron(), 1, np.nan, ROWS, 0, RuleInput(1.0, 1.0, 1.0, 1.0))
     assert step == 1.0
 
 

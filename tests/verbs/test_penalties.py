@@ -3,13 +3,13 @@
 import numpy as np
 
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.verbs.learning import rate_at
-from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, settle
-from rosenblatt.verbs.rules import HingeRule
+from rosenblatt.engine.rules import hinge
+from rosenblatt.engine.epoch import rate_at, settle
+from rosenblatt.methods.first_order import HarmonicRate, Penalty
 
 
 def test_all_that_is_owed_is_paid_but_not_past_zero():
-    state = FirstOrder(HingeRule(), ElasticNet(0.1, 0.1)).start(1, 4, np.float64)
+    state = FirstOrder(hinge(), ElasticNet(0.1, 0.1)).start(1, 4, np.float64)
     state.W[:], state.scale[:], state.owed[:] = [[4.0, 1.0, -1.0, 0.0]], 0.5, 0.75
     settle(state)
     assert state.W.tolist() == [[1.25, 0.0, 0.0, 0.0]]

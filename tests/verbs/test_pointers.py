@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.pointers import pointer
 
 
 @compiled()

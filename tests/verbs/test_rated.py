@@ -6,8 +6,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rated import RatedCsr, RatedDense
-from rosenblatt.verbs.rows import add, dot, square
+from rosenblatt.engine.rows import add, dot, square
 
 X = np.array([[1.0, 0.0, -2.0], [0.0, 0.5, 4.0]])
 RATE = np.array([4.0, 0.5, 0.25])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from rosenblatt.verbs.rows import Dense, add, best_wrong, dot, entries, entry, longest, row_count, square
+from rosenblatt.engine.rows import Dense, add, best_wrong, dot, entries, entry, longest, row_count, square
 from strategies import integer_sets
 
 

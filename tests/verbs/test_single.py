@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
-from rosenblatt.verbs.rows import Dense
-from rosenblatt.verbs.single import is_finite_row, touched_finite
+from rosenblatt.engine.rows import Dense
+from rosenblatt.engine.single import is_finite_row, touched_finite
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.pointers import pointer
-from rosenblatt.verbs.vectors import add_to_vectors, dot_vectors
 
 
 @compiled()

@@ -5,8 +5,8 @@ Indices are cast to unsigned, because Numba would look for negative ones at each
 
 import numpy as np
 
+from rosenblatt.compiled.bits import bit_count, lowest_bit
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.bits import bit_count, lowest_bit
 
 U = np.uint64
 MARKED_BITS = 18  # of columns that are counted without sorting: three times six, as 64 bits are one number

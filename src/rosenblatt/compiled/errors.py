@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.engine.rows import WEIGHTS_AHEAD, best_wrong, dot, room_for_dots
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import WEIGHTS_AHEAD, best_wrong, dot, room_for_dots
 
 
 @compiled()

@@ -1,7 +1,7 @@
 """Copies of some rows."""
 
+from rosenblatt.engine.rows import add
 from rosenblatt.jit import compiled, small_first
-from rosenblatt.verbs.rows import add
 
 
 @small_first(lambda rows, subset, factor, out: 10 * out.size)

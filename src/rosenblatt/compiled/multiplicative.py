@@ -1,12 +1,12 @@
-"""Weights that are multiplied: the loop of the Winnow family."""
+"""Weights that are multiplied: the trial of the Winnow family."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, overload
-from rosenblatt.verbs.rows import by_type, dot, entries, entry
-from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
+from rosenblatt.engine.frame import TRIALS
+from rosenblatt.engine.rows import by_type, dot, entries, entry
+from rosenblatt.jit import overload
 
 # Exponents may grow without end on data that no weights fit; the weights stay finite.
 _HIGHEST = 300.0
@@ -67,49 +67,21 @@ overload(link)(lambda rule, theta: by_type(_LINK, rule))
 overload(move)(lambda rule, theta, change: by_type(_MOVE, rule))
 
 
-@compiled()
-def run_multiplicative_epoch(rule, rows, task, order, active, state, counts):
-    """Winnow: on a mistake multiply the weight of each feature of the row by factor^(y x)."""
-    trials = order.size if order.size else task.label.size
-    for t in range(trials):
-        i = order[t] if order.size else t
-        c = task.label[i]
-        for a in range(active.size):
-            p = active[a]
-            sign = task.sign[c, p]
-            if sign == 0:
-                continue
-            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
-            state.t[p] += 1
-            if margin > 0.0:
-                continue
-            step = task.cost[c, p]
-            if task.sample_weight.size:
-                step *= task.sample_weight[i]
-            start, end = entries(rows, i)
-            for k in range(start, end):
-                j, value = entry(rows, i, k)
-                if value != 0.0:
-                    state.theta[p, j] = move(rule, state.theta[p, j], sign * step * value)
-                    state.W[p, j] = link(rule, state.theta[p, j])
-            if task.bias > 0.0:
-                state.theta_b[p] += sign * step
-                state.b[p] = link(rule, state.theta_b[p])
-            counts.mistakes[p] += 1
-            counts.updates[p] += 1
-            counts.loss[p] += max(0.0, -margin)
-            counts.step[p] += step
+def winnow_trial(algorithm, rows, i, sign, importance, bias, state, p):
+    """On a mistake multiply the weight of each feature of the row by factor^(y x)."""
+    margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+    if margin > 0.0:
+        return margin, 0.0, 0.0
+    start, end = entries(rows, i)
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        if value != 0.0:
+            state.theta[p, j] = move(algorithm, state.theta[p, j], sign * importance * value)
+            state.W[p, j] = link(algorithm, state.theta[p, j])
+    if bias > 0.0:
+        state.theta_b[p] += sign * importance
+        state.b[p] = link(algorithm, state.theta_b[p])
+    return margin, importance, max(0.0, -margin)
 
 
-# All arrays as arguments: see `rosenblatt.verbs.single` for what Numba takes to unpack a structure.
-
-
-@compiled()
-def learn_multiplicative_row(rule, known, label, sign, cost, class_cost, bias, W, b, t, theta, theta_b, rows, c):
-    """Run `run_multiplicative_epoch` for one trial; as `learn_row`."""
-    if not is_finite_row(rows):
-        return -1
-    state, counts = Exponents(W, b, t, theta, theta_b), no_counts(b.size)
-    (task, order), active = one_row(c, label, sign, cost, class_cost, bias, theta_b), np.arange(b.size)
-    run_multiplicative_epoch(rule, rows, task, order, active, state, counts)
-    return outcome(rows, counts, known, W, b)
+TRIALS |= {WinnowRule: winnow_trial, BalancedWinnowRule: winnow_trial}

@@ -8,15 +8,15 @@ same bits interpreted and compiled; it is interpreted at first. Sums over many r
 number of rows and columns alone decides. Code
 is written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
 
-Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
+Stored rows are the NamedTuples Dense and Csr of `rosenblatt.engine.rows`, read by their fields.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.engine.rows import INLINED, by_type
 from rosenblatt.jit import compiled, overload, small_first
-from rosenblatt.verbs.rows import INLINED, by_type
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 

@@ -1,18 +1,24 @@
-"""Weights that are the gradient of a norm at a sum of rows: the loop of the p-norm perceptron."""
+"""Weights that are the gradient of a norm at a sum of rows: the trial of the p-norm perceptron."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.engine.frame import TRIALS
+from rosenblatt.engine.rows import add, dot, entries, entry
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import ROWS_AHEAD, add, dot, entries, entry, request
-from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 
 # Between these a sum of powers is brought up to date. Outside, all weights are computed anew, in units of about the
 # norm then: the larger p, the sooner powers would overflow, or a sum of them be rounding.
 _SMALLEST, _LARGEST = 2.0**-10, 2.0**10
 # Up to this p the unit is a power of two: whole powers of small integers are then exact, and ties stay ties.
 _EXACT = 8.0
+
+
+class PNormRule(NamedTuple):
+    """Perceptron steps for a sum of rows, whose link the weights are. Grove, Littlestone and Schuurmans (2001)."""
+
+    power: float  # p, at least 2
 
 
 class PNormWeights(NamedTuple):
@@ -116,49 +122,19 @@ def _move(power, rows, i, factor, bias, state, length, p):
         _renew(power, state, length, p)
 
 
-@compiled(error_model="numpy")
-def run_p_norm_epoch(power, rows, task, order, active, state, counts):
-    """Present the rows in `order` (empty: all as they are stored): on a mistake y x is added to theta."""
-    W, b, seen, _, _, unit, power_sum = state
-    length = np.sqrt(task.bias) if task.bias > 0.0 else 1.0
-    jumps = order.size > 0
-    trials = order.size if jumps else task.label.size
-    for t in range(trials):
-        i = order[t] if jumps else t
-        if jumps:
-            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
-        c = task.label[i]
-        for a in range(active.size):
-            p = active[a]
-            sign = task.sign[c, p]
-            if sign == 0:
-                continue
-            margin = sign * (np.float64(dot(rows, i, W, p)) + b[p])
-            step = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
-            seen[p] += 1
-            if margin > 0.0 or step == 0.0:
-                continue
-            counts.mistakes[p] += 1
-            counts.updates[p] += 1
-            counts.loss[p] -= margin * factor_of(power, unit[p], power_sum[p])
-            counts.step[p] += step
-            if power_sum[p] < 0.0:
-                _invert(power, state, length, p)
-                _renew(power, state, length, p)
-            _move(power, rows, i, sign * step, task.bias, state, length, p)
+def p_norm_trial(algorithm, rows, i, sign, importance, bias, state, p):
+    """On a mistake add y x to theta."""
+    power = algorithm.power
+    margin = sign * (np.float64(dot(rows, i, state.W, p)) + state.b[p])
+    if margin > 0.0:
+        return margin, 0.0, 0.0
+    loss = -margin * factor_of(power, state.unit[p], state.power_sum[p])
+    length = np.sqrt(bias) if bias > 0.0 else 1.0
+    if state.power_sum[p] < 0.0:
+        _invert(power, state, length, p)
+        _renew(power, state, length, p)
+    _move(power, rows, i, sign * importance, bias, state, length, p)
+    return margin, importance, loss
 
 
-# All arrays as arguments: see `rosenblatt.verbs.single` for what Numba takes to unpack a structure.
-
-
-@compiled()
-def learn_p_norm_row(
-    power, known, label, sign, cost, class_cost, bias, W, b, t, theta, theta_b, unit, power_sum, rows, c
-):
-    """Run `run_p_norm_epoch` for one trial; as `learn_row`."""
-    if not is_finite_row(rows):
-        return -1
-    state, counts = PNormWeights(W, b, t, theta, theta_b, unit, power_sum), no_counts(b.size)
-    (task, order), active = one_row(c, label, sign, cost, class_cost, bias, unit), np.arange(b.size)
-    run_p_norm_epoch(power, rows, task, order, active, state, counts)
-    return outcome(rows, counts, known, W, b)
+TRIALS[PNormRule] = p_norm_trial

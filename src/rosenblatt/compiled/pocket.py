@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.engine.rows import add, dot
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.rows import WEIGHTS_AHEAD, dot, dots, finish_shifts, product, shift
 
 
 class Pocket(NamedTuple):
@@ -23,12 +23,10 @@ class Pocket(NamedTuple):
 
 
 class PocketRoom(NamedTuple):
-    """Where a loop is that was cut, all zero at first, and room to work in, as for `run_epoch`."""
+    """Where a loop is that was cut, all zero at first, and room to work in."""
 
     resume: np.ndarray  # (3,) the trial, the place of the problem among the active ones, the row of a look
     errors: np.ndarray  # (1,) what the look has counted
-    products: np.ndarray  # (problems,)
-    pending: np.ndarray  # (2, problems) updates of a row that wait for each other
     vector: np.ndarray  # (1, features) for weights to look at that are not side by side; else (1, 0)
 
 
@@ -43,21 +41,19 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
     To look at all rows takes as long as an epoch. The loop ends after `most` rows, of trials and looks together, and
     goes on when it is called again. Returns whether all trials are over.
     """
-    place, products, steps, no_lag = room.resume, room.products, room.pending, state.W[:, :0]
+    place = room.resume
     trials = order.size if order.size else task.label.size
     left = most
     while place[0] < trials:
         i = order[place[0]] if order.size else place[0]
-        c, soon = task.label[i], min(place[0] + WEIGHTS_AHEAD, trials - 1)
-        soon = order[soon] if order.size else soon
-        dots(rows, i, soon, state.W, active, products)
+        c = task.label[i]
         while place[1] < active.size:
             p = active[place[1]]
             sign = task.sign[c, p]
             if sign == 0:
                 place[1] += 1
                 continue
-            margin = sign * (product(rows, i, state.W, p, products) + state.b[p])
+            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
             left -= 1
             if margin > 0.0:
                 state.t[p] += 1
@@ -66,21 +62,19 @@ def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, mos
                 continue
             left -= consider(rows, task, subset, p, state, room, left)
             if place[2] > 0:
-                finish_shifts(rows, i, state.W, no_lag, active, steps)
                 return False
             state.t[p] += 1
             place[1] += 1
             step = task.cost[c, p]
             if task.sample_weight.size:
                 step *= task.sample_weight[i]
-            shift(rows, i, sign * step, state.W, p, steps)
+            add(rows, i, sign * step, state.W, p)
             state.b[p] += sign * step * task.bias
             state.run[p] = 0
             counts.mistakes[p] += 1
             counts.updates[p] += 1
             counts.loss[p] += max(0.0, -margin)
             counts.step[p] += step
-        finish_shifts(rows, i, state.W, no_lag, active, steps)
         place[0] += 1
         place[1] = 0
         if left <= 0:

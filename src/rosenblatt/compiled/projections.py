@@ -1,12 +1,12 @@
-"""Weights that are projected after each step: the loop of ALMA and ROMMA."""
+"""Weights that are projected after each step: the trial of ALMA and ROMMA."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.engine.frame import TRIALS
+from rosenblatt.engine.rows import add, by_type, dot, square
 from rosenblatt.jit import compiled, overload
-from rosenblatt.verbs.rows import ROWS_AHEAD, add, by_type, dot, request, square
-from rosenblatt.verbs.single import is_finite_row, no_counts, one_row, outcome
 
 # Between these a scale is not multiplied into the weights, which takes as long as there are features.
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -120,57 +120,23 @@ def _fold(W, scale, p):
     scale[p] = 1.0
 
 
-@compiled(error_model="numpy")
-def run_projected_epoch(rule, rows, task, order, active, state, counts):
-    """Present the rows in `order` (empty: all as they are stored): w becomes c w + d y x, as the rule says."""
-    W, b, seen, scale, norm, corrections = state
-    jumps = order.size > 0
-    trials = order.size if jumps else task.label.size
-    for t in range(trials):
-        i = order[t] if jumps else t
-        if jumps:
-            request(rows, order[min(t + ROWS_AHEAD, trials - 1)], order[min(t + 2 * ROWS_AHEAD, trials - 1)])
-        c = task.label[i]
-        length = square(rows, i) + task.bias
-        for a in range(active.size):
-            p = active[a]
-            sign = task.sign[c, p]
-            if sign == 0:
-                continue
-            seen[p] += 1
-            importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
-            if importance == 0.0:
-                continue
-            margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
-            if norm[p] < 0.0:
-                norm[p] = _squared_norm(W, b, scale, task.bias, p)
-            trial = ProjectionInput(margin, length, norm[p], corrections[p], importance)
-            keep, step, reached, loss = project(rule, trial)
-            mistake = not margin > 0.0
-            # A mistake that no step can mend counts as an update: the run has not come to rest.
-            counts.mistakes[p] += mistake
-            counts.updates[p] += mistake or step != 0.0
-            counts.loss[p] += loss
-            if step != 0.0:
-                scale[p] *= keep
-                if not _SMALLEST < scale[p] < _LARGEST:
-                    _fold(W, scale, p)
-                add(rows, i, sign * step / scale[p], W, p)
-                b[p] = keep * b[p] + sign * step * task.bias
-                norm[p] = reached
-                corrections[p] += 1
-                counts.step[p] += step
+def projected_trial(algorithm, rows, i, sign, importance, bias, state, p):
+    """Let w become c w + d y x, as the rule says."""
+    W, b, _, scale, norm, corrections = state
+    margin = sign * (scale[p] * dot(rows, i, W, p) + b[p])
+    if norm[p] < 0.0:
+        norm[p] = _squared_norm(W, b, scale, bias, p)
+    trial = ProjectionInput(margin, square(rows, i) + bias, norm[p], corrections[p], importance)
+    keep, step, reached, loss = project(algorithm, trial)
+    if step != 0.0:
+        scale[p] *= keep
+        if not _SMALLEST < scale[p] < _LARGEST:
+            _fold(W, scale, p)
+        add(rows, i, sign * step / scale[p], W, p)
+        b[p] = keep * b[p] + sign * step * bias
+        norm[p] = reached
+        corrections[p] += 1
+    return margin, step, loss
 
 
-# All arrays as arguments: see `rosenblatt.verbs.single` for what Numba takes to unpack a structure.
-
-
-@compiled()
-def learn_projected_row(rule, known, label, sign, cost, class_cost, bias, W, b, t, scale, norm, corrections, rows, c):
-    """Run `run_projected_epoch` for one trial; as `learn_row`."""
-    if not is_finite_row(rows):
-        return -1
-    state, counts = ProjectedWeights(W, b, t, scale, norm, corrections), no_counts(b.size)
-    (task, order), active = one_row(c, label, sign, cost, class_cost, bias, norm), np.arange(b.size)
-    run_projected_epoch(rule, rows, task, order, active, state, counts)
-    return outcome(rows, counts, known, W, b)
+TRIALS |= {AlmaRule: projected_trial, RommaRule: projected_trial}

@@ -3,7 +3,7 @@
 A signed row is (e_y - e_r) (x) (x, 1); `rosenblatt.exact.signed_rows` defines it. Its margin is its product with the
 weights. Nothing here checks bounds: `rosenblatt.data.table` and `rosenblatt.exact.signed_rows` validate each array.
 
-Stored rows are the NamedTuples Dense and Csr of `rosenblatt.compiled.epochs`, read by their fields.
+Stored rows are the NamedTuples Dense and Csr of `rosenblatt.engine.rows`, read by their fields.
 """
 
 import math

@@ -6,8 +6,8 @@ for negative ones at each byte.
 
 import numpy as np
 
+from rosenblatt.compiled.bits import AT_ONCE, bit_count, bits_between, eight_bytes, highest_bit, lowest_bit
 from rosenblatt.jit import compiled
-from rosenblatt.verbs.bits import AT_ONCE, bit_count, bits_between, eight_bytes, highest_bit, lowest_bit
 
 U = np.uint64
 U8, U32 = np.uint8, np.uint32

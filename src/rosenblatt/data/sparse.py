@@ -16,8 +16,8 @@ from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.dense import check_shape, real_values, refuse_infinite
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import SQUARED_LENGTHS, Table
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.verbs.rows import Csr
 from rosenblatt.words import shown
 
 Array = npt.NDArray[Any]

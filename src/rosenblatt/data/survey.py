@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.surveys import survey_csr, survey_dense
 from rosenblatt.data.table import ALL_ROWS, Table
-from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

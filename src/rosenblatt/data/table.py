@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.data.dense import dense_values, refuse_infinite
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -28,6 +28,7 @@ from rosenblatt.dual.expansion import Expansion, Log, expand
 from rosenblatt.dual.kernels import Objects, Similarity, join
 from rosenblatt.dual.objects import GrowingArray, ObjectPool
 from rosenblatt.dual.threads import Threads, pieces
+from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.clock import OutOfTime
 from rosenblatt.learn.decisions import decision, winners
@@ -37,7 +38,6 @@ from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import KERNEL, LIMITED_KERNEL, UNBOUNDED_KERNEL
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
-from rosenblatt.verbs.rows import Task
 
 Array = npt.NDArray[Any]
 

@@ -17,6 +17,7 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
+from rosenblatt.engine.rules import least_mean_squares
 from rosenblatt.estimators.base import all_or_nothing, steady
 from rosenblatt.estimators.contract import RegressorMixin
 from rosenblatt.estimators.linear import LinearClassifier
@@ -33,7 +34,6 @@ from rosenblatt.learn.trainer import Trainer
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import copy_state
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.rules import LmsRule
 
 Array = npt.NDArray[Any]
 
@@ -154,7 +154,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
             isinstance(coef, np.ndarray) and coef.ndim == 1 and coef.dtype.kind == "f" and isinstance(intercept, float)
         )
         expect(fits, "coef_ or intercept_ are not numbers")
-        state = FirstOrder(LmsRule()).start(1, coef.size, coef.dtype)
+        state = FirstOrder(least_mean_squares()).start(1, coef.size, coef.dtype)
         state.W[0], state.b[0] = coef, intercept
         kept = {name: attributes[name] for name in ("run_", "n_iter_", "stop_reason_")}
         return kept | {"learned": Learned(NO_CLASSES, state, attributes["t_"], 0, ()), "model": None}

@@ -29,6 +29,7 @@ from rosenblatt.dual.kernels import (
 )
 from rosenblatt.dual.presenter import DualJob
 from rosenblatt.dual.replay import BudgetNotes, check_start, replay
+from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.estimators.base import (
     UNCHECKED,
@@ -54,7 +55,6 @@ from rosenblatt.learn.reserve import check_kind, growth, open_code
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.rows import Task
 from rosenblatt.words import count
 
 Array = npt.NDArray[Any]

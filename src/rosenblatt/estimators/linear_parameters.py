@@ -15,6 +15,16 @@ from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
 from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.numbers import is_real
 from rosenblatt.data.survey import Survey
+from rosenblatt.engine.rules import (
+    hinge,
+    least_mean_squares,
+    logistic,
+    normalised_least_mean_squares,
+    passive_aggressive,
+    perceptron,
+    smooth_passive_aggressive,
+    squared_hinge,
+)
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.padding import choose_padding
 from rosenblatt.estimators.parameters import (
@@ -38,47 +48,33 @@ from rosenblatt.estimators.parameters import (
     real,
     schedule_of,
 )
-from rosenblatt.estimators.rates import choose_rates, choose_whitening, rated_length
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
 from rosenblatt.learn.stream import Settings
 from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.first_order import FirstOrder, HarmonicRate, Penalty
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.p_norm import PNorm
 from rosenblatt.methods.projections import Projected
-from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
-from rosenblatt.verbs.penalties import ElasticNet, HarmonicRate, Ridge
-from rosenblatt.verbs.rules import (
-    HingeRule,
-    LmsRule,
-    LogisticRule,
-    NormalisedLmsRule,
-    PassiveAggressiveRule,
-    SmoothPassiveAggressiveRule,
-    SquaredHingeRule,
-)
 
 NO_MEAN = (
     "have no mean that is known to learn. Choose AveragedPerceptron or PassiveAggressive, or train without shards."
 )
 
 
-def penalty_of(member: Any) -> NoPenalty | Ridge | ElasticNet:
+def penalty_of(member: Any) -> Penalty:
     """Return the penalty that the parameters describe."""
     if member.penalty is None:
-        return NoPenalty()
+        return Penalty()
     share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(member.l1_ratio)}[member.penalty]
-    if share == 0.0:
-        return Ridge(float(member.alpha))
-    return ElasticNet(float(member.alpha) * share, float(member.alpha) * (1.0 - share))
+    return Penalty(l1=float(member.alpha) * share, l2=float(member.alpha) * (1.0 - share))
 
 
-def margin_rule(member: Any) -> PerceptronRule:
+def margin_rule(member: Any) -> Any:
     """Return the perceptron's rule; margins are in units of the learning rate, as the weights are."""
     positive, negative = (member.margin,) * 2 if is_real(member.margin) else member.margin
-    return PerceptronRule(float(positive / member.eta0), float(negative / member.eta0))
+    return perceptron(positive=float(positive / member.eta0), negative=float(negative / member.eta0))
 
 
 def check_parameters(member: Any) -> None:
@@ -191,8 +187,8 @@ class ForPassiveAggressive(FullTraining, LinearMember):
     average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
     def _method(self) -> Method:
-        kind = PassiveAggressiveRule if self.loss == "hinge" else SmoothPassiveAggressiveRule
-        return FirstOrder(kind(float(self.C)), averaged=bool(self.average))
+        kind = passive_aggressive if self.loss == "hinge" else smooth_passive_aggressive
+        return FirstOrder(kind(C=float(self.C)), averaged=bool(self.average))
 
 
 # Features up to which the square of their number costs little.
@@ -390,19 +386,21 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
 
     def _method(self) -> Method:
         if not self.normalised:
-            return FirstOrder(LmsRule(), averaged=bool(self.average))
+            return FirstOrder(least_mean_squares(), averaged=bool(self.average))
         floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
         rates, whitening = self._chosen_rates()
         # Imported here: few need them.
         if whitening.size:
             from rosenblatt.methods.whitened import LONG, Whitened
 
-            return Whitened(NormalisedLmsRule(LONG * floor), averaged=bool(self.average), whitening=whitening)
+            return Whitened(
+                normalised_least_mean_squares(LONG * floor), averaged=bool(self.average), whitening=whitening
+            )
         if not rates:
-            return FirstOrder(NormalisedLmsRule(floor), averaged=bool(self.average))
+            return FirstOrder(normalised_least_mean_squares(floor), averaged=bool(self.average))
         from rosenblatt.methods.rated import Rated
 
-        return Rated(NormalisedLmsRule(floor), averaged=bool(self.average), column_rates=tuple(rates))
+        return Rated(normalised_least_mean_squares(floor), averaged=bool(self.average), column_rates=tuple(rates))
 
     def _chosen_rates(self) -> tuple[list[float], Any]:
         """Return the rates of columns, or the matrix of rates, which a fit has chosen."""
@@ -421,7 +419,7 @@ class ForAdalineRegressor(WithLmsRate, InEpochs, WithWarmStart, LinearMember):
     keeps = "last"
 
     def _method(self) -> Method:
-        return FirstOrder(NormalisedLmsRule() if self.normalised else LmsRule())
+        return FirstOrder(normalised_least_mean_squares() if self.normalised else least_mean_squares())
 
 
 class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
@@ -467,11 +465,11 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
     def _method(self) -> Method:
         return FirstOrder(self._rule(), penalty_of(self), self._rate(), self._averaged(), late=self.average is None)
 
-    def _rule(self) -> HingeRule | SquaredHingeRule | LogisticRule:
+    def _rule(self) -> Any:
         """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""
         if self.loss == "squared_hinge":
-            return SquaredHingeRule()
-        return (HingeRule if self.loss == "hinge" else LogisticRule)(self.schedule != "pegasos")
+            return squared_hinge()
+        return (hinge if self.loss == "hinge" else logistic)(bounded=self.schedule != "pegasos")
 
     def _averaged(self) -> bool:
         return self.penalty in (None, "l2") if self.average is None else bool(self.average)

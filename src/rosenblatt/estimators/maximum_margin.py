@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
@@ -38,7 +39,6 @@ from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane
 from rosenblatt.separability.views import reciprocal
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.learning import PerceptronRule
 from rosenblatt.words import rounded_up
 
 Array = npt.NDArray[Any]
@@ -375,7 +375,7 @@ def _furthest(soft: _Soft, sign: Array, tol: float) -> Hyperplane:
         w, b = soft.weights(subset, sign)
     else:
         plan = Plan(epochs=100, keep="best", seconds=_seconds(clock))
-        w, b = soft.trained(FirstOrder(PerceptronRule(0.0, 0.0)), plan, subset, sign)
+        w, b = soft.trained(FirstOrder(perceptron()), plan, subset, sign)
     reached = plane_margin(signed, np.append(w, b))
     if ceiling == 0.0:
         reached = min(reached, -np.finfo(float).tiny)

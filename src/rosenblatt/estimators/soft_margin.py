@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.engine import rules
 from rosenblatt.errors import NotAvailable
 from rosenblatt.estimators.base import available_when, steady
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.linear_parameters import ForSoftMargin
 from rosenblatt.learn.plan import Plan
-from rosenblatt.verbs.rules import LogisticRule
 
 Array = npt.NDArray[Any]
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def _is_logistic(estimator: Any) -> bool:
     # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
     stream = vars(estimator).get("_stream")
-    logistic = estimator.loss == "logistic" if stream is None else isinstance(stream.settings.method.rule, LogisticRule)
+    logistic = estimator.loss == "logistic" if stream is None else stream.settings.method.rule.of is rules.logistic
     if not logistic:
         raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True

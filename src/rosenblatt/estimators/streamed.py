@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Counts
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import EpochLearner, same_width, undone
 from rosenblatt.learn.model import LinearModel
@@ -21,7 +22,6 @@ from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import Learned, Settings, Stream
 from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.rows import Counts
 from rosenblatt.words import listed
 
 Array = npt.NDArray[Any]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.base import choose_aggregate, steady
 from rosenblatt.estimators.linear import LinearClassifier
@@ -21,7 +22,6 @@ from rosenblatt.learn.voted import Updates, VotedStream
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.voted import Voted
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.learning import PerceptronRule
 
 Array = npt.NDArray[Any]
 
@@ -71,7 +71,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
     stored_attributes = (*LinearClassifier.stored_attributes, "updates")
 
     def _method(self) -> Method:
-        return Voted(PerceptronRule(0.0, 0.0))
+        return Voted(perceptron())
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> VotedStream:
         return VotedStream(settings, learned)

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.gathering import gather
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.numbers import exact_table
-from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

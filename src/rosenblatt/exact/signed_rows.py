@@ -19,10 +19,10 @@ import numpy.typing as npt
 from rosenblatt.compiled import signs as compiled
 from rosenblatt.compiled.signs import LimbWeights, SignedIndex
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.clock import check_time, timed
 from rosenblatt.exact.rational import as_integers, primitive
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

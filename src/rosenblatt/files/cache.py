@@ -20,13 +20,13 @@ import numpy.typing as npt
 from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count
 from rosenblatt.files.blocks import in_order
 from rosenblatt.files.chunks import Chunk, Position, sliced
 from rosenblatt.files.source import FilePath
 from rosenblatt.storage.atomic import Beside
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

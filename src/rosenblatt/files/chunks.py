@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.engine.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -19,6 +19,7 @@ from rosenblatt.compiled.entries import mark_columns
 from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
@@ -58,7 +59,6 @@ from rosenblatt.files.source import (
     unpacked_start,
 )
 from rosenblatt.files.tables import Look
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.opening import FileSource, make_parser, open_source
@@ -29,7 +30,6 @@ from rosenblatt.files.records import LABEL_COLUMN, TABLES, Record, Records, flat
 from rosenblatt.files.sniffing import format_by_name
 from rosenblatt.files.source import STANDARD_INPUT, FilePath, can_be_read_once, open_raw
 from rosenblatt.storage.atomic import Beside
-from rosenblatt.verbs.rows import Csr
 
 WRITTEN = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet")
 NAME_BITS = 24

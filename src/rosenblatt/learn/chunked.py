@@ -20,6 +20,7 @@ from rosenblatt.data.labels import as_labels, as_weights
 from rosenblatt.data.survey import SURVEYED_ROWS, Survey, column_sizes
 from rosenblatt.data.table import Table, as_table, row_numbers
 from rosenblatt.data.targets import as_targets
+from rosenblatt.engine.rows import Dense, Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.learn.costs import class_costs
@@ -35,7 +36,6 @@ from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import Pass, new_counts, order_of, start_state
 from rosenblatt.methods.scores import scores
-from rosenblatt.verbs.rows import Dense, Task
 
 Array = npt.NDArray[Any]
 

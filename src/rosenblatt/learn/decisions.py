@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.learn.multiclass import by_pairs, code
 from rosenblatt.methods.scores import scores
-from rosenblatt.verbs.rows import Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.errors import misfits, weigh_errors
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
+from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, part_names
@@ -22,7 +23,6 @@ from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import ENTRIES_PER_EPOCH, Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import Method, Pass, as_hyperplanes, never, new_counts, order_of
-from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
     from rosenblatt.learn.reasons import Words

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.errors import weigh_errors
 from rosenblatt.data.table import Table, part_of, with_dtype
+from rosenblatt.engine.epoch import Weights, settle
+from rosenblatt.engine.rows import Hyperplanes, Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.decisions import weigh_pairs
 from rosenblatt.learn.multiclass import by_pairs, is_joint, make_task
@@ -26,9 +28,6 @@ from rosenblatt.learn.shards import Census, Late, Portion, Shard, rows_between
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, copy_state, never, new_counts, order_of
 from rosenblatt.methods.voted import Voted
-from rosenblatt.verbs.learning import Weights
-from rosenblatt.verbs.penalties import ElasticNet, settle
-from rosenblatt.verbs.rows import Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 Merged = TypeVar("Merged")
@@ -369,7 +368,7 @@ def folded(method: Method, state: Weights) -> Weights:
     What L1 still asks for is paid, and weights owe nothing.
     """
     assert isinstance(method, FirstOrder)
-    if isinstance(method.penalty, ElasticNet):
+    if method.truncated:
         state = copy_state(state)
         settle(state)
         state.owed[:], state.paid[:] = 0.0, 0.0

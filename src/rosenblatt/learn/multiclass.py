@@ -13,7 +13,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.words import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from rosenblatt.verbs.rows import Task
+    from rosenblatt.engine.rows import Task
 
 Array = npt.NDArray[Any]
 
@@ -97,13 +97,13 @@ def make_task(
     Parameters
     ----------
     label, sign, weight, bias
-        As in `rosenblatt.compiled.epochs.Task`.
+        As in `rosenblatt.engine.rows.Task`.
     multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
     class_cost : array of shape (n_classes,), optional
         Factor of the steps for each class; one by default.
     """
     # Imported here: a model that only predicts needs no Numba.
-    from rosenblatt.verbs.rows import Task
+    from rosenblatt.engine.rows import Task
 
     if class_cost is None:
         class_cost = np.ones(sign.shape[0])

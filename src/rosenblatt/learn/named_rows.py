@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import unmasked
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import Table
 from rosenblatt.data.targets import as_targets
+from rosenblatt.engine.rows import Counts, Task
 from rosenblatt.learn.stream import Stream
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.rows import Counts, Task
 
 Array = npt.NDArray[Any]
 

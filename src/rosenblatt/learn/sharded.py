@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import ALL_ROWS, SQUARED_LENGTHS, Table
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.mixing import (
@@ -41,7 +42,6 @@ from rosenblatt.learn.stopping import Ceiling, Stop
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import copy_state, never, new_counts
 from rosenblatt.methods.starts import check_start
-from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 Work = Callable[..., Any]

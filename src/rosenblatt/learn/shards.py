@@ -12,11 +12,11 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.survey import SURVEYED_ROWS, ColumnSizes, Survey, column_sizes, survey
 from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.order import in_blocks
 from rosenblatt.learn.reserve import check_kind
 from rosenblatt.methods.method import never
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Late = Callable[[], bool]

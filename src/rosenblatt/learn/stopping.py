@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Task
 from rosenblatt.storage.registry import stored
-from rosenblatt.verbs.rows import Task
 
 if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate

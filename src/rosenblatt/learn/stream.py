@@ -17,6 +17,9 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
+from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
+from rosenblatt.engine.rules import perceptron
+from rosenblatt.engine.single import touched_finite
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import named_rows
 from rosenblatt.learn.costs import class_costs
@@ -43,9 +46,6 @@ from rosenblatt.methods.scores import ENTRIES_PER_WEIGHT, scores
 from rosenblatt.methods.single_row import RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.verbs.learning import NoPenalty, PerceptronRule
-from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
-from rosenblatt.verbs.single import touched_finite
 from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
@@ -547,15 +547,14 @@ class Stream:
         trial = RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known)
         example = np.zeros(1, state.W.dtype)
         method = settings.method
-        plain = isinstance(method, FirstOrder) and isinstance(method.penalty, NoPenalty)
-        steps_once = isinstance(getattr(method, "rule", None), PerceptronRule)
+        steps_once = isinstance(method, FirstOrder) and method.rule.of is perceptron and not method.penalised
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
             shape=() if self.columns is not None else state.W.shape[1:],
             dtype=example.dtype,
             learn=method.dense_row_learner(trial, state, example),
             trial=trial,
-            safe=plain and steps_once and task.class_cost.max() * self._eta <= SAFE_COST,
+            safe=steps_once and task.class_cost.max() * self._eta <= SAFE_COST,
         )
         return self._single
 
@@ -580,7 +579,7 @@ class Stream:
         single = self._single or self._prepare_single()  # a new name may have made room, and so another state
         assert single is not None
         method = self.settings.method
-        plain = not isinstance(method, FirstOrder) or isinstance(method.penalty, NoPenalty)
+        plain = not isinstance(method, FirstOrder) or not method.penalised
         self._keep_undo(rows, local=plain and method.local)
         if isinstance(rows, Dense):
             x = np.require(rows.X[0], single.dtype, ["C", "A"])

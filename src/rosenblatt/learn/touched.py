@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.epoch import LEAST_SCALE
+from rosenblatt.engine.rows import Csr
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, order_of
-from rosenblatt.verbs.learning import NoPenalty
-from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 
@@ -55,10 +55,8 @@ def stays_local(shown: Pass, method: Method, state: Any) -> bool:
 
     A penalty shrinks all weights through their scale, and writes it to each of them where it gets too small.
     """
-    if not isinstance(method, FirstOrder) or isinstance(method.penalty, NoPenalty):
+    if not isinstance(method, FirstOrder) or not method.penalised:
         return method.local
-    from rosenblatt.verbs.penalties import LEAST_SCALE
-
     # The first rate is the largest.
     eta = shown.eta if method.rate is None else 1.0 / (method.rate.strength * (method.rate.start + state.t + 1))
     shrunk = np.maximum(0.0, 1.0 - eta * method.penalty.l2) ** shown.size

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.numbers import is_truth
 from rosenblatt.data.table import ALL_ROWS, Table, as_table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.cycle import Cycle
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan
 from rosenblatt.learn.record import Trial, record
 from rosenblatt.methods.starts import check_start
-from rosenblatt.verbs.rows import Csr, Dense
 from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]

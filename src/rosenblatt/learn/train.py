@@ -11,13 +11,13 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.numbers import is_real, is_truth
 from rosenblatt.data.table import ALL_ROWS, as_table, learnable, with_own_indices
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.in_memory import Job, Validation, run
 from rosenblatt.learn.multiclass import by_pairs, code, make_task
 from rosenblatt.learn.plan import Plan, Run, check_names
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import start_state
-from rosenblatt.verbs.learning import PerceptronRule
 from rosenblatt.words import count, shown
 
 Array = npt.NDArray[Any]
@@ -88,7 +88,7 @@ def train(
     sign = code(classes.size, multiclass)
     weight = as_weights(sample_weight, table.shape[0])
     task = make_task(label, sign, multiclass, weight=weight, bias=1.0 if fit_intercept else 0.0)
-    method = FirstOrder(PerceptronRule(margin / chosen.eta, margin / chosen.eta))
+    method = FirstOrder(perceptron(positive=margin / chosen.eta, negative=margin / chosen.eta))
     scale = method.rate_scale(chosen.eta)
     state = start_state(method, sign.shape[1], table, init, scale, by_pairs=by_pairs(multiclass))
     held_out = None if validation is None else _validation(validation, classes, table.shape[1])

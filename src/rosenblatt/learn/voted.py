@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rosenblatt.compiled.votes import cast_ballots, cast_sparse_ballots
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.stream import Learned, Settings, Stream
@@ -19,7 +20,6 @@ from rosenblatt.methods.scores import scores
 from rosenblatt.methods.voted import Voted
 from rosenblatt.storage.checks import check_array, check_record, check_rows, shape_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.verbs.rows import Counts, Csr, Hyperplanes, Task
 
 Array = npt.NDArray[Any]
 

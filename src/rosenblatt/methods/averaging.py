@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.lags import add_waiting, average_all, sum_squares
-from rosenblatt.data.table import part_of
-from rosenblatt.methods.method import FEW_WEIGHTS, Pass, as_hyperplanes, order_of
+from rosenblatt.engine.epoch import Weights
+from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.methods.method import FEW_WEIGHTS, as_hyperplanes, order_of
 from rosenblatt.storage.registry import expect
-from rosenblatt.verbs.learning import Learner, Weights, rate_at
-from rosenblatt.verbs.rows import Csr, Hyperplanes
 
 if TYPE_CHECKING:
     from rosenblatt.methods.first_order import FirstOrder
 
 Array = npt.NDArray[Any]
-
-# Steps of trials that wait until they are added to the lag. There must be so many entries of rows for each feature, or
-# the lag is not read and written less often; and so many problems, or to sort the entries takes longer.
-WAITING_STEPS = 1 << 19
-ENTRIES_PER_FEATURE, MANY_PROBLEMS = 0.5, 24
 
 
 def check_parts(method: FirstOrder, state: Weights) -> None:
@@ -40,6 +33,8 @@ def average(state: Weights) -> Hyperplanes:
     """Return the average of the weights and biases."""
     trials = np.maximum(state.t - state.skipped, 1)
     if state.W.size > FEW_WEIGHTS and order_of(state.W) == order_of(state.lag) == "F":
+        from rosenblatt.engine.classes import average_all  # which imports Numba
+
         W = np.empty(state.W.shape, state.W.dtype, "F")
         average_all(state.W.T, state.scale_sum, state.lag.T, trials, W.T)
     else:
@@ -58,6 +53,8 @@ def squared_lengths(state: Weights) -> Array | None:
     averaged = state.lag.shape[1] > 0
     if order_of(state.W) != "F" or (averaged and order_of(state.lag) != "F"):
         return None
+    from rosenblatt.engine.classes import sum_squares  # which imports Numba
+
     squares, limit = np.zeros(state.b.size), np.finfo(state.W.dtype).max
     trials = np.maximum(state.t - state.skipped, 1.0) if averaged else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -65,31 +62,6 @@ def squared_lengths(state: Weights) -> Array | None:
         squares = squares / trials / trials
         largest = np.sqrt(squares) + state.t * np.abs(state.b.astype(float)) + np.abs(state.lag_b)
         return squares if (largest < limit).all() else None
-
-
-def in_parts(learner: Learner, shown: Pass, into: Weights) -> Iterator[tuple[Array, Array]]:
-    """Yield the rows of a pass in parts, each with zero steps to present it with, which are added to the lag then.
-
-    Where sparse rows of several problems find a lag that no cache holds, those of many trials are added at once.
-    """
-    lag, (problems, features) = into.lag, into.lag.shape
-    # A scale of zero moves what is in the weights to the lag, which must have all of its own by then.
-    shrinks = getattr(learner.penalty, "l2", 0.0) * rate_at(learner.rate, 1 + into.t.min())  # type: ignore[no-untyped-call]
-    several = isinstance(shown.rows, Csr) and order_of(lag) == "F" and problems >= MANY_PROBLEMS and shrinks < 1.0
-    size, n_rows = max(1, WAITING_STEPS // problems), shown.size
-    entries = shown.rows.data.size / max(1, shown.rows.indptr.size - 1) * min(size, n_rows) if several else 0
-    if entries < ENTRIES_PER_FEATURE * features:
-        yield shown.order, np.zeros((2, problems))
-        return
-    place = np.empty(features + 1, shown.rows.indptr.dtype)
-    first, last = shown.active[0], shown.active[-1] + 1
-    for start in range(0, n_rows, size):
-        order = part_of(shown.order, start, size, n_rows)
-        steps = np.zeros((1 + (order.size or n_rows), problems))
-        yield order, steps
-        count = np.diff(shown.rows.indptr)[order].sum() if order.size else shown.rows.data.size
-        rooms = place, np.empty(count, np.int32), np.empty(count, shown.rows.data.dtype)
-        add_waiting(shown.rows, order, steps[1:], lag.T, first, last, *rooms)
 
 
 def begin_anew(state: Weights, problems: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import gaussian
-from rosenblatt.compiled.gaussian import GaussianWeights
+from rosenblatt.compiled.gaussian import ArowRule, FullArowRule, GaussianWeights, learn_joint_arow_row, run_joint_arow
+from rosenblatt.engine.frame import run_epoch
+from rosenblatt.engine.single import learn_state_row
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.method import Method, Order, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
@@ -79,19 +80,24 @@ class Arow(Method):
         """Return about how many numbers a trial reads: with a full covariance, all of it."""
         return problems * (3 * (features + 1) ** 2 if self.full else 2 * entries)
 
+    @property
+    def rule(self) -> ArowRule | FullArowRule:
+        """The parameters, as the loops take them."""
+        return FullArowRule(self.noise) if self.full else ArowRule(self.noise)
+
     def present(self, shown: Pass, state: GaussianWeights, into: GaussianWeights) -> int:
-        """Run the covariance loop, or its joint form."""
-        arguments = (self.noise, shown.rows, shown.task, shown.order)
+        """Run the epoch, or its joint form."""
+        arguments = (self.rule, shown.rows, shown.task, shown.order)
         if shown.joint:
-            gaussian.run_joint_gaussian_epoch(*arguments, state, shown.counts)
+            run_joint_arow(*arguments, state, shown.counts)
         else:
-            gaussian.run_gaussian_epoch(*arguments, shown.active, state, shown.counts)
+            run_epoch(*arguments, shown.active, state, shown.counts)
         return shown.size
 
     def row_learner(self, trial: RowTask, state: GaussianWeights, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that runs one trial of the covariance loop, in a single compiled call."""
-        loop = gaussian.learn_joint_gaussian_row if trial.joint else gaussian.learn_gaussian_row
-        return bind_row_loop(loop, self.noise, trial, state, rows)
+        """Return a function that runs one trial, in a single compiled call."""
+        loop = learn_joint_arow_row if trial.joint else learn_state_row
+        return bind_row_loop(loop, (self.rule,), trial, (state,), rows)
 
     @property
     def kind(self) -> tuple[Any, ...]:

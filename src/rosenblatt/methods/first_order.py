@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.epochs import learn_plain_row, learn_row, run_epoch
-from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state
+from rosenblatt.engine.epoch import NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
+from rosenblatt.engine.joint import run_joint
+from rosenblatt.engine.rows import Dense, Hyperplanes
+from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row
+from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import stored
-from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, PerceptronRule, Weights
-from rosenblatt.verbs.rows import Hyperplanes
 
 if TYPE_CHECKING:
     from rosenblatt.methods.single_row import RowTask
-    from rosenblatt.verbs.penalties import HarmonicRate, Penalty
 
 Array = npt.NDArray[Any]
 
-NO_PENALTY = NoPenalty()
 # Weights, or lag, that the caches of most machines hold.
 CACHED_BYTES = 1 << 22
 
 stored("Weights", renamed={"weight": "scale_sum"}, absent={"skipped": lambda fields: np.zeros_like(fields["t"])})(
     Weights
 )
+
+
+class Penalty(NamedTuple):
+    """Each trial shrinks the weights by `l2` and truncates them by `l1`, times the learning rate."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+class HarmonicRate(NamedTuple):
+    """Learning rate 1 / (strength (start + t)) in trial t. Shalev-Shwartz et al. (2007) with start 0."""
+
+    strength: float
+    start: float
+
+
+NO_PENALTY = Penalty()
 
 
 @dataclass
@@ -37,8 +53,8 @@ class FirstOrder(Method):
     Attributes
     ----------
     rule : NamedTuple
-        The perceptron's, or one of those in `verbs.rules`.
-    penalty : NoPenalty, Ridge or ElasticNet
+        Parameters of a rule, see `rosenblatt.engine.rules`.
+    penalty : Penalty
     rate : HarmonicRate or None
         None: the learning rate of the plan.
     averaged : bool
@@ -83,7 +99,7 @@ class FirstOrder(Method):
     @property
     def finite(self) -> bool:  # type: ignore[override]
         """Whether separable data ends the updates."""
-        return isinstance(self.rule, PerceptronRule) and not self.penalised
+        return self.rule.of.finite and not self.penalised
 
     @property
     def rests(self) -> bool:  # type: ignore[override]
@@ -108,37 +124,29 @@ class FirstOrder(Method):
     @property
     def zero_loss(self) -> float:  # type: ignore[override]
         """Loss of weights of zero, for rules that follow a gradient by a learning rate."""
-        if isinstance(self.rule, PerceptronRule):
-            return Method.zero_loss
-        from rosenblatt.methods.gradients import zero_loss
-
-        return zero_loss(self.rule)
+        loss: float = self.rule.of.zero_loss
+        return loss
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
         """What to do against weights that grow without end."""
-        if isinstance(self.rule, PerceptronRule):
-            return Method.remedy
-        from rosenblatt.methods.gradients import remedy
-
-        return remedy(self.rule)
+        remedy: str = self.rule.of.remedy
+        return remedy
 
     @property
     def penalised(self) -> bool:
         """Whether the weights shrink."""
-        return not isinstance(self.penalty, NoPenalty)
+        return self.penalty != NO_PENALTY
 
     @property
     def truncated(self) -> bool:
         """Whether they are truncated, too, so that many become zero."""
-        return "l1" in self.penalty._fields
+        return self.penalty.l1 > 0.0
 
-    def _averaging(self) -> Any:
-        if not self.averaged:
-            return NoAverage()
-        from rosenblatt.verbs.averages import Average
-
-        return Average()
+    def _learner(self, eta: float, log: UpdateLog = NO_LOG) -> Learner:
+        """Return how the weights move beside the rule, at a learning rate."""
+        strength, start = self.rate or (0.0, 0.0)
+        return Learner(float(eta), strength, start, self.penalty.l2, self.penalty.l1, bool(self.averaged), log)
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Weights:
         """Return zero weights."""
@@ -167,36 +175,29 @@ class FirstOrder(Method):
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop, or its joint form."""
-        self._present(shown, state, into, self._averaging())
+        self._present(shown, state, into, self._learner(shown.eta))
         return shown.size
 
-    def _present(self, shown: Pass, state: Weights, into: Weights, averaging: Any) -> None:
-        rate = ConstantRate(shown.eta) if self.rate is None else self.rate
-        learner = Learner(self.rule, self.penalty, rate, averaging)
-        if not shown.joint:
-            target, products = None if into is state else into, np.empty(state.b.size, state.b.dtype)
-            parts: Iterable[tuple[Array, Array]] = [(shown.order, np.zeros((2, state.b.size)))]
-            if into.lag.nbytes > CACHED_BYTES:
-                from rosenblatt.methods.averaging import in_parts
+    def _present(self, shown: Pass, state: Weights, into: Weights, learner: Learner) -> None:
+        rows, task = shown.rows, shown.task
+        if order_of(state.W) == "F" and not isinstance(rows, Dense) and not self.truncated:
+            from rosenblatt.methods.classes import present_classes  # which imports Numba
 
-                parts = in_parts(learner, shown, into)
-            for order, steps in parts:
-                how = shown.active, state, target, shown.counts, products, steps
-                run_epoch(learner, shown.rows, shown.task, order, *how)
-            return
-        from rosenblatt.compiled.joint import run_joint_epoch
-
-        run_joint_epoch(learner, shown.rows, shown.task, shown.order, state, into, shown.counts)
+            present_classes(self.rule, learner, shown, state, into)
+        elif shown.joint:
+            run_joint(self.rule, learner, rows, task, shown.order, state, into, shown.counts)
+        else:
+            target = None if into is state else into
+            loop = run_dense if isinstance(rows, Dense) else run_csr
+            loop(self.rule, learner, rows, task, shown.order, shown.active, state, target, shown.counts)
 
     def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
         """Return a function that runs one trial of the first-order loop, in a single compiled call."""
-        from rosenblatt.compiled.joint import learn_joint_row
         from rosenblatt.methods.single_row import bind_row_loop
 
-        rate = ConstantRate(trial.eta) if self.rate is None else self.rate
-        learner = Learner(self.rule, self.penalty, rate, self._averaging())
         loop = learn_joint_row if trial.joint else learn_row
-        return bind_row_loop(loop, learner, trial, state[:-1], rows)  # no loop reads what an average skips
+        # No loop reads what an average skips.
+        return bind_row_loop(loop, (self.rule, self._learner(trial.eta)), trial, state[:-1], rows)
 
     def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
         """Return a function that runs one trial; a plain rule needs fewer arguments, which takes less time."""
@@ -205,7 +206,7 @@ class FirstOrder(Method):
         if trial.joint or self.penalised or self.averaged or self.rate is not None:
             return super().dense_row_learner(trial, state, x)
         task, label = trial.task, np.zeros(1, np.int32)
-        fixed = (self.rule, trial.eta, trial.known, label, task.sign, task.cost, task.bias, *state[:4])
+        fixed = (self.rule, float(trial.eta), trial.known, label, task.sign, task.cost, task.bias, *state[:4])
         return bind(learn_plain_row, fixed, x, 0)
 
     @property
@@ -230,8 +231,6 @@ class FirstOrder(Method):
     def hyperplanes(self, state: Weights) -> Hyperplanes:
         """Apply what a penalty still asks for, and take the average if there is one."""
         if self.truncated:
-            from rosenblatt.verbs.penalties import settle
-
             # A copy: weights pay when they are next used, wherever a stream was cut into chunks.
             state = copy_state(state)
             settle(state)
@@ -259,15 +258,15 @@ class FirstOrder(Method):
         from rosenblatt.methods.averaging import squared_lengths
 
         squares = squared_lengths(state)
-        return None if squares is None else 0.5 * self.penalty[-1] * squares  # l2
+        return None if squares is None else 0.5 * self.penalty.l2 * squares
 
     def penalty_value(self, planes: Hyperplanes) -> Array | float:
         """Return the value of the elastic net."""
         value: Array | float = 0.0
-        if not isinstance(self.penalty, NoPenalty):
+        if self.penalty.l2:
             value = value + 0.5 * self.penalty.l2 * np.einsum("pj,pj->p", planes.W, planes.W, dtype=float)
-        if self.truncated:
-            value = value + getattr(self.penalty, "l1", 0.0) * np.abs(planes.W).sum(axis=1)
+        if self.penalty.l1:
+            value = value + self.penalty.l1 * np.abs(planes.W).sum(axis=1)
         return value
 
     def grow(self, state: Weights, change: Array) -> Weights:

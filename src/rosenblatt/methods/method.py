@@ -16,8 +16,8 @@ import numpy.typing as npt
 from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.errors import InvalidInput
-from rosenblatt.verbs.rows import Counts, Csr, Dense, Hyperplanes, Task
 
 if TYPE_CHECKING:
     from rosenblatt.methods.single_row import RowTask

@@ -9,13 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.multiplicative import (
-    BalancedWinnowRule,
-    Exponents,
-    WinnowRule,
-    learn_multiplicative_row,
-    run_multiplicative_epoch,
-)
+from rosenblatt.compiled.multiplicative import BalancedWinnowRule, Exponents, WinnowRule
+from rosenblatt.engine.frame import run_epoch
+from rosenblatt.engine.single import learn_state_row
 from rosenblatt.methods.method import Method, Order, Pass
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import stored
@@ -61,13 +57,13 @@ class Multiplicative(Method):
         )
 
     def present(self, shown: Pass, state: Exponents, into: Exponents) -> int:
-        """Run the multiplicative loop."""
-        run_multiplicative_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
+        """Run the epoch."""
+        run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
     def row_learner(self, trial: RowTask, state: Exponents, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that runs one trial of the multiplicative loop, in a single compiled call."""
-        return bind_row_loop(learn_multiplicative_row, self.rule, trial, state, rows)
+        """Return a function that runs one trial, in a single compiled call."""
+        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), rows)
 
     @property
     def kind(self) -> tuple[Any, ...]:

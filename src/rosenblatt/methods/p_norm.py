@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.p_norm import PNormWeights, factor_of, learn_p_norm_row, run_p_norm_epoch
+from rosenblatt.compiled.p_norm import PNormRule, PNormWeights, factor_of
+from rosenblatt.engine.frame import run_epoch
+from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.engine.single import learn_state_row
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.verbs.rows import Hyperplanes
 
 stored("PNorm")(PNormWeights)
 
@@ -62,13 +64,13 @@ class PNorm(Method):
         )
 
     def present(self, shown: Pass, state: PNormWeights, into: PNormWeights) -> int:
-        """Run the loop of the p-norm perceptron."""
-        run_p_norm_epoch(self.power, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
+        """Run the epoch."""
+        run_epoch(PNormRule(self.power), shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
     def row_learner(self, trial: RowTask, state: PNormWeights, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that runs one trial of the loop, in a single compiled call."""
-        return bind_row_loop(learn_p_norm_row, self.power, trial, state, rows)
+        """Return a function that runs one trial, in a single compiled call."""
+        return bind_row_loop(learn_state_row, (PNormRule(self.power),), trial, (state,), rows)
 
     def hyperplanes(self, state: PNormWeights) -> Hyperplanes:
         """Return the gradients themselves: the scores of several classes are held against each other."""

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from rosenblatt.compiled.pocket import Pocket, PocketRoom, consider, run_pocket_epoch
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import part_of
+from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, order_of
 from rosenblatt.storage.registry import stored
-from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
 
 stored("Pocket", absent={"settled": lambda fields: np.ones_like(fields["t"])})(Pocket)
 
@@ -28,9 +28,8 @@ LONGEST_RUN = 1 << 60  # that a count of trials holds
 
 
 def _room(state: Pocket) -> PocketRoom:
-    products, pending = np.empty(state.b.size, state.b.dtype), np.zeros((2, state.b.size))
     vector = np.empty((1, state.W.shape[1] if order_of(state.W) == "F" else 0), state.W.dtype)
-    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), products, pending, vector)
+    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), vector)
 
 
 def _rows_per_look(rows: Dense | Csr) -> int:

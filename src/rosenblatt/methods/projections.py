@@ -9,17 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.projections import (
-    AlmaRule,
-    ProjectedWeights,
-    RommaRule,
-    learn_projected_row,
-    run_projected_epoch,
-)
+from rosenblatt.compiled.projections import AlmaRule, ProjectedWeights, RommaRule
+from rosenblatt.engine.frame import run_epoch
+from rosenblatt.engine.rows import Hyperplanes
+from rosenblatt.engine.single import learn_state_row
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.verbs.rows import Hyperplanes
 
 stored("Projected")(ProjectedWeights)
 
@@ -65,13 +61,13 @@ class Projected(Method):
         )
 
     def present(self, shown: Pass, state: ProjectedWeights, into: ProjectedWeights) -> int:
-        """Run the loop of projected weights."""
-        run_projected_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
+        """Run the epoch."""
+        run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
     def row_learner(self, trial: RowTask, state: ProjectedWeights, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function that runs one trial of the loop, in a single compiled call."""
-        return bind_row_loop(learn_projected_row, self.rule, trial, state, rows)
+        """Return a function that runs one trial, in a single compiled call."""
+        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), rows)
 
     def hyperplanes(self, state: ProjectedWeights) -> Hyperplanes:
         """Return the weights with their scales multiplied in."""

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import ALL_ROWS, Table, part_of
+from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.methods.pieces import PIECE_ENTRIES
-from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
 
 Array = npt.NDArray[Any]
 

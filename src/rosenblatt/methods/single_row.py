@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.engine.rows import Task
+from rosenblatt.engine.single import is_finite_row, touched_finite
 from rosenblatt.methods.method import Method, Pass, new_counts
-from rosenblatt.verbs.rows import Task
-from rosenblatt.verbs.single import is_finite_row, touched_finite
 
 Array = npt.NDArray[Any]
 
@@ -38,11 +38,13 @@ def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int
     return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
 
-def bind_row_loop(loop: Any, how: Any, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
+def bind_row_loop(
+    loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], rows: Any
+) -> Callable[[Any, int], int]:
     """Return a compiled loop over single rows as a function of the rows and the class."""
     task = trial.task
     label = np.zeros(1, np.int32)
-    fixed = (how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
+    fixed = (*how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
     return bind(loop, fixed, rows, 0)
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass
 from rosenblatt.methods.single_row import RowTask
-from rosenblatt.verbs.averages import UpdateLog
-from rosenblatt.verbs.learning import Weights
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 
@@ -90,13 +89,7 @@ class Voted(FirstOrder):
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop and keep its updates."""
         capacity = shown.size * (2 if shown.joint else shown.active.size)
-        updates = UpdateLog(
-            row=np.empty(capacity, np.int32),
-            problem=np.empty(capacity, np.int32),
-            factor=np.empty(capacity),
-            trial=np.empty(capacity, np.int64),
-            size=np.zeros(1, np.int64),
-        )
-        self._present(shown, state, into, updates)
-        self.log.add(shown.rows, updates, state.W.shape[1])
+        log = update_log(capacity)  # type: ignore[no-untyped-call]
+        self._present(shown, state, into, self._learner(shown.eta, log))
+        self.log.add(shown.rows, log, state.W.shape[1])
         return shown.size

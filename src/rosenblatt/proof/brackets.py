@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.clock import timed
 from rosenblatt.exact.rational import as_integers
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.reprs import brief
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Real = float | Fraction

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from rosenblatt.compiled.gathering import gather
 from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.exact.numbers import exact_table
 from rosenblatt.exact.signed_rows import SignedRows
@@ -28,7 +29,6 @@ from rosenblatt.proof.brackets import Bracket, common_point, direction, mistake_
 from rosenblatt.proof.certificate_json import INFINITE, NEGATIVE, POSITIVE, UNIDENTIFIED, Combination, seal_of
 from rosenblatt.proof.coefficients import Coefficients
 from rosenblatt.storage.atomic import replace_file, target_of
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None

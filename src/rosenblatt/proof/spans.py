@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.engine.rows import Csr
 from rosenblatt.exact.clock import timed
 from rosenblatt.exact.lifting import as_array
 from rosenblatt.exact.ranks import spanning_columns
 from rosenblatt.exact.rational import null_space, pivots
 from rosenblatt.exact.signed_rows import SignedRows, row_content
-from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 

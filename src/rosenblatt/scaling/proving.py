@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.labels import as_names
 from rosenblatt.data.table import Table, as_table
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
@@ -40,7 +41,6 @@ from rosenblatt.proof.certificate_json import seal_of
 from rosenblatt.proof.spans import null_basis
 from rosenblatt.separability.certify import proved_claims
 from rosenblatt.separability.witness import as_floats
-from rosenblatt.verbs.rows import Csr
 
 Array = npt.NDArray[Any]
 

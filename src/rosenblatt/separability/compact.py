@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table, as_table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.exact.rational import as_integers, primitive
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.witness import Witness, counts_to_multipliers, multipliers_to_counts
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

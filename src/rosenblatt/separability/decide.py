@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.integer_search import StandardisedSearch
@@ -37,8 +38,6 @@ from rosenblatt.separability.views import (
     whitened,
 )
 from rosenblatt.separability.witness import Witness, separates, separator, vanishing_sum
-from rosenblatt.verbs.learning import PerceptronRule
-from rosenblatt.verbs.rules import PassiveAggressiveRule
 
 Array = npt.NDArray[Any]
 
@@ -86,14 +85,14 @@ def _prepare(signed: SignedRows, view: AffineView, clock: Clock) -> tuple[Array,
     if signed.classes == 2:
         u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, clock)
         return rescale(view.to_weights(u)), alpha
-    w = rescale(joint_epochs(signed, PassiveAggressiveRule(np.inf), PREPARATION_EPOCHS, clock))
+    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), PREPARATION_EPOCHS, clock))
     return w, np.ones(signed.n)
 
 
 def _passed(signed: SignedRows, clock: Clock) -> Array:
     """Pass over wide rows of several classes, of which nothing else would be decided within minutes, more often."""
     epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
-    return rescale(joint_epochs(signed, PerceptronRule(0.0, 0.0), epochs, clock))
+    return rescale(joint_epochs(signed, perceptron(), epochs, clock))
 
 
 def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Array]:

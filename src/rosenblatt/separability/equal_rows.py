@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Dense
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import row_content
-from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

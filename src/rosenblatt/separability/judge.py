@@ -16,6 +16,7 @@ from rosenblatt.compiled.gathering import gather
 from rosenblatt.compiled.nearest import LIMIT, ORIGIN
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Hyperplanes
 from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.proof.certificate import Certificate, issue
@@ -24,7 +25,6 @@ from rosenblatt.separability.reduction import inseparable_claims
 from rosenblatt.separability.search import WorkingSet
 from rosenblatt.separability.views import MatrixView, standardised
 from rosenblatt.separability.witness import vanishing_sum
-from rosenblatt.verbs.rows import Csr, Hyperplanes
 
 Array = npt.NDArray[Any]
 

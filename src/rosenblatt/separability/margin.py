@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.engine.rows import Dense
 from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.rational import MAX_UNKNOWNS, as_integers
 from rosenblatt.exact.signed_rows import EPS, SignedRows
@@ -43,7 +44,6 @@ from rosenblatt.separability.views import (
     standardised,
 )
 from rosenblatt.separability.witness import as_floats, as_fractions, separates
-from rosenblatt.verbs.rows import Dense
 
 Array = npt.NDArray[Any]
 

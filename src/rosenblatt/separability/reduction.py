@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from rosenblatt.compiled.nearest import ORIGIN
+from rosenblatt.engine.rules import passive_aggressive
 from rosenblatt.errors import TooLarge
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.rational import as_integers, null_space, null_vector, pivots, primitive, solve
@@ -38,7 +39,6 @@ from rosenblatt.separability.witness import (
     separator,
     solving_seconds,
 )
-from rosenblatt.verbs.rules import PassiveAggressiveRule
 
 Array = npt.NDArray[Any]
 
@@ -178,7 +178,7 @@ def _passed(signed: SignedRows, support: Array, clock: Clock) -> Iterator[Array]
         return
     Z = signed.gather(support)
     for epochs in TIED_EPOCHS:
-        w = joint_epochs(signed, PassiveAggressiveRule(np.inf), epochs, clock)
+        w = joint_epochs(signed, passive_aggressive(C=np.inf), epochs, clock)
         yield w - Z.T @ np.linalg.lstsq(Z @ Z.T, Z @ w)[0]
 
 

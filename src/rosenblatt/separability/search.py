@@ -14,14 +14,14 @@ import numpy.typing as npt
 import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
-from rosenblatt.compiled.joint import run_joint_epoch
 from rosenblatt.compiled.nearest import LIMIT, NEAREST, ORIGIN, ActiveSet
 from rosenblatt.compiled.shuffles import shuffle
+from rosenblatt.engine.epoch import Learner, Weights
+from rosenblatt.engine.joint import run_joint
+from rosenblatt.engine.rows import Counts, Dense, Task
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.views import AffineView, RowSpaceView, View
-from rosenblatt.verbs.learning import ConstantRate, Learner, NoAverage, NoPenalty, Weights
-from rosenblatt.verbs.rows import Counts, Dense, Task
 
 Array = npt.NDArray[Any]
 
@@ -247,7 +247,7 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
     Parameters
     ----------
     signed : SignedRows
-    rule : PassiveAggressiveRule or PerceptronRule
+    rule : passive_aggressive or perceptron
         The first needs fewer epochs where classes are far apart, the second where they are close.
     epochs : int
         The most that are passed.
@@ -269,7 +269,6 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
     )
     sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
     task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
-    learner = Learner(rule, NoPenalty(), ConstantRate(1.0), NoAverage())
     # The type of row numbers that training uses too, so that the epoch is compiled once for both.
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
@@ -277,7 +276,7 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
         clock.check()
         shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
-        run_joint_epoch(learner, signed.table.rows, task, order, weights, weights, counts)
+        run_joint(rule, Learner(1.0), signed.table.rows, task, order, weights, weights, counts)
         if counts.mistakes[0] == 0:
             break
     W: Array = np.column_stack([weights.W, weights.b]).astype(float)

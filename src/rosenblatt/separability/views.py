@@ -15,9 +15,9 @@ import scipy.linalg
 
 from rosenblatt.compiled import nearest as compiled
 from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.exact.clock import Clock
 from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.verbs.rows import Csr, Dense
 
 Array = npt.NDArray[Any]
 

@@ -6,8 +6,8 @@ bounds: the bytes must be there.
 
 import numpy as np
 
+from rosenblatt.engine.rows import INLINED
 from rosenblatt.jit import overload
-from rosenblatt.verbs.rows import INLINED
 
 AT_ONCE = 64  # bytes that have a bit each
 U = np.uint64

@@ -1,0 +1,1 @@
+"""Rows, rules and loops: arrays in, counts out."""

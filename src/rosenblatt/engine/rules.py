@@ -1,0 +1,233 @@
+"""Rules: how far a row moves the weights, and the loss that it stands for.
+
+A rule is a function of a few numbers:
+
+    @rule
+    def relaxation(margin, norm, rate, overshoot=1.0):
+        if margin > 0.0:
+            return 0.0, 0.0
+        return rate * overshoot * -margin / norm, -margin
+
+It is asked once per trial, with the margin y f(x) of the row, the squared norm of the row (its constant for the bias
+included; twice that where two vectors move), and the learning rate. It returns the step, after which the weights are
+w + step y x, and the loss. What has a default is a parameter: `relaxation(overshoot=1.5)`.
+
+A step is multiplied by the importance of the row, which is its sample weight times the weight of its class. A rule that
+has a better idea takes `importance` as its fourth argument; one that treats the classes differently takes `sign`, the y
+of the row, as its fifth.
+"""
+
+import inspect
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from rosenblatt.engine.rows import INLINED
+from rosenblatt.jit import compiled, overload
+
+INPUTS = ("margin", "norm", "rate", "importance", "sign")
+SCALE_DATA = "scale the data, for example with StandardScaler"
+
+
+@compiled(forceinline=True)
+def _weighted(response, importance):
+    return response[0] * importance, response[1]
+
+
+class Rule:
+    """A rule, which makes NamedTuples of its parameters: their type tells loops which rule it is.
+
+    Parameters
+    ----------
+    function : callable
+        From margin, norm and rate, see above, to step and loss.
+    finite : bool
+        Whether separable data ends the updates after finitely many.
+    zero_loss : float
+        Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
+    remedy : str
+        What to do against weights that grow without end.
+    """
+
+    def __init__(self, function, *, finite=False, zero_loss=math.inf, remedy=SCALE_DATA):
+        self.function, self.finite, self.zero_loss, self.remedy = function, finite, zero_loss, remedy
+        self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        given = inspect.signature(function).parameters
+        inputs = [name for name in given if name in INPUTS]
+        self.defaults = {name: parameter.default for name, parameter in given.items() if name not in INPUTS}
+        fields = list(self.defaults) or ["none"]  # Numba has no NamedTuple without fields
+        self.Parameters = namedtuple(self.__name__, fields, defaults=list(self.defaults.values()) or [0.0])
+        self.Parameters.of = self
+        # Pickled by this name, in Numba's cache.
+        self.Parameters.__module__, self.Parameters.__qualname__ = self.__module__, f"{self.__name__}.Parameters"
+        # A call with just what the function asks for, written out: Numba knows no keyword arguments by dict.
+        call = f"f({', '.join([*inputs, *(f'rule.{name}' for name in self.defaults)])})"
+        if "importance" not in inputs:
+            call = f"weighted({call}, importance)"
+        names = {"f": compiled(forceinline=True, error_model="numpy")(function), "weighted": _weighted}
+        self.body = eval(f"lambda rule, {', '.join(INPUTS)}: {call}", names)
+
+    def __call__(self, **values):
+        """Return the rule with these parameters."""
+        return self.Parameters(**values)
+
+
+def rule(function=None, **facts):
+    """Return a `Rule` from a function; with facts about it, a decorator."""
+    return Rule(function, **facts) if function is not None else lambda function: Rule(function, **facts)
+
+
+def respond(rule, margin, norm, rate, importance, sign):
+    """Return how far a rule moves the weights towards a row, 0 to leave them; and its loss there."""
+    return rule.of.body(rule, margin, norm, rate, importance, sign)
+
+
+overload(respond, jit_options=INLINED)(lambda rule, margin, norm, rate, importance, sign: rule.instance_class.of.body)
+
+
+@rule(finite=True)
+def perceptron(margin, norm, rate, importance, sign, positive=0.0, negative=0.0):
+    """Step 1 when y f(x) <= margin, with a margin for each class: Rosenblatt (1958) at 0, Li et al. (2002) uneven."""
+    # Written so that a NaN margin, from an overflow, never counts as correct.
+    wanted = positive if sign > 0 else negative
+    if margin > wanted:
+        return 0.0, 0.0
+    return rate * importance, wanted - margin
+
+
+@compiled(forceinline=True)
+def reach(loss, importance):
+    """Change of the margin that a row of some weight asks for, where the loss is what one of weight one asks for.
+
+    The weight is a factor of it. Of a mistake, to a margin of the weight and no further: steps that overshoot what rows
+    of the other class ask for by a factor would grow without end.
+    """
+    if importance <= 1.0 or loss <= 1.0:
+        return importance * loss
+    return loss + (importance - 1.0)
+
+
+@rule
+def passive_aggressive(margin, norm, rate, importance, C=1.0):
+    """Step min(C, (1 - m) / |x|^2) when m = y f(x) < 1. Crammer et al. (2006), PA-I; PA with C infinite.
+
+    The weight of a row is a factor of the step, as in scikit-learn. As a factor of C alone, as the weighted hinge loss
+    has it, it would do nothing wherever a step is shorter than C, as most are.
+    """
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss = 1.0 - margin
+    # C bounds a step, also a heavy one. Where there is none, what the row asks for is bounded.
+    wanted = reach(loss, importance) if np.isinf(C) else importance * loss
+    return min(C * importance, wanted / norm) if norm > 0.0 else 0.0, loss
+
+
+@rule
+def smooth_passive_aggressive(margin, norm, rate, importance, C=1.0):
+    """Step (1 - m) / (|x|^2 + 1 / 2C) when m = y f(x) < 1. Crammer et al. (2006), PA-II."""
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss = 1.0 - margin
+    return reach(loss, importance) / (norm + 0.5 / C), loss * loss
+
+
+GRADIENT_REMEDY = "scale the data, for example with StandardScaler, or lower the learning rate"
+
+
+@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
+def hinge(margin, norm, rate, importance, bounded=True):
+    """Step 1 when m < 1, a subgradient step against max(0, 1 - m); if bounded, not beyond a margin of one.
+
+    That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
+    Karampatziakis and Langford (2011), Online importance weight aware updates. The weight of a row is a factor of the
+    rate and of the bound: within the bound alone it would do nothing as long as rates are large.
+    """
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss, step = 1.0 - margin, rate * importance
+    if not bounded:
+        return step, loss
+    return min(step, reach(loss, importance) / norm) if norm > 0.0 else step, loss
+
+
+@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
+def squared_hinge(margin, norm, rate, importance):
+    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
+
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    """
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss, step = 1.0 - margin, 2.0 * rate * importance
+    # Where the rate is not what bounds the step, it is what the row asks for over its squared length.
+    wanted = reach(loss, importance)
+    return loss * step * (wanted / max(wanted, loss * step * norm)), loss * loss
+
+
+# Change of the margin up to which one step is as good as many.
+TINY_STEP = 0.01
+# The same up to which a fraction stands in for `_flow`: it is less than a hundredth off.
+SHORT_STEP = 1.0
+
+
+@compiled(error_model="numpy")
+def _flow(margin, growth, path):
+    """Return the margin z after many small steps, whose rates add up to the path: z + e^z = m + e^m + path.
+
+    By Lambert's function, approximated as in Karampatziakis and Langford (2011); `growth` is e^m.
+    """
+    x = margin + growth + path
+    w = 0.86 * x + 0.01 if x >= 1.0 else np.exp(0.8 * x - 0.65)
+    r = x - np.log(w) - w if x >= 1.0 else 0.2 * x + 0.65 - w
+    t = 1.0 + w
+    u = 2.0 * t * (t + 2.0 * r / 3.0)
+    return x - w * (1.0 + r / t * (u - r) / (u - 2.0 * r))
+
+
+@rule(zero_loss=math.log(2.0), remedy=GRADIENT_REMEDY)
+def logistic(margin, norm, rate, importance, bounded=True):
+    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go.
+
+    The weight of a row is a factor of the step, within the bound as for the hinge.
+    """
+    # The gradient is g = top / total. To divide once is what keeps the next row waiting least.
+    small = np.exp(-abs(margin))
+    top, total = small if margin > 0.0 else 1.0, 1.0 + small
+    loss = np.log1p(small) + max(0.0, -margin)
+    path = rate * norm * top
+    if not bounded or path <= TINY_STEP * total:
+        return importance * rate * top / total, loss
+    if path > SHORT_STEP * total:
+        moved = _flow(margin, (total - top) / top, rate * norm) - margin
+        return min(importance * rate * top / total, reach(max(0.0, moved), importance) / norm), loss
+    # With d = g rate norm the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
+    six, moved = 6.0 * total * total, importance * rate * top
+    return moved * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
+
+
+@compiled()
+def _repeat(share, times):
+    """Share of an error that is gone after so many steps which each take the given share of what is left."""
+    if times == 1.0:
+        return share
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else min(times, 1.0)
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True")
+def least_mean_squares(margin, norm, rate, importance):
+    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
+    error = 1.0 - margin
+    if importance == 1.0:
+        return rate * error, 0.5 * error * error
+    step = _repeat(rate * norm, importance) * error / norm if norm > 0.0 else 0.0
+    return step, 0.5 * error * error
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2")
+def normalised_least_mean_squares(margin, norm, rate, importance):
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+    error = 1.0 - margin
+    if norm == 0.0:
+        return 0.0, 0.5 * error * error
+    return _repeat(rate, importance) * error / norm, 0.5 * error * error

@@ -1,1 +1,0 @@
-"""What compiled loops do with rows: verbs whose bodies are chosen by type when a loop is compiled."""
