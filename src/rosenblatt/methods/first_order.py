@@ -25,9 +25,7 @@ NO_PENALTY = NoPenalty()
 # Weights, or lag, that the caches of most machines hold.
 CACHED_BYTES = 1 << 22
 
-stored("Weights", renamed={"weight": "scale_sum"}, absent={"skipped": lambda fields: np.zeros_like(fields["t"])})(
-    Weights
-)
+stored("Weights")(Weights)
 
 
 @dataclass

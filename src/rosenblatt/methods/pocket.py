@@ -16,7 +16,7 @@ from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, order
 from rosenblatt.storage.registry import stored
 from rosenblatt.verbs.rows import Csr, Dense, Hyperplanes
 
-stored("Pocket", absent={"settled": lambda fields: np.ones_like(fields["t"])})(Pocket)
+stored("Pocket")(Pocket)
 
 Array = npt.NDArray[Any]
 
