@@ -239,7 +239,6 @@ export function sphereView(host, editor) {
     text(now) {
       if (now.each) return "A vector for each class, as a direction.";
       if (!now.w.some(Boolean)) return "The weights are zero: the centre, no direction yet.";
-      if (run?.about.proofs === false) return "The solutions are not known yet: the search for them is being compiled.";
       if (!polygon.length) return run?.about.w_star ? "" : "No direction is right for every point.";
       const inside = normals.every((n) => dot3(n, now.w) > 0);
       const angle = (Math.acos(Math.min(1, dot3(unit3(now.w), unit3(run?.about.w_star ?? now.w)))) * 180) / Math.PI;
