@@ -15,7 +15,7 @@ from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.verbs.rows import Hyperplanes
 
-stored("PNorm")(PNormWeights)
+stored("PNormWeights")(PNormWeights)
 
 
 @dataclass
