@@ -438,7 +438,7 @@ def test_an_average_has_a_boundary_of_its_own_and_hairs(lab):
 
 def test_a_run_that_takes_long_is_said_to_be_on_its_way(lab):
     held = []
-    lab.page.route("**/run", held.append)
+    lab.page.route("**/run", lambda route: held.append(route))
     lab.page.goto(lab.address)
     lab.page.wait_for_selector(".told:text('Learning \u2026')")
     assert len(held) == 1
