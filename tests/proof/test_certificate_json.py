@@ -61,3 +61,10 @@ def test_fields_out_of_form_are_refused_with_their_name(field, value):
     document = EXAMPLES["xor"][2].to_dict()
     with pytest.raises(InvalidInput, match=field):
         Certificate.from_dict(document | {field: value})
+
+
+def test_another_version_is_named_whatever_its_fields_are():
+    for document in ({"radius": 1}, EXAMPLES["xor"][2].to_dict()):
+        later = document | {"format": "rosenblatt-certificate", "version": 2}
+        with pytest.raises(InvalidInput, match=r"version is 2 in the certificate; it must be 1\."):
+            Certificate.from_dict(later)

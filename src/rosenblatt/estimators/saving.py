@@ -100,7 +100,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     Raises
     ------
     InvalidInput
-        If the file is not a whole and sound model file of the version of this package.
+        If the file is not a whole and sound model file of the format version that this package reads.
     FileNotFoundError
         If there is none.
 

@@ -293,15 +293,16 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _checked(data: Any, names: set[str]) -> dict[str, Any]:
     """Return the fields; raise InvalidInput if they are not those of a certificate, or of another version."""
-    if not isinstance(data, dict) or set(data) != names or data["format"] != FORMAT:
-        found = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
+    found: dict[str, Any] = data if isinstance(data, dict) and data.get("format") == FORMAT else {}
+    if "version" in found and (type(found["version"]) is not int or found["version"] != VERSION):
+        raise Reader(found).fault("version", str(VERSION))
+    if set(found) != names:
+        shown = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
         raise InvalidInput(
-            f"{found} is not a certificate: it must have the fields {', '.join(sorted(names))}. "
+            f"{shown} is not a certificate: it must have the fields {', '.join(sorted(names))}. "
             "Pass a file written by Certificate.save."
         )
-    if type(data["version"]) is not int or data["version"] != VERSION:
-        raise Reader(data).fault("version", str(VERSION))
-    return data
+    return found
 
 
 def _is_text(label: Any) -> bool:
