@@ -17,7 +17,7 @@ TEXTS = {  # fields without numbers in strings
     "format": "rosenblatt-certificate", "layout": ("dense", "sparse"), "digest": HASH, "seal": HASH, "names": [str],
     "verdict": ("separable", "quasi-separable", "overlapping", "undecided"), "reason": str, "shape": [int],
     "arithmetic": ("binary", "decimal", "rational"), "classes": list,
-    "estimates": [("finite", "+inf", "-inf", "+/-inf", "not identified")], "version": 2, "boundary": [int],
+    "estimates": [("finite", "+inf", "-inf", "+/-inf", "not identified")], "version": 1, "boundary": [int],
 }
 FORM = TEXTS | SUM | {
     "radius": FLOAT, "vector": (None, *REALS), "point": [FLOAT], "margin": (None, BRACKET),

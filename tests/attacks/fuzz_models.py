@@ -43,7 +43,6 @@ from rosenblatt.errors import RosenblattError
 from rosenblatt.learn.checkpoint import Checkpoint
 from rosenblatt.learn.chunked import learn_chunks
 
-VERSION_1 = Path(__file__).parents[1] / "storage" / "version_1"
 # Processor time that a mutant may take, memory that it may take for each of its bytes, and that any may.
 SECONDS = 20.0
 BYTES_PER_FILE_BYTE = 10
@@ -103,7 +102,7 @@ def models():
 
 
 def originals():
-    """Return the bytes of a file for each model, of the files of version 1, and of checkpoints."""
+    """Return the bytes of a file for each model, and of checkpoints."""
     found = []
     for model in models():
         file = io.BytesIO()
@@ -113,7 +112,6 @@ def originals():
             file = io.BytesIO()
             model._named_model().save(file)
             found.append(file.getvalue())
-    found += [path.read_bytes() for path in sorted(VERSION_1.glob("*.safetensors"))]
     return found + [checkpoint(number) for number in range(len(CHECKPOINTS))]
 
 

@@ -1,7 +1,5 @@
 """The voted perceptron: one fit, three predictions."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -106,16 +104,10 @@ def test_one_row_is_predicted_by_the_vote(classes):
         assert [model.predict_one(x) for x in X] != last  # or this test could not tell them apart
 
 
-def test_an_unknown_aggregate_is_refused_and_the_former_name_is_taken_with_a_warning():
+def test_an_unknown_aggregate_is_refused():
     model = VotedPerceptron().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(InvalidInput, match=r"aggregate='best' is not known: choose one of 'vote', 'average', 'last'\."):
         model.predict([[0.0]], aggregate="best")
-    for use in (model.predict, model.decision_function):
-        with pytest.warns(FutureWarning, match="use aggregate="):
-            found = use([[0.0], [1.0]], method="last")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert found.tolist() == use([[0.0], [1.0]], aggregate="last").tolist()
 
 
 def test_a_vote_starts_from_zero():

@@ -177,7 +177,7 @@ READ = """async (text) => {
 def test_every_trial_on_the_page_is_the_engines(bench, name):
     for seed in range(PER_LEARNER):
         scene = random_scene(name, seed)
-        content = frames(scene, proofs=False).to_bytes()
+        content = frames(scene).to_bytes()
         shown = bench.evaluate(READ, base64.b64encode(content).decode())
         recording = record_scene(scene).recording
         assert [frame[0] for frame in shown] == recording.row.tolist()
@@ -207,7 +207,7 @@ SURFACE = """async (text) => {
 @pytest.mark.parametrize("text", ["data=moons&n=20&learner=KernelPerceptron", "data=circle&n=20&features=quadratic"])
 def test_a_surface_is_the_same_forwards_and_backwards_and_ends_at_the_estimators(bench, text):
     scene = Scene.from_query(text)
-    run = frames(scene, proofs=False)
+    run = frames(scene)
     back, once, end = map(np.array, bench.evaluate(SURFACE, base64.b64encode(run.to_bytes()).decode()))
     np.testing.assert_allclose(back, once, atol=1e-5)
     left, right, bottom, top = run.about["box"]
@@ -434,6 +434,17 @@ def test_an_average_has_a_boundary_of_its_own_and_hairs(lab):
     lab.open("data=overlap&learner=AveragedPerceptron&t=300")
     assert lab.page.locator(".pattern .boundary.mean").get_attribute("d")
     assert lab.page.locator(".pattern .hair[d^=M]").count() > 5
+
+
+def test_a_run_that_takes_long_is_said_to_be_on_its_way(lab):
+    held = []
+    lab.page.route("**/run", lambda route: held.append(route))
+    lab.page.goto(lab.address)
+    lab.page.wait_for_selector(".told:text('Learning \u2026')")
+    assert len(held) == 1
+    held.pop().continue_()
+    lab.page.wait_for_selector("#lab[data-ready=true]")
+    assert "Learning" not in lab.text(".told")
 
 
 # ----------------------------------------------------------------------------------------------------------- proofs

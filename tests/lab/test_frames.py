@@ -61,7 +61,7 @@ def mean_at_the_end(run):
 @pytest.mark.parametrize("seed", range(PER_LEARNER))
 def test_what_is_shown_is_what_a_fit_learns(name, seed):
     one = random_scene(name, seed)
-    run = frames(one, proofs=False)
+    run = frames(one)
     model, Z, y = fitted(one)
     assert run.about["accuracy"] == np.mean(model.predict(Z) == y)
     if not one.traits.trials:
@@ -89,7 +89,7 @@ def test_what_is_shown_is_what_a_fit_learns(name, seed):
 
 @learners
 def test_the_bytes_are_safetensors_and_hold_the_arrays(name):
-    run = frames(random_scene(name, 3), proofs=False)
+    run = frames(random_scene(name, 3))
     content = run.to_bytes()
     found = load_safetensors(content)
     assert found.keys() == run.arrays.keys()
@@ -149,12 +149,6 @@ def test_the_two_quantities_of_the_proof_are_between_their_bounds():
     assert (signed @ run.about["w_star"]).min() == pytest.approx(gamma)
 
 
-def test_without_proofs_a_run_knows_no_margin_and_says_so():
-    run = frames(scene("data=or"), proofs=False)
-    assert (run.about["proofs"], run.about["gamma"], run.about["bound"]) == (False, None, None)
-    assert "dot" not in run.arrays
-
-
 def test_a_bound_is_claimed_only_for_the_rule_that_has_it():
     for other in ["param.margin=1", "param.penalty=l2", "learner=PassiveAggressive", "param.schedule=1%2Ft"]:
         about = frames(scene(f"data=or&{other}")).about
@@ -172,7 +166,7 @@ def test_ends_of_epochs_are_marked():
 @pytest.mark.parametrize("mode", ["ovr", "ovo", "joint"])
 def test_the_class_with_the_highest_effective_score_is_the_predicted_one(mode):
     one = scene(f"data=four&param.multiclass={mode}&epochs=3")
-    run = frames(one, proofs=False)
+    run = frames(one)
     model, Z, _ = fitted(one)
     scores = Z @ run.arrays["E"][-1][:, :-1].T + run.arrays["E"][-1][:, -1]
     np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(Z))
@@ -181,7 +175,7 @@ def test_the_class_with_the_highest_effective_score_is_the_predicted_one(mode):
 @pytest.mark.parametrize("text", ["learner=KernelPerceptron", "features=quadratic", "features=units&units=15"])
 def test_the_basis_on_the_grid_adds_up_to_the_score(text):
     one = scene(f"data=moons&n=30&{text}")
-    run = frames(one, proofs=False)
+    run = frames(one)
     size = run.about["grid"]
     points = grid_points(run.about["box"], size)
     _, _, feature_map, _, model = record_scene(one)
@@ -235,7 +229,7 @@ def test_a_surface_needs_a_plane_and_a_way():
 
 
 def test_no_more_trials_than_a_page_can_show_and_it_says_so():
-    run = frames(scene("data=overlap&n=2000&learner=SoftMargin&epochs=50&seed=1"), proofs=False)
+    run = frames(scene("data=overlap&n=2000&learner=SoftMargin&epochs=50&seed=1"))
     assert run.arrays["row"].size <= MAX_TRIALS
     assert len(run.to_bytes()) < 1.1 * MAX_BYTES
     if len(run.about["epochs_end"]) == 10:
@@ -245,7 +239,7 @@ def test_no_more_trials_than_a_page_can_show_and_it_says_so():
 def test_a_long_run_of_wide_weights_is_cut_and_says_so(monkeypatch):
     monkeypatch.setattr("rosenblatt.lab.frames.MAX_BYTES", 60_000)
     one = scene("data=overlap&n=50&learner=Adaline&epochs=10&features=quadratic")
-    run = frames(one, proofs=False, grid=32)
+    run = frames(one, grid=32)
     assert 50_000 < sum(array.nbytes for array in run.arrays.values()) < 60_000
     kept, left = run.arrays["row"].size, run.about["trials_left_out"]
     assert left > 0

@@ -51,7 +51,6 @@ def test_the_page_and_its_parts_are_served(client):
     assert script.headers["content-type"].startswith("text/javascript")
     found = client.get(f"/{KEY}/catalogue").json()
     assert len(found["chapters"]) == 5
-    assert client.get(f"/{KEY}/status").json() == {"compiling": None, "ready": True}
 
 
 def test_each_question_is_answered(client):
@@ -209,7 +208,7 @@ def test_one_question_at_a_time_four_wait_and_the_next_is_refused(monkeypatch):
     begun, go_on = threading.Semaphore(0), threading.Event()
     at_once = []
 
-    def slow(kind, body, **_):
+    def slow(kind, body):
         at_once.append(1)
         begun.release()
         go_on.wait(20)
@@ -273,7 +272,7 @@ def test_half_a_question_is_not_waited_for_and_many_take_no_more_memory_than_a_f
             for caller in callers:
                 tasks.start_soon(caller.call)
         assert app.state.bodies.held == 0
-        last = Caller(app, "points", [b'{"data": "or"}'], "silence")
+        last = Caller(app, "code", [b'{"data": "or"}'], "silence")
         await last.call()
         return last.status
 
@@ -285,7 +284,7 @@ def test_half_a_question_is_not_waited_for_and_many_take_no_more_memory_than_a_f
 def test_whoever_goes_away_while_waiting_is_not_answered(monkeypatch, caplog):
     begun, go_on, answered = threading.Event(), threading.Event(), []
 
-    def slow(kind, body, **_):
+    def slow(kind, body):
         answered.append(body["n"])
         begun.set()
         go_on.wait(20)
@@ -317,57 +316,11 @@ def _all_wait(client, deadline):
     return False
 
 
-# ---------------------------------------------------------------------------------------------------------- compiling
-
-
-def test_while_it_compiles_the_page_is_there_and_says_what_is_compiled(monkeypatch):
-    reached, go_on = threading.Event(), threading.Event()
-
-    def parts(self):
-        def wait():
-            reached.set()
-            go_on.wait(20)
-
-        return [("the search for proofs", wait)]
-
-    monkeypatch.setattr(server.WarmUp, "_parts", parts)
-    client = TestClient(server.create_app(KEY, warm_up=True), base_url=HOST)
-    assert reached.wait(20)
-    assert client.get(f"/{KEY}/status").json() == {"compiling": "the search for proofs", "ready": False}
-    assert client.get(f"/{KEY}/").status_code == 200
-    assert client.get(f"/{KEY}/catalogue").status_code == 200
-    assert "dot" not in load(post(client, "run", {"data": "or"}).content), "a run does not wait for proofs"
-    go_on.set()
-    client.app.state.warm_up.thread.join(20)
-    assert client.get(f"/{KEY}/status").json() == {"compiling": None, "ready": True}
-    assert "dot" in load(post(client, "run", {"data": "or"}).content)
-
-
-def test_warming_up_goes_over_every_learner_and_ends():
-    warm = server.WarmUp()
-    names = [what for what, _ in warm._parts()]
-    assert names[:3] == ["the list of learners", "the perceptron", "the search for proofs"]
-    assert {"KernelPerceptron", "MaximumMargin", "AROW"} <= set(names)
-    warm.start()
-    warm.thread.join(120)
-    assert (warm.ready, warm.proofs, warm.compiling) == (True, True, None)
-
-
-def test_a_failure_while_warming_up_ends_it(monkeypatch, caplog):
-    monkeypatch.setattr(server.WarmUp, "_parts", lambda self: [("nothing", lambda: 1 / 0)])
-    warm = server.WarmUp()
-    warm.start()
-    warm.thread.join(20)
-    assert warm.ready
-    assert "could not compile nothing" in caplog.text
-
-
 # ------------------------------------------------------------------------------------------------------------ serving
 
 
 def test_it_listens_on_this_machine_alone_at_a_secret_address(monkeypatch):
     said, opened = [], []
-    monkeypatch.setattr(server.WarmUp, "start", lambda self: None)
     monkeypatch.setattr(server.webbrowser, "open", opened.append)
     running = []
 

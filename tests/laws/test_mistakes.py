@@ -374,7 +374,7 @@ CALLS = {
         (lambda at: at.model.predict_proba, "Perceptron has no probabilities. Use decision_function"),
         (lambda at: SoftMargin().fit(X, Y).predict_proba, "has no probabilities. Use loss='logistic'."),
         (lambda at: VotedPerceptron().fit(X, Y, coef_init=np.zeros(4)), "The vote starts from zero: drop coef_init"),
-        (lambda at: at.voted.predict(X, method="mean"), "aggregate='mean' is not known: choose one of 'vote'"),
+        (lambda at: at.voted.predict(X, aggregate="mean"), "aggregate='mean' is not known: choose one of 'vote'"),
         (lambda at: at.voted.predict(X, "averge"), "Did you mean 'average'?"),
         (lambda at: Perceptron(max_iter=1).fit(np.zeros((2, 2)), [0, 1]).distance(np.zeros((2, 2))), "Train on more"),
     ],

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,23 +18,11 @@ from rosenblatt import (
     LinearModel,
     Perceptron,
     VotedPerceptron,
-    load,
     load_linear,
     save,
     train,
 )
 from rosenblatt.errors import InvalidInput
-
-VERSION_1 = Path(__file__).parents[1] / "storage" / "version_1"
-
-
-EXPECTED = json.loads((VERSION_1 / "expected.json").read_text())
-
-
-WITHOUT_WEIGHTS = ("AssociationUnits", "KernelPerceptron")
-
-
-OLD = [name for name in EXPECTED["models"] if not name.startswith(WITHOUT_WEIGHTS)]
 
 
 def rows_of(classes, n=60, d=4, seed=0):
@@ -90,29 +77,15 @@ def test_every_mode_decides_as_the_estimator_does(multiclass, tmp_path):
     assert found.classes.tolist() == estimator.classes_.tolist()
 
 
-@pytest.mark.parametrize("name", OLD)
-def test_files_of_version_1_give_their_weights(name):
-    found = load_linear(VERSION_1 / f"{name}.safetensors")
-    expected, X = EXPECTED["models"][name], np.array(EXPECTED["X"])
-    if name.startswith("VotedPerceptron"):  # the vote is not in the weights, which were those of the last vector
-        estimator = load(VERSION_1 / f"{name}.safetensors")
-        assert found.predict(X).tolist() == estimator.predict(X, aggregate="last").tolist()
-    else:
-        assert found.predict(X).tolist() == expected["predict"]
-    np.testing.assert_array_equal(found.W, np.atleast_2d(expected["coef"]))
-
-
 def test_predicting_from_a_file_does_not_load_scikit_learn(tmp_path):
     X, y = rows_of(3)
     estimator = fitted(Perceptron(), X, y)
     save(estimator, tmp_path / "m.safetensors")
-    old = VERSION_1 / "Perceptron_three.safetensors"
     script = (
         "import sys, json\n"
         "from rosenblatt import load_linear\n"
         f"X = json.loads({json.dumps(json.dumps(X.tolist()))})\n"
         f"print(*load_linear({str(tmp_path / 'm.safetensors')!r}).predict(X))\n"
-        f"load_linear({str(old)!r})\n"
         "loaded = {name.split('.')[0] for name in sys.modules}\n"
         "assert not loaded & {'sklearn', 'joblib', 'pandas', 'matplotlib'}, loaded\n"
         "assert not [n for n in sys.modules if n.startswith(('rosenblatt.estimators', 'rosenblatt.proof'))]\n"
@@ -135,12 +108,6 @@ def test_a_model_without_weights_is_refused_with_a_sentence(model, tmp_path):
         InvalidInput, match=rf"cannot be loaded: it holds a {type(model).__name__}, which .* no weights"
     ):
         load_linear(tmp_path / "m.safetensors")
-
-
-@pytest.mark.parametrize("name", ["KernelPerceptron_binary", "AssociationUnits", "Perceptron_unfitted"])
-def test_an_old_model_without_weights_is_refused_too(name):
-    with pytest.raises(InvalidInput, match="has no weights"):
-        load_linear(VERSION_1 / f"{name}.safetensors")
 
 
 def test_a_file_that_is_not_there_or_damaged_is_refused(tmp_path):

@@ -4,7 +4,6 @@ import json
 import os
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,6 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.proof import certificate_json
 from rosenblatt.proof.certificate import Certificate, digest
 from rosenblatt.proof.verify import verify
-
-STORED = Path(__file__).parents[1] / "storage" / "version_1"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -170,31 +167,6 @@ def test_pictures_of_other_data_are_refused():
     X, y, certificate = EXAMPLES["three"]
     with pytest.raises(InvalidInput):
         plot_certificate(certificate, X, y)
-
-
-# ------------------------------------------------------------------------------------------- files of earlier versions
-
-
-def stored_sets():
-    """The data of the certificates of version 1 that are kept as test data."""
-    expected = json.loads((STORED / "expected.json").read_text())
-    corners = [[0, 0], [1, 0], [0, 1], [1, 1]]
-    yield "or", corners, [0, 1, 1, 1]
-    yield "xor", corners, [0, 1, 1, 0]
-    yield "quasi", [[0, 0], [1, 0], [1, 0], [2, 1]], ["a", "a", "b", "b"]
-    yield "three", expected["X"], expected["y3"]
-
-
-@pytest.mark.parametrize(("name", "X", "y"), list(stored_sets()))
-def test_certificates_of_version_1_load_and_verify(name, X, y):
-    path = STORED / f"{name}.certificate.json"
-    certificate = Certificate.load(path)
-    assert verify(certificate, X, y)
-    old = json.loads(path.read_text())
-    assert certificate.to_dict().items() >= {k: old[k] for k in ("verdict", "vector", "multipliers", "digest")}.items()
-    changed = np.array(X, float)
-    changed[0, 0] += 1
-    assert not verify(certificate, changed, y)
 
 
 @pytest.mark.parametrize(

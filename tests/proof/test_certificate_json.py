@@ -51,7 +51,7 @@ def test_long_integers_survive():
         ("vector", ["1/0", "1/1", "1/1"]),
         ("vector", ["2/4", "1/1", "1/1"]),
         ("vector", ["0x1.0000000000000p+0", "1/1", "1/1"]),
-        ("version", 3),
+        ("version", 2),
         ("version", True),
         ("verdict", "maybe"),
         ("digest", "0" * 63),
@@ -61,3 +61,10 @@ def test_fields_out_of_form_are_refused_with_their_name(field, value):
     document = EXAMPLES["xor"][2].to_dict()
     with pytest.raises(InvalidInput, match=field):
         Certificate.from_dict(document | {field: value})
+
+
+def test_another_version_is_named_whatever_its_fields_are():
+    for document in ({"radius": 1}, EXAMPLES["xor"][2].to_dict()):
+        later = document | {"format": "rosenblatt-certificate", "version": 2}
+        with pytest.raises(InvalidInput, match=r"version is 2 in the certificate; it must be 1\."):
+            Certificate.from_dict(later)

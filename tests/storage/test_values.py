@@ -14,14 +14,14 @@ from rosenblatt.storage.registry import Fault
 from rosenblatt.storage.values import Decoder, Encoder
 
 
-def there_and_back(value, version="2"):
+def there_and_back(value):
     encoder = Encoder()
     node = json.loads(json.dumps(encoder.node(value, "it"), allow_nan=False))
-    return Decoder(encoder.tensors, version).value(node)
+    return Decoder(encoder.tensors).value(node)
 
 
-def decode(node, version="2", **tensors):
-    return Decoder(tensors, version).value(node)
+def decode(node, **tensors):
+    return Decoder(tensors).value(node)
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -105,7 +105,7 @@ def test_equal_arrays_are_stored_once_and_come_back_apart():
     encoder = Encoder()
     node = encoder.node([one, one.copy(), one + 1, one.astype(int)], "it")
     assert list(encoder.tensors) == ["it.0", "it.2", "it.3"]
-    first, second, *_ = Decoder(encoder.tensors, "2").value(node)
+    first, second, *_ = Decoder(encoder.tensors).value(node)
     assert first.tolist() == second.tolist() == one.tolist()
     assert not np.shares_memory(first, second)
 
@@ -114,7 +114,7 @@ def test_more_than_eight_equal_arrays_take_a_second_tensor():
     encoder = Encoder()
     node = encoder.node([np.ones(3)] * 9, "it")
     assert list(encoder.tensors) == ["it.0", "it.8"]
-    assert len(Decoder(encoder.tensors, "2").value(node)) == 9
+    assert len(Decoder(encoder.tensors).value(node)) == 9
     with pytest.raises(Fault, match="used more than 8 times"):
         decode([{"tensor": "a"}] * 9, a=np.ones(3))
 

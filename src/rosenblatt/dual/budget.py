@@ -49,7 +49,7 @@ class Budget:
     seed: int = 0
 
 
-@stored("Memory")
+@stored("BudgetState")
 @dataclass(frozen=True)
 class BudgetState:
     """What a rule must know besides the expansion to continue a stream.

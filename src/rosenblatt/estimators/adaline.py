@@ -31,7 +31,6 @@ from rosenblatt.learn.regression import RegressionStream, regression_task
 from rosenblatt.learn.stopping import Stop
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.learn.trainer import Trainer
-from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import copy_state
 from rosenblatt.storage.registry import expect
 
@@ -144,20 +143,6 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> RegressionStream:
         return RegressionStream(settings, learned)
-
-    @classmethod
-    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        old = {"coef_", "intercept_", "t_", "run_", "n_iter_", "stop_reason_"}
-        expect(attributes.keys() == old, f"its attributes are not {', '.join(sorted(old))}")
-        coef, intercept = attributes["coef_"], attributes["intercept_"]
-        fits = (
-            isinstance(coef, np.ndarray) and coef.ndim == 1 and coef.dtype.kind == "f" and isinstance(intercept, float)
-        )
-        expect(fits, "coef_ or intercept_ are not numbers")
-        state = FirstOrder(least_mean_squares()).start(1, coef.size, coef.dtype)
-        state.W[0], state.b[0] = coef, intercept
-        kept = {name: attributes[name] for name in ("run_", "n_iter_", "stop_reason_")}
-        return kept | {"learned": Learned(NO_CLASSES, state, attributes["t_"], 0, ()), "model": None}
 
     def _settings(self) -> Settings:
         return Settings(self._method(), eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)

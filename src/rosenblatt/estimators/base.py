@@ -7,7 +7,6 @@ The classes here have no parameters of their own. A member of the family inherit
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -122,11 +121,9 @@ def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
     return classes, label
 
 
-def choose_aggregate(aggregate: str | None, method: str | None, default: str, possible: tuple[str, ...]) -> str:
-    """Return how to predict from all hypotheses of a fit: what is asked for, under its name or its former one."""
-    if method is not None:
-        warnings.warn("method= has been renamed: use aggregate=.", FutureWarning, stacklevel=4)
-    chosen = aggregate or method or default
+def choose_aggregate(aggregate: str | None, default: str, possible: tuple[str, ...]) -> str:
+    """Return how to predict from all hypotheses of a fit."""
+    chosen = aggregate or default
     if chosen not in possible:
         known = ", ".join(map(repr, possible))
         hint = did_you_mean(chosen, possible)

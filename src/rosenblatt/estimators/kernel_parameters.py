@@ -94,7 +94,6 @@ class ForKernels(InEpochs, ForClasses):
         least=0,
         wanted="a number from 0, or None",
         optional=True,
-        absent=0.0,
     )
     max_updates: float | None = real(
         default=None,
@@ -105,7 +104,6 @@ class ForKernels(InEpochs, ForClasses):
         most=np.inf,
         wanted="a number from 1, infinity for no limit, or None",
         optional=True,
-        absent=np.inf,
     )
     multiclass: Multiclass | None = choice(  # type: ignore[assignment]
         default=None,

@@ -517,11 +517,11 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         chosen: str = self.aggregate or ("average" if self.budget is None else "last")
         return chosen
 
-    def _class_scores(self, X: Any, aggregate: str | None, method: str | None) -> Array:
+    def _class_scores(self, X: Any, aggregate: str | None) -> Array:
         check_is_fitted(self)
         fitted = self._as_fitted()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        chosen = choose_aggregate(aggregate, method, fitted._default_aggregate(), possible)
+        chosen = choose_aggregate(aggregate, fitted._default_aggregate(), possible)
         objects, _, matrix = fitted._objects(X, reset=False)
         known = fitted._known(self.classes_)
         kernel = fitted._similarity(matrix)
@@ -535,7 +535,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         return decision(scores.T, self.classes_.size, fitted.multiclass_)
 
     @steady
-    def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
+    def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
         """Return the scores of the classes.
 
         Parameters
@@ -544,42 +544,31 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             With kernel="precomputed", the similarities with the training rows, of shape (n_samples, n_training).
         aggregate : {"last", "average", "vote"}, default that of the constructor
             The score of the last f; of the average; the share of votes for less against, between -1 and 1.
-        method : str, optional
-            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
         """
-        scores = self._class_scores(X, aggregate, method)
+        scores = self._class_scores(X, aggregate)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @steady
-    def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
+    def predict(self, X: Any, aggregate: str | None = None) -> Array:
         """Return the class of each row; a score of zero is the negative class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or list of objects
         aggregate : {"last", "average", "vote"}, default that of the constructor
-        method : str, optional
-            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        scores = self._class_scores(X, aggregate, method)
+        scores = self._class_scores(X, aggregate)
         return self.classes_[winners(scores) if self.classes_.size > 1 else np.zeros(scores.shape[0], int)]
 
     # ------------------------------------------------------------------------------------------------------------ files
-
-    @classmethod
-    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        shown = {"dual_coef_", "support_", "support_vectors_"}
-        missing = shown - attributes.keys()
-        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
-        return {name: value for name, value in attributes.items() if name not in shown}
 
     def _check_learned(self) -> None:
         self._check_parameters()

@@ -346,7 +346,6 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
         above=0,
         wanted='a positive number, or "auto"',
         words=("auto",),
-        absent=0.1,
     )
     normalised: bool | Literal["mean"] = choice(
         default="mean",
@@ -356,9 +355,7 @@ class ForAdaline(WithLmsRate, FullTraining, LinearMember):
         " the mean of a fit.",
         choices=("mean", True, False),
     )
-    average: bool = flag(
-        default=True, text="Whether the model is the average of the weights over all trials.", absent=False
-    )
+    average: bool = flag(default=True, text="Whether the model is the average of the weights over all trials.")
 
     n_iter_no_change: int = integer(
         default=3,

@@ -128,7 +128,6 @@ class MaximumMargin(Declared, _Fitted):
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
-        absent=0.0,  # files from before have the largest margin
     )
     max_seconds: float | None = real(
         default=None,
@@ -147,8 +146,17 @@ class MaximumMargin(Declared, _Fitted):
     without_shards = (
         "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
     )
-    stored_attributes = ("coef_", "intercept_", "classes_", "margin_", "margin_ceiling_", "support_", "stop_reason_")
-    at_times = ("run_", "_exact_weights")  # files from before have none
+    stored_attributes = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "margin_",
+        "margin_ceiling_",
+        "support_",
+        "stop_reason_",
+        "run_",
+    )
+    at_times = ("_exact_weights",)
     meaning = ("multiclass",)
     derived = ("_fitted_with",)
 
@@ -178,7 +186,7 @@ class MaximumMargin(Declared, _Fitted):
             check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
         expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
         self._note_meaning()
-        expect(type(self.__dict__.get("run_")) in (Run, type(None)), "run_ is not a Run")
+        expect(type(self.run_) is Run, "run_ is not a Run")
         for weights in vars(self).get("_exact_weights", ()):
             fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
             expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")

@@ -47,8 +47,6 @@ class Parameter:
         What an impossible value should have been, for the error message.
     stores : callable
         Whether a file may hold a value. Whether the value has a meaning is for `fit` to say.
-    absent : object
-        What it is in a file from before there was this parameter; None if all files have it.
     words : tuple
         Values that are words, of which a misspelt one may have been meant.
     """
@@ -59,7 +57,6 @@ class Parameter:
     accepts: Callable[[Any], bool]
     wanted: str
     stores: Callable[[Any], bool]
-    absent: Any = None
     words: tuple[Any, ...] = ()
 
     def check(self, name: str, value: Any) -> None:
@@ -97,7 +94,6 @@ def real(
     wanted: str,
     optional: bool = False,
     words: tuple[str, ...] = (),
-    absent: float | None = None,
 ) -> Any:
     """Declare a number: above `above` or from `least` on, below `below` or up to `most`; also None, or some words."""
 
@@ -112,7 +108,7 @@ def real(
 
     kind = ", ".join(["float", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent, words)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, words)
 
 
 def integer(
@@ -122,7 +118,6 @@ def integer(
     least: int,
     wanted: str,
     optional: bool = False,
-    absent: int | str | None = None,
     words: tuple[str, ...] = (),
 ) -> Any:
     """Declare a whole number from `least` on; also None, if optional, or some words."""
@@ -134,7 +129,7 @@ def integer(
 
     kind = ", ".join(["int", *(f'"{word}"' for word in words)]) + (" or None" if optional else "")
     stores = _is_word if words else _is_number
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, absent, words)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, words)
 
 
 def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
@@ -147,12 +142,12 @@ def choice(*, default: Any, text: str, choices: tuple[Any, ...]) -> Any:
     words = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in choices if one is not None)
     kind = "{" + words + "}" + (" or None" if None in choices else "")
     known = ", ".join(repr(one) for one in choices)
-    return Parameter(default, kind, text, accepts, f"known: choose one of {known}", _is_word, None, choices)
+    return Parameter(default, kind, text, accepts, f"known: choose one of {known}", _is_word, choices)
 
 
-def flag(*, default: bool, text: str, absent: bool | None = None) -> Any:
+def flag(*, default: bool, text: str) -> Any:
     """Declare something that is or is not. A word such as "no" would count as true, and is refused."""
-    return Parameter(default, "bool", text, is_truth, "possible: it must be True or False", _is_number, absent)
+    return Parameter(default, "bool", text, is_truth, "possible: it must be True or False", _is_number)
 
 
 def custom(
@@ -166,7 +161,7 @@ def custom(
     stores: Callable[[Any], bool] = _is_compound,
 ) -> Any:
     """Declare a parameter with a check of its own; without one, the class checks it where it knows the data."""
-    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, None, words)
+    return Parameter(default, kind, text, accepts, f"possible: it must be {wanted}", stores, words)
 
 
 def seed(*, default: int | None, text: str) -> Any:
@@ -390,7 +385,6 @@ class WithPadding(Declared):
         most=1e100,
         wanted='a number from 1e-100 to 1e100, or "auto"',
         words=("auto",),
-        absent=1.0,
     )
 
 
@@ -418,7 +412,6 @@ class WithShards(OnThreads):
         " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
         least=1,
         wanted="a whole number from 1",
-        absent=1,
     )
     mixes: int | str = integer(
         default="auto",
@@ -427,7 +420,6 @@ class WithShards(OnThreads):
         least=1,
         wanted='a whole number from 1, or "auto"',
         words=("auto",),
-        absent="auto",
     )
 
 

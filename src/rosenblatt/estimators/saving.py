@@ -100,7 +100,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     Raises
     ------
     InvalidInput
-        If the file is not a whole and sound model file of a version that is known.
+        If the file is not a whole and sound model file of the format version that this package reads.
     FileNotFoundError
         If there is none.
 
@@ -113,7 +113,7 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
     try:
         opened = open_container(source)
         _class(opened.text("class"))  # its module registers the records that the file may hold
-        return _put_together(opened.content(), opened.version)
+        return _put_together(opened.content())
     except InvalidInput as fault:
         raise InvalidInput(
             f"{shown} cannot be loaded: {str(fault).rstrip('.')}. Pass a file that rosenblatt.save wrote, whole and "
@@ -148,11 +148,11 @@ def _take_apart(model: Storable) -> Content:
             if name in _ESSENTIAL and attributes:
                 remedy = _ESSENTIAL[name]
             raise Fault(f"{name}={value!r} is a function, which no file can hold. {remedy}")
-    _put_together_current(cls, parameters, known | attributes)
+    _assemble(cls, parameters, known | attributes)
     return {"class": cls.__name__, "parameters": parameters, "attributes": known | attributes}
 
 
-def _put_together(content: Any, version: str) -> Any:
+def _put_together(content: Any) -> Any:
     name, parameters, attributes = entries(content, ("class", "parameters", "attributes"))
     expect(isinstance(attributes, dict), f"the attributes of {name!r:.60} are missing")
     if name == "LinearModel":
@@ -162,16 +162,12 @@ def _put_together(content: Any, version: str) -> Any:
     cls = _class(name) if isinstance(name, str) else None
     if cls is None:
         raise Fault(f"it holds a {name!r:.60}, which is none of {', '.join(_names())}")
-    if version == "1":
-        attributes = _from_version_1(cls, parameters, attributes)
-    return _put_together_current(cls, parameters, attributes)
+    return _assemble(cls, parameters, attributes)
 
 
-def _put_together_current(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
+def _assemble(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
     """Return the model made of these parts; raise a `Fault` if it is not whole."""
     wanted = cls.declared
-    if isinstance(parameters, dict):
-        parameters = {name: new.absent for name, new in wanted.items() if new.absent is not None} | parameters
     fits = isinstance(parameters, dict) and parameters.keys() == wanted.keys()
     expect(fits, f"the parameters of {cls.__name__} are not {', '.join(sorted(wanted))}")
     for name, value in parameters.items():
@@ -196,10 +192,3 @@ def _check_input(attributes: dict[str, Any]) -> None:
     if names is not None:
         fits = isinstance(names, np.ndarray) and names.dtype == object and names.shape == (count,)
         expect(fits and all(isinstance(name, str) for name in names), f"feature_names_in_ is not {count} names")
-
-
-def _from_version_1(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a file of format version 1 as files hold them today."""
-    known = {name: value for name, value in attributes.items() if name in _INPUT}
-    learned = {name: value for name, value in attributes.items() if name not in _INPUT}
-    return known | (cls._from_version_1(parameters, learned) if learned else {})

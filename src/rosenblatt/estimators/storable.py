@@ -126,8 +126,3 @@ class Storable(BaseEstimator):
 
     def _check_learned(self) -> None:
         """Raise a `Fault` unless the attributes from a file fit one another."""
-
-    @classmethod
-    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        """Return the attributes of a file of format version 1 as files hold them today."""
-        return attributes

@@ -286,8 +286,7 @@ class FromStream(EpochLearner):
     def _check_learned(self) -> None:
         self._check_parameters()
         learned, model = self.__dict__.pop("learned"), self.__dict__.pop("model")
-        # The weights alone are for `load_linear`; files of version 1 have none.
-        expect(model is None or type(model) is LinearModel, "its model is none")
+        expect(type(model) is LinearModel, "its model is none")  # the weights alone are for `load_linear`
         expect(type(learned) is Learned, "what it has learned is missing. Fit again")
         check_record("what was learned", learned, Learned)
         epochs, reason, run = (self.__dict__.pop(name) for name in ("n_iter_", "stop_reason_", "run_"))
@@ -303,17 +302,6 @@ class FromStream(EpochLearner):
     def _check_stream(self, stream: Stream) -> None:
         stream.check()
         expect(stream.n_features == self.n_features_in_, f"the weights are of {stream.n_features} features. Fit again")
-
-    @classmethod
-    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        old = {"coef_", "intercept_", "classes_", "t_", "mistakes_", "_trained", "run_", "n_iter_", "stop_reason_"}
-        missing = old - attributes.keys()
-        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
-        kept = {name: value for name, value in attributes.items() if name not in old or name in cls.stored_attributes}
-        trained = attributes["_trained"]
-        expect(type(trained) is tuple and len(trained) == 3, "what it was trained to is not known. Fit again")
-        counts = attributes["t_"], attributes["mistakes_"]
-        return kept | {"learned": Learned(attributes["classes_"], trained[0], *counts, ()), "model": None}
 
     def _learned(self, name: str) -> Stream:
         stream: Stream | None = self.__dict__.get("_stream")

@@ -18,10 +18,9 @@ from rosenblatt.estimators.parameters import ForClasses, InEpochs, WithPadding
 from rosenblatt.learn.in_memory import Job
 from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stream import Learned, Settings, Stream
-from rosenblatt.learn.voted import Updates, VotedStream
+from rosenblatt.learn.voted import VotedStream
 from rosenblatt.methods.method import Method
 from rosenblatt.methods.voted import Voted
-from rosenblatt.storage.registry import expect
 
 Array = npt.NDArray[Any]
 
@@ -85,13 +84,6 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         stream.updates = self.__dict__.pop("updates")
         super()._check_stream(stream)
 
-    @classmethod
-    def _from_version_1(cls, parameters: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-        ballots = attributes.pop("_ballots", None)
-        whole = type(ballots) is list and all(type(ballot) is tuple and len(ballot) == 3 for ballot in ballots)
-        expect(whole, "it has not kept its updates. Fit again")
-        return super()._from_version_1(parameters, attributes) | {"updates": [Updates(*ballot) for ballot in ballots]}
-
     def _voted_stream(self) -> VotedStream:
         stream = self._stream
         assert isinstance(stream, VotedStream)
@@ -111,7 +103,7 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         self._store(record)
 
     @steady
-    def decision_function(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
+    def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
         """Return the scores of the classes.
 
         Parameters
@@ -119,32 +111,28 @@ class VotedPerceptron(InEpochs, ForClasses, WithPadding, LinearClassifier):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         aggregate : {"vote", "average", "last"}, default "vote"
             The share of votes for less against, between -1 and 1; the score of the average; of the last vector.
-        method : str, optional
-            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, else (n_samples, n_classes)
         """
-        scores = self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES))
+        scores = self._class_scores(X, choose_aggregate(aggregate, "vote", AGGREGATES))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @steady
-    def predict(self, X: Any, aggregate: str | None = None, *, method: str | None = None) -> Array:
+    def predict(self, X: Any, aggregate: str | None = None) -> Array:
         """Return the class of each row.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         aggregate : {"vote", "average", "last"}, default "vote"
-        method : str, optional
-            The former name of `aggregate`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self._elect(self._class_scores(X, choose_aggregate(aggregate, method, "vote", AGGREGATES)))
+        return self._elect(self._class_scores(X, choose_aggregate(aggregate, "vote", AGGREGATES)))
 
     def vectors(self, problem: int = 0) -> Iterator[tuple[Array, float, int]]:
         """Yield the weight vectors that vote, in the order of training.

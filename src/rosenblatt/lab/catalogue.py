@@ -557,7 +557,6 @@ def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[s
 def catalogue() -> dict[str, Any]:
     """Return everything that there is to choose from, as the page reads it."""
     return {
-        "version": 1,
         "data": [data.described() for data in DATA.values()],
         "learners": [learner.described() for learner in learners().values()],
         "orders": [{"name": key, "title": title, "sentence": text} for key, (_, title, text) in ORDERS.items()],

@@ -104,14 +104,12 @@ def _as_they_are(rows: Array) -> Array:
     return rows
 
 
-def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subject | None = None) -> Frames:
+def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) -> Frames:
     """Record the run of a scene.
 
     Parameters
     ----------
     scene : Scene
-    proofs : bool
-        Whether to look for margin and bound, too.
     grid : int
         Points on each side of the grid that surfaces are given on.
     subject : (estimator, X, y), optional
@@ -130,7 +128,7 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
     X, y, feature_map, recording, estimator = recorded
     classes, label = np.unique(y, return_inverse=True)
     Z = feature_map(X)
-    theory = known(scene, Z, y, proofs=proofs and not scene.traits.kernel)
+    theory = known(scene, Z, y)
     plain = follows_theorem(scene) and (subject is None or _is_plain(estimator))
     sign = code(classes.size, _mode_of(estimator))
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
@@ -158,7 +156,6 @@ def frames(scene: Scene, *, proofs: bool = True, grid: int = GRID, subject: Subj
         "gamma": theory.margin,
         "bound": theory.bound if plain else None,
         "w_star": theory.separator_list,
-        "proofs": proofs,
         "names_of_rows": f"x1..x{len(y)}",
         "linear": not scene.traits.kernel and scene.features == "none",
         "trials_left_out": left_out,

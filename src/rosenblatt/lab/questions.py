@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import one_of
 from rosenblatt.lab.code import python_of
@@ -29,27 +27,18 @@ def trial_of(body: Body) -> int:
     return t
 
 
-def points_in(scene: Scene) -> Body:
-    """Return the points of a scene, which need nothing compiled: each row with the number of its class last."""
-    X, y = scene.rows()
-    classes, label = np.unique(y, return_inverse=True)
-    points = [[*row, int(c)] for row, c in zip(X.tolist(), label, strict=True)]
-    return {"points": points, "classes": [str(name) for name in classes], "names": list(scene.columns())}
-
-
-_ANSWERS: dict[str, Callable[[Body, bool], bytes | str | dict[str, Any]]] = {
-    "points": lambda body, _: points_in(Scene.from_dict(body)),
-    "run": lambda body, proofs: frames(Scene.from_dict(body), proofs=proofs).to_bytes(),
-    "certificate": lambda body, _: drawn_certificate(Scene.from_dict(body)),
-    "surface": lambda body, _: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
-    "table": lambda body, _: points_of_text(body.get("text"), body.get("label")),
-    "code": lambda body, _: python_of(Scene.from_dict(body), trial_of(body)),
-    "trace": lambda body, _: trace_table(Scene.from_dict(body)),
+_ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
+    "run": lambda body: frames(Scene.from_dict(body)).to_bytes(),
+    "certificate": lambda body: drawn_certificate(Scene.from_dict(body)),
+    "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
+    "table": lambda body: points_of_text(body.get("text"), body.get("label")),
+    "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
+    "trace": lambda body: trace_table(Scene.from_dict(body)),
 }
 KINDS = tuple(_ANSWERS)
 
 
-def answer(kind: str, body: Body, *, proofs: bool = True) -> bytes | str | dict[str, Any]:
+def answer(kind: str, body: Body) -> bytes | str | dict[str, Any]:
     """Return the answer to a question: arrays as bytes, text, or plain values.
 
     Parameters
@@ -58,12 +47,10 @@ def answer(kind: str, body: Body, *, proofs: bool = True) -> bytes | str | dict[
         One of `KINDS`.
     body : dict
         As the page wrote it; nothing in it is trusted.
-    proofs : bool
-        Whether a run is to know its margin and its bound.
 
     Raises
     ------
     InvalidInput
         With a sentence for whoever asked.
     """
-    return _ANSWERS[one_of("question", kind, KINDS)](body, proofs)
+    return _ANSWERS[one_of("question", kind, KINDS)](body)

@@ -1,6 +1,6 @@
 """The page's server: on this machine only, for those who know the secret part of its address, without a state.
 
-Only this module imports Starlette and uvicorn. It loads the engine behind the page's back: the page is there at once.
+Only this module imports Starlette and uvicorn. The engine is loaded in a thread: the page is there at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -48,7 +48,7 @@ MAX_HELD_BYTES = 3 * MAX_BODY_BYTES  # of all questions together
 BODY_SECONDS = 10.0
 MAX_WAITING = 4
 GONE = "Whoever asked has gone away."
-KINDS = ("points", "run", "certificate", "surface", "table", "code", "trace")  # of questions
+KINDS = ("run", "certificate", "surface", "table", "code", "trace")  # of questions
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -188,77 +188,14 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number in JSON")
 
 
-# ------------------------------------------------------------------------------------------------------- compiling
-
-
-class WarmUp:
-    """Compiles, in a thread, what the page will need, and knows what it is at.
-
-    Attributes
-    ----------
-    compiling : str or None
-        What is being compiled or loaded.
-    ready : bool
-        Whether all is.
-    proofs : bool
-        Whether margins and bounds can be had without a long wait.
-    """
-
-    def __init__(self) -> None:
-        self.compiling: str | None = None
-        self.ready = self.proofs = True
-        self.thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Begin."""
-        self.ready = self.proofs = False
-        self.compiling = "the list of learners"
-        self.thread = threading.Thread(target=self._work, name="rosenblatt-lab-warm-up", daemon=True)
-        self.thread.start()
-
-    def _work(self) -> None:
-        try:
-            for what, work in self._parts():
-                self.compiling = what
-                work()
-        except Exception:
-            logging.getLogger("rosenblatt.lab").exception("The lab could not compile %s beforehand.", self.compiling)
-        self.compiling, self.ready, self.proofs = None, True, True
-
-    def _parts(self) -> list[tuple[str, Callable[[], object]]]:
-        from rosenblatt.lab.catalogue import learner_names
-
-        return [
-            # First, since nothing can be chosen without it, and to compile would hold it up.
-            ("the list of learners", contents),
-            ("the perceptron", lambda: answer("run", {"data": "or"}, proofs=False)),
-            ("the search for proofs", self._prove),
-            *((name, _one(name)) for name in learner_names()[1:]),
-        ]
-
-    def _prove(self) -> None:
-        for data in ("or", "xor"):
-            answer("certificate", {"data": data})
-        self.proofs = True
-
-    def status(self) -> dict[str, Any]:
-        """Return what the page shows of it."""
-        return {"compiling": self.compiling, "ready": self.ready}
-
-
-def _one(learner: str) -> Callable[[], object]:
-    scene = {"data": "clouds", "learner": learner, "n": 12, "epochs": 2}
-    return lambda: answer("run", scene, proofs=False)
-
-
 # --------------------------------------------------------------------------------------------------------- answers
 
 
-def answer(kind: str, body: dict[str, Any], *, proofs: bool = True) -> bytes | str | dict[str, Any]:
+def answer(kind: str, body: dict[str, Any]) -> bytes | str | dict[str, Any]:
     """Return the answer to a question, once the engine is loaded."""
     from rosenblatt.lab.questions import answer as find
 
-    return find(kind, body, proofs=proofs)
+    return find(kind, body)
 
 
 def contents() -> dict[str, Any]:
@@ -328,15 +265,12 @@ async def while_connected(request: Request, ask: Callable[[], Awaitable[Response
     return found
 
 
-def answering(kind: str, queue: Queue, bodies: Bodies, warm: WarmUp) -> Callable[[Request], Any]:
+def answering(kind: str, queue: Queue, bodies: Bodies) -> Callable[[Request], Any]:
     """Return what answers questions of a kind, also those that cannot be answered."""
-    # Points are shown while a run still waits for the compiler.
-    ask: Callable[..., Awaitable[Response]] = to_thread.run_sync if kind == "points" else queue.run
 
     async def respond(request: Request) -> Response:
         async with bodies.of(request) as body:
-            work = partial(answer, kind, body, proofs=warm.proofs)
-            return await while_connected(request, lambda: ask(lambda: response_of(kind, work())))
+            return await while_connected(request, lambda: queue.run(lambda: response_of(kind, answer(kind, body))))
 
     async def told(request: Request) -> Response:
         return await in_words(lambda: respond(request))
@@ -344,28 +278,21 @@ def answering(kind: str, queue: Queue, bodies: Bodies, warm: WarmUp) -> Callable
     return told
 
 
-def create_app(key: str, *, warm_up: bool = False) -> Starlette:
+def create_app(key: str) -> Starlette:
     """Return the application.
 
     Parameters
     ----------
     key : str
         The secret first part of every path.
-    warm_up : bool
-        Whether to compile beforehand, in a thread.
     """
-    warm, queue, bodies = WarmUp(), Queue(), Bodies()
-    if warm_up:
-        warm.start()
+    queue, bodies = Queue(), Bodies()
 
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html")
 
     async def listed(request: Request) -> Response:
         return JSONResponse(await to_thread.run_sync(contents))
-
-    async def status(request: Request) -> Response:
-        return JSONResponse(warm.status())
 
     async def missing(request: Request, error: Exception) -> Response:
         return refusal(404, "There is nothing here.")
@@ -377,8 +304,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
     routes = [
         Route("/", page, middleware=packed),
         Route("/catalogue", listed, middleware=packed),
-        Route("/status", status),
-        *(Route(f"/{kind}", answering(kind, queue, bodies, warm), methods=["POST"]) for kind in KINDS),
+        *(Route(f"/{kind}", answering(kind, queue, bodies), methods=["POST"]) for kind in KINDS),
         Mount("/static", StaticFiles(directory=STATIC), middleware=packed),
     ]
     app = Starlette(
@@ -389,7 +315,7 @@ def create_app(key: str, *, warm_up: bool = False) -> Starlette:
         ],
         exception_handlers={404: missing, 405: impossible},
     )
-    app.state.warm_up, app.state.queue, app.state.bodies = warm, queue, bodies
+    app.state.queue, app.state.bodies = queue, bodies
     return app
 
 
@@ -428,9 +354,10 @@ def serve(
         if scene is not None:
             address += f"#{scene.to_query()}"
         (announce or _say)(address)
+        threading.Thread(target=import_module, args=["rosenblatt.lab.questions"], daemon=True).start()
         if browser:
             threading.Timer(0.3, webbrowser.open, [address]).start()
-        config = uvicorn.Config(create_app(key, warm_up=True), log_level="warning", access_log=False, ws="none")
+        config = uvicorn.Config(create_app(key), log_level="warning", access_log=False, ws="none")
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -68,8 +68,8 @@ def rate(scene: Scene) -> float | None:
     return float(dict(scene.params).get("eta0", default))
 
 
-def known(scene: Scene, Z: Array, y: Array, *, proofs: bool = True) -> Theory:
-    """Return what is known of the rows.
+def known(scene: Scene, Z: Array, y: Array) -> Theory:
+    """Return what is known of the rows: of a kernel and of several classes no margin.
 
     Parameters
     ----------
@@ -77,11 +77,9 @@ def known(scene: Scene, Z: Array, y: Array, *, proofs: bool = True) -> Theory:
     Z : array of shape (n_samples, n_features)
         The rows that are learned from.
     y : array of shape (n_samples,)
-    proofs : bool
-        Whether to look for the margin, which takes a moment.
     """
     radius = math.sqrt(float((Z**2).sum(axis=1).max()) + 1.0)
-    if not proofs or np.unique(y).size != 2:
+    if scene.traits.kernel or np.unique(y).size != 2:
         return Theory(radius)
     certificate = certify(Z, y, time_limit=MARGIN_SECONDS)
     best = certificate.augmented

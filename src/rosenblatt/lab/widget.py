@@ -136,9 +136,7 @@ class Lab(anywidget.AnyWidget):  # type: ignore[misc]
             self.send({"id": number, "answer": found})
 
     def _found(self, kind: str, body: dict[str, Any]) -> Any:
-        if kind == "catalogue":
-            return catalogue()
-        return {"compiling": None, "ready": True} if kind == "status" else answer(kind, body)
+        return catalogue() if kind == "catalogue" else answer(kind, body)
 
     def _repr_html_(self) -> str:
         """Return the run as a page in a frame: what is seen where no kernel runs."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 from typing import BinaryIO
 
-import numpy as np
-
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.model import LinearModel, check_model
+from rosenblatt.learn.model import LinearModel
 from rosenblatt.storage.atomic import source_of
-from rosenblatt.storage.checks import check_classes
-from rosenblatt.storage.container import Container, open_container
+from rosenblatt.storage.container import open_container
 from rosenblatt.storage.registry import expect
 
 
@@ -27,7 +24,7 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
     Returns
     -------
     LinearModel
-        Which predicts as the estimator does; the voted perceptron's predicts by its last weights.
+        Predicts as the estimator does; that of the voted perceptron predicts by its average.
 
     Raises
     ------
@@ -48,8 +45,6 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
     try:
         opened = open_container(source)
         names = opened.names("attributes")
-        if opened.version == "1":
-            return _from_version_1(opened, names)
         expect("model" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
         model = opened.value("attributes", "model")
         expect(type(model) is LinearModel, "its model is none")
@@ -60,18 +55,3 @@ def load_linear(path: str | os.PathLike[str] | bytes | BinaryIO) -> LinearModel:
         ) from None
     loaded: LinearModel = model
     return loaded
-
-
-def _from_version_1(opened: Container, names: list[str]) -> LinearModel:
-    """Return the weights of a file of format version 1, which stored those of each estimator by itself."""
-    expect("coef_" in names, f"it holds a {opened.text('class'):.60}, which is not fitted or has no weights")
-    coef, intercept = opened.value("attributes", "coef_"), opened.value("attributes", "intercept_")
-    if "classes_" not in names:
-        W, b = np.atleast_2d(coef), np.atleast_1d(np.asarray(intercept, dtype=coef.dtype))
-        model = LinearModel(W, b, np.empty(0))
-    else:
-        classes, multiclass = opened.value("attributes", "classes_"), opened.value("parameters", "multiclass")
-        check_classes(classes)
-        model = LinearModel(coef, intercept, classes, multiclass)
-    check_model(model)
-    return model

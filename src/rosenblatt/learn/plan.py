@@ -191,7 +191,7 @@ def _check_run(run: Run) -> None:
 
 
 # A field of type Any: a file may hold a certificate, and whoever reads one without needs not import proofs.
-@stored("Run", check=_check_run, renamed={"coef": None, "intercept": None})
+@stored("Run", check=_check_run)
 @dataclass(frozen=True)
 class Run:
     """Record of a run.

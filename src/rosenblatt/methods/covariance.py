@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 # Covariance matrices larger than that are refused.
 MAX_COVARIANCE_BYTES = 1 << 32
 
-stored("Gaussian")(GaussianWeights)
+stored("GaussianWeights")(GaussianWeights)
 
 
 @dataclass

@@ -24,9 +24,7 @@ Array = npt.NDArray[Any]
 # Weights, or lag, that the caches of most machines hold.
 CACHED_BYTES = 1 << 22
 
-stored("Weights", renamed={"weight": "scale_sum"}, absent={"skipped": lambda fields: np.zeros_like(fields["t"])})(
-    Weights
-)
+stored("Weights")(Weights)
 
 
 class Penalty(NamedTuple):

@@ -16,7 +16,7 @@ from rosenblatt.engine.rows import Csr, Dense, Hyperplanes
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, order_of
 from rosenblatt.storage.registry import stored
 
-stored("Pocket", absent={"settled": lambda fields: np.ones_like(fields["t"])})(Pocket)
+stored("Pocket")(Pocket)
 
 Array = npt.NDArray[Any]
 

@@ -17,7 +17,7 @@ from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
 from rosenblatt.methods.single_row import RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
-stored("Projected")(ProjectedWeights)
+stored("ProjectedWeights")(ProjectedWeights)
 
 
 @dataclass

@@ -14,16 +14,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.proof.brackets import Bracket
 
-FORMAT, VERSION = "rosenblatt-certificate", 2
-# Fields of version 1 that version 2 does not have. Its verifiers compute the first; the second was not proved.
-DROPPED = ("null_basis", "diverging")
-# Fields that version 1 did not have.
-ADDED: dict[str, Any] = {"estimates": [], "combinations": [], "directions": [], "names": []}
+FORMAT, VERSION = "rosenblatt-certificate", 1
 VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
 LAYOUTS = ("dense", "sparse")
 ARITHMETICS = ("binary", "decimal")
@@ -270,7 +266,7 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
     InvalidInput
         If a field is missing, unknown or not of its form.
     """
-    data = _current(data, {"format", "version", *names})
+    data = _checked(data, {"format", "version", *names})
     reader = Reader(data)
     sizes = _read_sizes(reader)
     reader.width = sizes.width
@@ -295,29 +291,18 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _current(data: Any, names: set[str]) -> dict[str, Any]:
-    """Return the fields of the current version; raise InvalidInput if these are not those of any."""
-    if isinstance(data, dict) and data.get("version") == 1 and type(data["version"]) is int:
-        return _upgraded(data, names)
-    fits = isinstance(data, dict) and set(data) == names and type(data["version"]) is int
-    if not fits or (data["format"], data["version"]) != (FORMAT, VERSION):
-        found = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
+def _checked(data: Any, names: set[str]) -> dict[str, Any]:
+    """Return the fields; raise InvalidInput if they are not those of a certificate, or of another version."""
+    found: dict[str, Any] = data if isinstance(data, dict) and data.get("format") == FORMAT else {}
+    if "version" in found and (type(found["version"]) is not int or found["version"] != VERSION):
+        raise Reader(found).fault("version", str(VERSION))
+    if set(found) != names:
+        shown = sorted(map(str, data))[:8] if isinstance(data, dict) else type(data).__name__
         raise InvalidInput(
-            f"{found} is not a certificate of version {VERSION}: it must have the fields {', '.join(sorted(names))}. "
+            f"{shown} is not a certificate: it must have the fields {', '.join(sorted(names))}. "
             "Pass a file written by Certificate.save."
         )
-    return cast(dict[str, Any], data)
-
-
-def _upgraded(data: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    """Turn a certificate of version 1 into one of the current version, if its seal fits, and seal it anew."""
-    if set(data) != (names - set(ADDED)) | set(DROPPED) or data["format"] != FORMAT:
-        raise InvalidInput(f"{sorted(map(str, data))[:8]} are not the fields of a certificate of version 1.")
-    if seal_of(data) != data["seal"]:
-        raise InvalidInput("seal does not fit the other fields of this certificate of version 1. Issue it anew.")
-    kept = {key: value for key, value in data.items() if key not in DROPPED}
-    current = kept | ADDED | {"version": VERSION}
-    return current | {"seal": seal_of(current)}
+    return found
 
 
 def _is_text(label: Any) -> bool:

@@ -29,8 +29,7 @@ Content = dict[str, str | dict[str, Any]]  # texts, and sections of named values
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 FORMAT = "rosenblatt-model"
-VERSION = "2"
-READABLE_VERSIONS = ("1", "2")
+VERSION = "1"
 # No header comes near: whatever may be long, such as names and records, is in tensors.
 MAX_HEADER_BYTES = 1 << 26
 # Bytes that the values of a text of JSON take in memory, by the characters that each of them needs: objects, their
@@ -142,18 +141,11 @@ def open_container(source: Source) -> Container:
 
 
 class Container:
-    """The texts and sections of a file that was opened. A value is restored when it is first asked for.
+    """The texts and sections of a file that was opened. A value is restored when it is first asked for."""
 
-    Attributes
-    ----------
-    version : str
-        Format version of the file.
-    """
-
-    def __init__(self, version: str, nodes: dict[str, Any], tensors: dict[str, Array]) -> None:
-        self.version = version
+    def __init__(self, nodes: dict[str, Any], tensors: dict[str, Array]) -> None:
         self._nodes = nodes
-        self._decoder = Decoder(tensors, version)
+        self._decoder = Decoder(tensors)
         self._values: dict[tuple[str, str], Any] = {}
 
     def text(self, key: str) -> str:
@@ -259,8 +251,8 @@ def _parse(text: str, size: int) -> Any:
         raise Fault(f"its header is not JSON ({error})") from None
 
 
-def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, Array]]:
-    """Return the version, the nodes and the tensors of a file, if all of it fits together and the seal is right."""
+def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the nodes and the tensors of a file, if all of it fits together and the seal is right."""
     length = int.from_bytes(file.read(8), "little")
     expect(size >= 8, f"it has {size} bytes and no header")
     if length > min(MAX_HEADER_BYTES, size - 8):
@@ -269,7 +261,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
         header = _parse(file.read(length).decode(), size)
     except UnicodeDecodeError:
         raise Fault("its header is not text") from None
-    version, model, seal = _take_metadata(header)
+    model, seal = _take_metadata(header)
     layout = _check_tensors(header, size - 8 - length)
     tensors = {name: _read_tensor(file, dtype, shape) for name, dtype, shape in layout}
     expect(_seal(header, tensors.values()) == seal, "its seal does not fit: it was damaged or changed")
@@ -279,7 +271,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[str, dict[str, Any], dict[str, A
     nodes = _parse(model, size)
     sections = isinstance(nodes, dict) and all(isinstance(part, str | dict) for part in nodes.values())
     expect(sections, "it has no sections")
-    return version, nodes, tensors
+    return nodes, tensors
 
 
 def _what_it_is(file: BinaryIO, size: int) -> str:
@@ -295,21 +287,21 @@ def _what_it_is(file: BinaryIO, size: int) -> str:
     return f"it is {kind or ('a text file' if text else 'no safetensors file')}, and not a model of rosenblatt"
 
 
-def _take_metadata(header: Any) -> tuple[str, str, str]:
-    """Return the version, the model and the seal, which is taken out of the header."""
+def _take_metadata(header: Any) -> tuple[str, str]:
+    """Return the model and the seal, which is taken out of the header."""
     metadata = header.get("__metadata__") if isinstance(header, dict) else None
     known = isinstance(metadata, dict) and metadata.get("format") == FORMAT
     expect(known, "it is not a model file of rosenblatt")
     assert isinstance(metadata, dict)
     version = metadata.get("version")
     expect(
-        version in READABLE_VERSIONS,
+        version == VERSION,
         f"it has version {version!r:.60} of the format, written by {metadata.get('package')!r:.60}; this is "
-        f"{_package()}, which reads versions {' and '.join(READABLE_VERSIONS)}",
+        f"{_package()}, which reads version {VERSION!r}",
     )
     expect(metadata.keys() == _METADATA, f"its metadata are not {', '.join(sorted(_METADATA))}")
     expect(all(isinstance(text, str) for text in metadata.values()), "its metadata are not text")
-    return metadata["version"], metadata["model"], metadata.pop("seal")
+    return metadata["model"], metadata.pop("seal")
 
 
 def _check_tensors(header: dict[str, Any], room: int) -> list[tuple[str, np.dtype[Any], list[int]]]:

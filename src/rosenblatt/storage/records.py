@@ -1,4 +1,4 @@
-"""What is known of a registered class: its fields, what it is stored as, whether a record of it is sound."""
+"""Registered classes: how each is stored, its fields, and whether a record of it is sound."""
 
 from __future__ import annotations
 
@@ -34,16 +34,12 @@ def is_record(entry: Registration) -> bool:
     return not is_enum(entry) and not is_document(entry)
 
 
-def fields_of(entry: Registration) -> dict[str, bool]:
-    """Return the names of the fields, and whether each must be in a file."""
+def fields_of(entry: Registration) -> tuple[str, ...]:
+    """Return the names of the fields."""
     if dataclasses.is_dataclass(entry.cls):
-        missing = dataclasses.MISSING
-        return {
-            field.name: field.default is missing and field.default_factory is missing
-            for field in dataclasses.fields(entry.cls)
-            if field.init
-        }
-    return {name: name not in entry.cls._field_defaults for name in entry.cls._fields}
+        return tuple(field.name for field in dataclasses.fields(entry.cls) if field.init)
+    names: tuple[str, ...] = entry.cls._fields
+    return names
 
 
 def approve(entry: Registration, record: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from rosenblatt.errors import InvalidInput
@@ -29,34 +29,22 @@ class Registration(NamedTuple):
     name: str
     cls: Any
     check: Callable[[Any], None] | None
-    renamed: Mapping[str, str | None]
-    absent: Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
 
 BY_NAME: dict[str, Registration] = {}
 BY_CLASS: dict[type, Registration] = {}
 
 
-def stored(
-    name: str,
-    *,
-    check: Callable[[Any], None] | None = None,
-    renamed: Mapping[str, str | None] | None = None,
-    absent: Mapping[str, Callable[[Mapping[str, Any]], Any]] | None = None,
-) -> Callable[[Class], Class]:
+def stored(name: str, *, check: Callable[[Any], None] | None = None) -> Callable[[Class], Class]:
     """Register a class, so that files may hold its instances.
 
     Parameters
     ----------
     name : str
-        What files call it. Files outlive the code: it stays when the class is renamed.
+        The name in files.
     check : callable, optional
         Raises a `Fault` if an invariant of the record does not hold. It is called before a record is written and after
         one was read, if the fields have the types that the class declares; other types are a `Fault` by themselves.
-    renamed : mapping, optional
-        From the names of fields in files of format version 1 to their names today; None: the field is no more.
-    absent : mapping, optional
-        From the names of fields that older files do not have to functions that return their values, of the others.
 
     Returns
     -------
@@ -77,7 +65,7 @@ def stored(
         known = BY_NAME.get(name)
         if known is not None and known.cls.__qualname__ != cls.__qualname__:
             raise ValueError(f"Files call {known.cls.__qualname__} {name!r} already. Choose another name.")
-        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check, dict(renamed or {}), dict(absent or {}))
+        BY_NAME[name] = BY_CLASS[cls] = Registration(name, cls, check)
         return cls
 
     return register

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -215,8 +215,6 @@ class Decoder:
     ----------
     tensors : dict of arrays
         What the nodes name. An array is handed out as it is to the first who asks, and as a copy to the others.
-    version : str
-        Format version of the file.
 
     Attributes
     ----------
@@ -224,8 +222,8 @@ class Decoder:
         How often each tensor was asked for.
     """
 
-    def __init__(self, tensors: dict[str, Array], version: str) -> None:
-        self.tensors, self.version = tensors, version
+    def __init__(self, tensors: dict[str, Array]) -> None:
+        self.tensors = tensors
         self.uses: dict[str, int] = {}
 
     def value(self, node: Any) -> Any:
@@ -369,22 +367,9 @@ class Decoder:
         tag, parts = self._pair(content)
         entry = registered(tag, is_record, "record")
         expect(isinstance(parts, dict), f"a {tag:.60} has no fields")
-        if self.version == "1":
-            parts = self._rename(parts, entry.renamed)
-        # A file that is older than a field has none: what is registered for it holds, or its default.
-        old = {name: make for name, make in entry.absent.items() if name not in parts}
-        names = [name for name, needed in fields_of(entry).items() if name in parts or (needed and name not in old)]
+        names = fields_of(entry)
         values = dict(zip(names, map(self.value, entries(parts, names)), strict=True))
-        values |= {name: make(values) for name, make in old.items()}
         return approve(entry, entry.cls(**values))
-
-    def _rename(self, parts: dict[str, Any], renamed: Mapping[str, str | None]) -> dict[str, Any]:
-        """Return the parts of a record under today's names, without those that have none."""
-        for old in [old for old, new in renamed.items() if new is None and old in parts]:
-            self.value(parts[old])  # whatever a file holds must make sense
-        kept = {renamed.get(old, old): part for old, part in parts.items() if renamed.get(old, old) is not None}
-        expect(len(kept) == len(parts) - sum(renamed.get(old, old) is None for old in parts), "a field comes twice")
-        return {str(name): part for name, part in kept.items()}
 
     def _document(self, content: Any) -> Any:
         tag, parts = self._pair(content)

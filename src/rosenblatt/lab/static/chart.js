@@ -128,13 +128,7 @@ export function chartsView(host) {
         ],
       });
     const far =
-      bound !== null && bound !== undefined
-        ? `bound ${roundedUp(bound)}`
-        : next.about.proofs === false
-          ? "bound not known yet"
-          : next.phi || next.E
-            ? ""
-            : "no bound";
+      bound !== null && bound !== undefined ? `bound ${roundedUp(bound)}` : next.phi || next.E ? "" : "no bound";
     mistakes.load(curves, [0, last], Math.max(most, near ? bound : 0) * 1.08, near ? "" : far);
   }
 

@@ -37,7 +37,7 @@ const EASING_SPEED = 8; // trials per second, above which nothing eases
 const LONGEST_LINK = 30_000; // characters: more points than that belong into a file
 
 /** @returns {Catalogue} */
-const emptyCatalogue = () => ({ version: 1, data: [], learners: [], orders: [], features: [], chapters: [] });
+const emptyCatalogue = () => ({ data: [], learners: [], orders: [], features: [], chapters: [] });
 
 /**
  * Put a lab into an element.
@@ -75,8 +75,6 @@ function createLab(root, ask, options, catalogue, editable) {
   let rest = 0;
   /** @type {((state: {scene: Scene, t: number}) => void)[]} */
   const watchers = [];
-  /** @type {number[][]} */
-  let previewed = []; // points that no run is about yet
 
   // ------------------------------------------------------------------------------------------------- the screen
 
@@ -98,8 +96,7 @@ function createLab(root, ask, options, catalogue, editable) {
   const frame = buildFrame(root, acts, editable);
   const store = createStore(first, sceneChanged);
   const now = {
-    points: () =>
-      store.scene.data === "points" ? (store.scene.points ?? []) : runs[0] ? pointsOf(runs[0]) : previewed,
+    points: () => (store.scene.data === "points" ? (store.scene.points ?? []) : runs[0] ? pointsOf(runs[0]) : []),
     classes: () => Math.max(2, new Set(now.points().map((p) => p[2])).size, drawnClass + 1),
     drawn: () => drawnClass,
     weights: () =>
@@ -151,9 +148,8 @@ function createLab(root, ask, options, catalogue, editable) {
   const requests = createRequests(ask, {
     take,
     failed: complain,
-    compiling,
+    late: () => frame.told.replaceChildren("Learning \u2026"),
     rested: () => (proving ? prove(true) : undefined),
-    current: () => store.scene,
   });
   const prediction = createPrediction(frame.predict, {
     run: () => runs[0],
@@ -285,15 +281,6 @@ function createLab(root, ask, options, catalogue, editable) {
     requests.request(scene);
   }
 
-  /** Before the first run is there: its points alone, which need nothing compiled. @param {Scene} scene */
-  async function preview(scene) {
-    const own = scene.data === "points";
-    const found = own ? scene : await Promise.resolve(ask("points", { ...scene, race: [] })).catch(() => null);
-    if (!found?.points || runs.length || scene !== store.scene) return;
-    previewed = found.points;
-    pattern.preview(previewed);
-  }
-
   /** @param {Run[]} next @param {Scene} scene @param {Scene | null} [newest]  that is asked for already */
   function take(next, scene, newest = null) {
     runs = next;
@@ -327,12 +314,6 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.live.textContent = told;
     root.classList.add("failed");
     root.dataset.ready = "failed";
-  }
-
-  /** @param {string} what @param {Scene} scene */
-  function compiling(what, scene) {
-    frame.told.replaceChildren(`Preparing ${what} for the first time. You can draw points meanwhile.`);
-    if (!runs.length && !previewed.length) preview(scene);
   }
 
   // ------------------------------------------------------------------------------------------------- acts

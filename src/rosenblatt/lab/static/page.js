@@ -2,8 +2,6 @@
 /** The page that `rosenblatt lab` opens: the engine is a server on this machine, reached by fetch. */
 import { mount } from "./lab.js";
 
-const ASKED_BY_GET = ["catalogue", "status"];
-
 /**
  * Ask the engine.
  * @param {string} kind
@@ -11,7 +9,7 @@ const ASKED_BY_GET = ["catalogue", "status"];
  */
 async function ask(kind, body = {}) {
   const question = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(kind, ASKED_BY_GET.includes(kind) ? {} : question).catch(() => {
+  const response = await fetch(kind, kind === "catalogue" ? {} : question).catch(() => {
     throw new Error("The lab's server does not answer. Start it again: rosenblatt lab.");
   });
   const type = response.headers.get("content-type") ?? "";

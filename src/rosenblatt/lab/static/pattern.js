@@ -275,13 +275,6 @@ export function patternView(host, editor, label = "Pattern space") {
       placeMarks();
     },
 
-    /** @param {number[][]} next  points that no run is about yet */
-    preview(next) {
-      if (!next.length) return;
-      plane.frame(...boxAround(next));
-      view.place(next);
-    },
-
     /** @param {Frame} frame @param {boolean} [easing] */
     show(frame, easing = false) {
       cancelAnimationFrame(moving);

@@ -72,7 +72,7 @@ export function sphereView(host, editor) {
   const star = draw("path", { class: "star" }, svg);
   const arrow = draw("path", { class: "arrow move" }, svg);
   const mean = draw("path", { class: "now mean", d: SHAPES[3] }, svg);
-  const here = draw("circle", { r: 7, class: "now" }, svg);
+  const here = draw("circle", { cx: MIDDLE, cy: MIDDLE, r: 7, class: "now" }, svg);
   const classes = draw("g", {}, svg);
   const names = ["w\u2081", "w\u2082", "b"].map((text) => draw("text", { class: "name axis", opacity: 0 }, svg, text));
 
@@ -239,7 +239,6 @@ export function sphereView(host, editor) {
     text(now) {
       if (now.each) return "A vector for each class, as a direction.";
       if (!now.w.some(Boolean)) return "The weights are zero: the centre, no direction yet.";
-      if (run?.about.proofs === false) return "The solutions are not known yet: the search for them is being compiled.";
       if (!polygon.length) return run?.about.w_star ? "" : "No direction is right for every point.";
       const inside = normals.every((n) => dot3(n, now.w) > 0);
       const angle = (Math.acos(Math.min(1, dot3(unit3(now.w), unit3(run?.about.w_star ?? now.w)))) * 180) / Math.PI;

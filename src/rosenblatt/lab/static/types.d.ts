@@ -91,7 +91,6 @@ export interface Chapter {
 }
 
 export interface Catalogue {
-  version: number;
   data: (Named & { classes: number; controls: Control[]; columns?: string[] })[];
   learners: Learner[];
   orders: Named[];
@@ -106,7 +105,6 @@ export interface About {
   names: string[];
   numbers?: number[]; // of the classes, among those that can be drawn
   columns?: string[]; // of the weights
-  proofs?: boolean; // false: bound and w* are still to come
   plain?: boolean; // whether the theorem on the perceptron holds
   signs: number[][];
   rule: string;
