@@ -479,14 +479,9 @@ class WithRate(Declared):
     )
 
 
-# The learning rate of "auto".
-AUTO_RATE = 0.1
-
-
 def learning_rate(member: Any) -> float:
     """Return the learning rate that a member's parameters say; 1 if it has none."""
-    rate = getattr(member, "eta0", 1.0)
-    return AUTO_RATE if rate == "auto" else float(rate)
+    return float(getattr(member, "eta0", 1.0))
 
 
 class WithPenalty(Declared):

@@ -484,11 +484,7 @@ def learners() -> Mapping[str, Learner]:
 
 def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
     """Return what the page needs of a declared parameter."""
-    from rosenblatt.estimators.parameters import AUTO_RATE
-
     default, text = parameter.default, parameter.text
-    if (name, default) == ("eta0", "auto"):  # rates of columns would hide the rule that the page explains
-        default = AUTO_RATE
     if name in _RANGES:
         low, high, step, log = _RANGES[name]
         kind = "int" if parameter.kind.startswith("int") else "float"
