@@ -490,11 +490,8 @@ def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
         kind = "int" if parameter.kind.startswith("int") else "float"
         return Control(name, kind, default, text, low, high, step, log)
     words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
-    if parameter.kind.startswith("bool"):
-        optional = parameter.kind != "bool"
-        return Control(name, "choice", default, text, choices=(None, True, False)) if optional else Control(
-            name, "bool", default, text
-        )  # fmt: skip
+    if parameter.kind == "bool":
+        return Control(name, "bool", default, text)
     return Control(name, "choice", default, text, choices=words)
 
 
