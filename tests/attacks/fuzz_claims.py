@@ -448,7 +448,7 @@ SENTENCES = {
     rf"(?P<proved>)the weights came back to where they had been, and the run repeats itself, {EVERY}: as computed, no {PLANE} separates the rows, and certify decides it without rounding; {BEYOND}": repeats,
     r"(?:the chunk of the stream was over|rows came one by one) \(rows: (?P<rows>\d+)(?:, mistakes: (?P<mistakes>\d+))?(?:, mean loss: [^)]*)?\): the stream can continue": of_the_stream,
     rf"the margin is within a share of (?P<gap>{NUMBER}) of the largest possible": widest_margin,
-    r"(?P<count>\d+) of \d+ problems cannot be separated: there is no largest margin, and the weights are those of a soft one\. Consider SoftMargin": not_solved,
+    r"(?P<count>\d+) of \d+ problems cannot be separated: there is no largest margin, and the weights are those of SoftMargin\(\)\. Use SoftMargin instead": not_solved,
     r"\d+ of \d+ problems can be separated, but not by weights in floats: the margin is too small next to the values\. The weights that separate are in exact_weights_\. Consider centring the data": true,
     r"the weights of epoch (?P<kept>\d+) are kept, the best of (?P<epochs>\d+)": kept,
     r"the (?:average|vote|pocket|kept weights|sum of the scores of all pairs), by which the model predicts, (?:errs on (?P<wrong>\d+|none)|may err on some) of them": prediction,
