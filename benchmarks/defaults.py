@@ -248,6 +248,13 @@ PAIRS = (
     Pair("Adaline", Adaline, "RidgeClassifier", linear_model.RidgeClassifier),
     Pair("MaximumMargin", MaximumMargin, "LinearSVC, C=1e6", partial(LinearSVC, C=1e6)),
     Pair("KernelPerceptron", KernelPerceptron, "SVC", SVC, kernel=True),
+    Pair(
+        "KernelPerceptron, soft margin",
+        partial(KernelPerceptron, margin=4, max_updates=8, multiclass="ovo-vote"),
+        "SVC",
+        SVC,
+        kernel=True,
+    ),
 )
 
 

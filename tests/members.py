@@ -61,7 +61,8 @@ STREAMS = [
     ALMA(),
     ROMMA(),
     PNormPerceptron(p=4.0),
-    Adaline(normalised=True),  # a stream does not know the mean length of its rows
+    Adaline(),
+    Adaline(average=True),
     SoftMargin(alpha=0.01),
     SoftMargin(alpha=0.01, penalty="elasticnet", loss="squared_hinge", average=True),
     SoftMargin(alpha=0.01, loss="logistic", schedule="pegasos"),

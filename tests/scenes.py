@@ -39,7 +39,7 @@ def random_params(name, random):
         params["balanced"] = True
         params["factor"] = 1.2
     if name == "Adaline":
-        params |= {"eta0": 0.1, "normalised": "mean"}
+        params |= {"eta0": 0.1, "normalised": True}
     return params
 
 

@@ -25,7 +25,7 @@ from numba.extending import overload as numba_overload
 from rosenblatt.jit import overloads, watch
 
 # The folders of compiled code.
-ENGINE = tuple(Path(__file__).parent / name for name in ("compiled", "verbs"))
+ENGINE = tuple(Path(__file__).parent / name for name in ("compiled", "engine"))
 NO_CACHE = (
     "No directory is writable for compiled code, so every process compiles it anew. Set NUMBA_CACHE_DIR to a directory "
     "of your own."
@@ -108,7 +108,7 @@ def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 def register_overloads() -> None:
-    """Register with Numba what chooses the code of the verbs."""
+    """Register with Numba what chooses code by type."""
     while overloads:
         function, options, choice = overloads.pop(0)
         numba_overload(function, **options)(choice)

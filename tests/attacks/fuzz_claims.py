@@ -168,7 +168,7 @@ class Case:
 
     def problems(self):
         """Yield for each part of the run the rows that it is about, their signs, and its name."""
-        labels, mode = self.model.classes_, getattr(self.model, "multiclass_", None) or self.model.multiclass
+        labels, mode = self.model.classes_, self.model.multiclass
         if len(labels) == 2 or mode == "joint":
             yield np.flatnonzero(self.used), np.where(self.y[self.used] == labels[-1], 1.0, -1.0)
         elif mode == "ovr":
@@ -185,7 +185,7 @@ class Case:
 
     @property
     def joint(self):
-        mode = getattr(self.model, "multiclass_", None) or getattr(self.model, "multiclass", "ovr")
+        mode = getattr(self.model, "multiclass", "ovr")
         return mode == "joint" and len(np.unique(self.y)) > 2
 
     def wrong(self):
@@ -438,7 +438,7 @@ SENTENCES = {
     rf"the last allowed epoch was over, with (?P<mistakes>\d+) (?P<epoch>)rows? still misclassified{OUTLOOK}": last_epoch,
     rf"the last allowed epoch was over, with a mean loss of (?P<loss>{NUMBER}) in it{OUTLOOK}": last_loss,
     rf"the training error stopped changing: {PATIENCE} did not lower the (?:mean loss|share of misclassified rows){BY}{PROOF}": no_progress,
-    rf"no progress in {PATIENCE}: the mean loss did not fall{BY}, or the mistakes are so many that a separator would promise nothing of new rows{PROOF}": no_progress,
+    rf"no progress in {PATIENCE}: the mean loss did not fall{BY}, or the mistakes are so many that a separator would promise nothing of new rows{PROOF}; if the rows are noisy, margin=4 and max_updates=8 may help": no_progress,
     r"no update was left to make: every row has its margin, or has been updated as often as a row may be": true,
     rf"the mean loss(?P<penalty> with its penalty)? stopped falling: {PATIENCE} did not lower it{BY}(?P<nothing>)(?P<share>)": no_progress,
     rf"the validation error stopped decreasing: {PATIENCE} did not lower it{BY}": validated,
@@ -448,7 +448,7 @@ SENTENCES = {
     rf"(?P<proved>)the weights came back to where they had been, and the run repeats itself, {EVERY}: as computed, no {PLANE} separates the rows, and certify decides it without rounding; {BEYOND}": repeats,
     r"(?:the chunk of the stream was over|rows came one by one) \(rows: (?P<rows>\d+)(?:, mistakes: (?P<mistakes>\d+))?(?:, mean loss: [^)]*)?\): the stream can continue": of_the_stream,
     rf"the margin is within a share of (?P<gap>{NUMBER}) of the largest possible": widest_margin,
-    r"(?P<count>\d+) of \d+ problems cannot be separated: there is no largest margin, and the weights are those of a soft one\. Consider SoftMargin": not_solved,
+    r"(?P<count>\d+) of \d+ problems cannot be separated: there is no largest margin, and the weights are those of SoftMargin\(\)\. Use SoftMargin instead": not_solved,
     r"\d+ of \d+ problems can be separated, but not by weights in floats: the margin is too small next to the values\. The weights that separate are in exact_weights_\. Consider centring the data": true,
     r"the weights of epoch (?P<kept>\d+) are kept, the best of (?P<epochs>\d+)": kept,
     r"the (?:average|vote|pocket|kept weights|sum of the scores of all pairs), by which the model predicts, (?:errs on (?P<wrong>\d+|none)|may err on some) of them": prediction,
@@ -500,7 +500,7 @@ def build(rng, kind, options, classes):
     if "random_state" in declared:
         options["random_state"] = int(rng.integers(1000))
     if kind is KernelPerceptron and "budget" not in options:
-        options["aggregate"] = [None, "last", "average", "vote"][rng.integers(4)]
+        options["aggregate"] = ["last", "average", "vote"][rng.integers(3)]
     if kind is MaximumMargin:
         options.pop("tol", None)
     return kind(**options)

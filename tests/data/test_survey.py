@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.data.survey import SURVEYED_ROWS, Survey, column_sizes, survey
+from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
 from rosenblatt.data.table import ALL_ROWS, as_table
 from strategies import integer_sets
 
@@ -16,7 +16,7 @@ def test_sizes_by_hand():
     # Lengths 3 and sqrt(16.25); three values; column 0 has 3 and 4, column 2 has 0.5, column 1 nothing.
     first, last = (9 + 16) / 2, 0.25
     expected = np.sqrt([25.25 / 2, 25.25 / 3, first, (first + last) / 2])
-    length, value, column, column_value, median_value, _ = survey(as_table(X))
+    length, value, column, column_value, median_value = survey(as_table(X))
     assert column == 0
     np.testing.assert_allclose([length, value, column_value, median_value], expected)
 
@@ -52,21 +52,3 @@ def test_many_columns_are_surveyed_as_few_are():
     wide[:, 17::700] = X
     few, many = survey(as_table(sp.csr_array(X))), survey(as_table(sp.csr_array(wide)))
     assert many == few._replace(column=17 + 700 * few.column)
-
-
-@given(integer_sets(), st.booleans())
-def test_columns_are_summed_whatever_the_storage_and_in_parts(data, part):
-    X = data[0].astype(float)
-    subset = np.arange(0, len(X), 2, dtype=np.int32) if part else ALL_ROWS
-    rows = X[subset] if part else X
-    for stored in (X, sp.csr_array(X)):
-        found = column_sizes(as_table(stored), subset)
-        assert found.rows == len(rows)
-        assert found.squares.tolist() == (rows**2).sum(axis=0).tolist()
-        assert found.counts.tolist() == (rows != 0).sum(axis=0).tolist()
-    both = column_sizes(as_table(X)).merge(column_sizes(as_table(rows)))
-    assert both.squares.tolist() == ((X**2).sum(axis=0) + (rows**2).sum(axis=0)).tolist()
-
-
-def test_many_columns_have_no_sizes_each():
-    assert column_sizes(as_table(np.ones((2, SURVEYED_ROWS)))) is None

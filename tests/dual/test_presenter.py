@@ -7,21 +7,20 @@ from sklearn.datasets import load_iris, make_classification, make_moons
 from rosenblatt import KernelPerceptron
 from rosenblatt.dual.presenter import TRIALS_ALWAYS_ALLOWED
 
-LECTURES = {"margin": 0.0, "max_updates": np.inf}
 NOISY = make_classification(600, 10, n_informative=5, flip_y=0.3, random_state=0)
 
 
 def lengths(model):
     """Return |f| and the sum of the steps for each problem, from the expansion itself."""
     known = model._expansion
-    gram = np.exp(-model.gamma_ * ((known.vectors[:, None, :] - known.vectors[None, :, :]) ** 2).sum(axis=2)) + 0.5
+    gram = np.exp(-model.gamma_ * ((known.vectors[:, None, :] - known.vectors[None, :, :]) ** 2).sum(axis=2))
     return np.sqrt(((known.coef @ gram) * known.coef).sum(axis=1)), np.abs(known.coef).sum(axis=1)
 
 
 @pytest.mark.parametrize("way", [{}, {"cache_size": 0}], ids=["whole", "blocks"])
 def test_noise_ends_a_run_once_no_margin_promises_fewer_mistakes_than_there_are_rows(way):
     X, y = NOISY
-    model = KernelPerceptron(**LECTURES, **way).fit(X, y)
+    model = KernelPerceptron(**way).fit(X, y)
     assert model.run_.stop.name == "TRAINING"
     assert "would promise nothing of new rows, and no hyperplane" in model.stop_reason_
     length, steps = lengths(model)
@@ -36,14 +35,14 @@ def test_noise_ends_a_run_once_no_margin_promises_fewer_mistakes_than_there_are_
 
 def test_patience_is_the_number_of_epochs_that_promise_nothing():
     X, y = NOISY
-    epochs = [KernelPerceptron(**LECTURES, n_iter_no_change=patience).fit(X, y).n_iter_ for patience in (1, 3, 8)]
+    epochs = [KernelPerceptron(n_iter_no_change=patience).fit(X, y).n_iter_ for patience in (1, 3, 8)]
     assert np.diff(epochs).tolist() == [2, 5]
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 10.0, np.inf])
 def test_a_run_that_promises_nothing_from_its_first_epoch_ends_whatever_tol_is(tol):
     X, y = make_moons(2000, noise=0.5, random_state=0)
-    model = KernelPerceptron(**LECTURES, tol=tol).fit(X, y)
+    model = KernelPerceptron(tol=tol).fit(X, y)
     assert model.run_.stop.name == "TRAINING"
     assert model.n_iter_ <= 8
 
@@ -51,7 +50,7 @@ def test_a_run_that_promises_nothing_from_its_first_epoch_ends_whatever_tol_is(t
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
 def test_problems_end_one_by_one(multiclass):
     X, y = load_iris(return_X_y=True)
-    model = KernelPerceptron(**LECTURES, multiclass=multiclass).fit(X, y)
+    model = KernelPerceptron(multiclass=multiclass).fit(X, y)
     stops = [stop.name for stop in model.run_.stops]
     if multiclass == "joint":
         assert stops == ["TRAINING"]
@@ -71,7 +70,7 @@ def test_a_handful_of_rows_is_separated_even_if_that_promises_nothing():
 
 def test_a_warm_start_knows_the_mistakes_of_the_fits_before():
     X, y = NOISY
-    first = KernelPerceptron(**LECTURES, warm_start=True, max_iter=6, tol=None).fit(X, y)
+    first = KernelPerceptron(warm_start=True, max_iter=6, tol=None).fit(X, y)
     again = first.set_params(max_iter=100, tol=1e-3).fit(X, y)
     assert again.run_.epochs == 6  # one to begin with, and five that promise nothing
     length, steps = lengths(again)
@@ -97,7 +96,7 @@ def test_with_a_limit_a_run_ends_when_no_update_is_left_to_make(way, shuffle):
 
 def test_a_limit_that_is_not_reached_leaves_rows_on_their_side():
     X, y = make_moons(300, noise=0.05, random_state=0)
-    model = KernelPerceptron(gamma=2.0, max_updates=50).fit(X, y)
+    model = KernelPerceptron(gamma=2.0, margin=4.0, max_updates=50).fit(X, y)
     assert model.run_.stop.name == "SEPARATED"
     assert model.alpha_.max() < 50
     assert ((2 * y - 1) * model.decision_function(X, "last") > 4).all()

@@ -37,7 +37,7 @@ MEMBERS = [
     PassiveAggressive(loss="squared_hinge", average=True, **THREE),
     AROW(**THREE),
     AROW(covariance="full", **THREE),
-    Adaline(eta0=0.1, **THREE),
+    Adaline(**THREE),
     Adaline(normalised=False, eta0=0.01, **THREE),
     SoftMargin(penalty=None, schedule="constant", loss="logistic", **THREE),
 ]

@@ -28,17 +28,8 @@ from rosenblatt.estimators.scale import OUTWEIGHS, warn_of_scale
 FEW = {"max_iter": 3, "tol": None}
 
 
-def test_adaline_minds_only_where_one_rate_is_for_all_columns():
-    X, y = load_wine(return_X_y=True)
-    with pytest.warns(ScaleWarning, match="Column 12"):
-        Adaline(eta0=0.1, **FEW).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ScaleWarning)
-        Adaline(**FEW).fit(X, y)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("model", [Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron])
+@pytest.mark.parametrize("model", [Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, Adaline])
 def test_a_column_that_outweighs_the_others_is_named(model, kind):
     X, y = load_wine(return_X_y=True)
     with pytest.warns(

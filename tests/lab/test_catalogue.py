@@ -7,7 +7,6 @@ import pytest
 
 from rosenblatt import certify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.parameters import AUTO_RATE
 from rosenblatt.lab.catalogue import (
     DATA,
     FEATURES,
@@ -41,8 +40,7 @@ def test_parameters_are_declared_and_their_ranges_are_possible(name):
     for control in learners()[name].params:
         parameter = declared[control.name]
         assert control.sentence == parameter.text
-        auto = (control.name, parameter.default) == ("eta0", "auto")  # the page explains one rate for all columns
-        assert control.default == (AUTO_RATE if auto else parameter.default)
+        assert control.default == parameter.default
         ends = control.choices or ((True, False) if control.kind == "bool" else (control.low, control.high))
         for value in ends:
             assert parameter.accepts(int(value) if control.kind == "int" else value), (control.name, value)

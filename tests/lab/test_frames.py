@@ -238,7 +238,7 @@ def test_no_more_trials_than_a_page_can_show_and_it_says_so():
 
 def test_a_long_run_of_wide_weights_is_cut_and_says_so(monkeypatch):
     monkeypatch.setattr("rosenblatt.lab.frames.MAX_BYTES", 60_000)
-    one = scene("data=overlap&n=50&learner=Adaline&epochs=10&features=quadratic")
+    one = scene("data=overlap&n=50&learner=Adaline&param.average=true&epochs=10&features=quadratic")
     run = frames(one, grid=32)
     assert 50_000 < sum(array.nbytes for array in run.arrays.values()) < 60_000
     kept, left = run.arrays["row"].size, run.about["trials_left_out"]

@@ -51,8 +51,8 @@ ORACLES = {
     ),
     "AROW full": (AROW(r=2.0, covariance="full", **THREE), family.arow, {"r": 2.0}),
     "AROW diagonal": (AROW(r=0.5, covariance="diagonal", **THREE), family.arow_diagonal, {"r": 0.5}),
-    "LMS": (Adaline(eta0=0.01, normalised=False, average=False, **THREE), family.lms, {"eta": 0.01}),
-    "NLMS": (Adaline(eta0=0.5, normalised=True, average=False, **THREE), family.lms, {"eta": 0.5, "normalised": True}),
+    "LMS": (Adaline(eta0=0.01, normalised=False, **THREE), family.lms, {"eta": 0.01}),
+    "NLMS": (Adaline(eta0=0.5, **THREE), family.lms, {"eta": 0.5, "normalised": True}),
     "Pegasos": (
         SoftMargin(alpha=0.1, schedule="pegasos", fit_intercept=False, average=False, **THREE),
         family.pegasos,
@@ -233,7 +233,7 @@ def test_probabilities_add_up_and_exist_for_the_logistic_loss_only():
 
 def test_weights_of_a_row_of_lms_are_repetitions_of_it():
     X, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), np.array([0, 1, 1])
-    options = {"eta0": 0.3, "normalised": True, "average": False, **ONE_PASS}
+    options = {"eta0": 0.3, **ONE_PASS}
     heavy = Adaline(**options).fit(X, y, sample_weight=[1, 3, 2])
     repeated = Adaline(**options).fit(X[[0, 1, 1, 1, 2, 2]], y[[0, 1, 1, 1, 2, 2]])
     np.testing.assert_allclose(heavy.coef_, repeated.coef_, rtol=1e-12)

@@ -107,7 +107,7 @@ IMPOSSIBLE = [
     (AssociationUnits, {"random_state": -1}, f"possible: {SEED}"),
     (Perceptron, {"early_stopping": "yes"}, "possible: it must be True or False."),
     (Perceptron, {"fit_intercept": "no"}, "possible: it must be True or False."),
-    (KernelPerceptron, {"fit_intercept": "no"}, "possible: it must be True, False or None."),
+    (KernelPerceptron, {"fit_intercept": "no"}, "possible: it must be True or False."),
     (Perceptron, {"warm_start": 2}, "possible: it must be True or False."),
     (Perceptron, {"validation_fraction": 2}, "possible: it must be between 0 and 1."),
     (Perceptron, {"n_jobs": "all"}, "possible: it must be a number of threads from 1, -1 for all processors"),

@@ -23,7 +23,7 @@ PARAMETERS = [
     ("alma", {}),
     ("romma", {"aggressive": True}),
     ("p-norm", {"p": 4.0}),
-    ("adaline", {"normalised": True}),
+    ("adaline", {}),
     ("soft-margin", {"loss": "logistic"}),
 ]
 
@@ -98,17 +98,6 @@ def test_balanced_costs_are_those_of_all_rows():
     parameters = {"class_weight": "balanced"}
     wanted = in_memory("perceptron", parameters, X, y)
     same(learn_chunks(job_of("perceptron", parameters, MemorySource(X, y), balanced=True)), wanted)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_rates_of_columns_are_those_of_the_rows_in_memory(sparse):
-    X, y = rows(4, sparse=False)
-    X = X * 10.0 ** np.arange(-3, 4)
-    X = sp.csr_matrix(X) if sparse else X
-    wanted = in_memory("adaline", {}, X, y)
-    assert wanted.whitening_.size
-    for size in (1, 50, 1000):
-        same(learn_chunks(job_of("adaline", {}, MemorySource(X, y, None, size))), wanted)
 
 
 def test_a_regression_is_that_of_memory():

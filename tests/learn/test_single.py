@@ -37,7 +37,7 @@ def test_a_journal_leads_back_to_the_state_after_the_last_row_written_down():
 
 
 DIVERGING = {"normalised": False, "eta0": 1e50, "fit_intercept": False}
-MODELS = [Adaline(average=False, **DIVERGING), Adaline(**DIVERGING)]
+MODELS = [Adaline(**DIVERGING), Adaline(average=True, **DIVERGING)]
 AS_ROW = {"array": lambda x: np.array(x), "list": list, "dict": lambda x: {"a": x[0], "b": x[1]}}
 
 

@@ -33,9 +33,9 @@ class FullArowRule(NamedTuple):
     noise: float
 
 
-# When m = y f(x) < 1: with v = x'Vx and beta = 1 / (v + noise), w += (1 - m) beta y V x and V -= beta V x x'V, of which a
-# diagonal V keeps the diagonal. Crammer, Kulesza and Dredze (2009), Figure 1. An example that counts k times has a k-th
-# of the noise.
+# When m = y f(x) < 1: with v = x'Vx and beta = 1 / (v + noise), w += (1 - m) beta y V x and V -= beta V x x'V, of which
+# a diagonal V keeps the diagonal. Crammer, Kulesza and Dredze (2009), Figure 1. An example that counts k times has a
+# k-th of the noise.
 
 
 def arow_trial(algorithm, rows, i, sign, importance, bias, state, p):

@@ -18,28 +18,8 @@ Array = npt.NDArray[Any]
 SURVEYED_ROWS = 512
 # Entries that NumPy surveys in less time than it takes to load a compiled loop.
 FEW_ENTRIES = 1 << 14
-# Rows that are looked at where the size of each column matters: a rare value may be most of it.
-ROWS_FOR_COLUMNS = 1 << 16
-# Columns up to which their products are summed, too. So many products at a time, for which BLAS starts no threads: on a
-# busy machine they would wait for one another many times as long.
-COLUMNS_WITH_PRODUCTS, PRODUCTS_PER_BLOCK = 128, 1 << 18
 # Columns, for each entry of these rows, up to which a sum is kept for every column of sparse rows.
 SURVEYED_COLUMNS_PER_ENTRY = 4
-
-
-class ColumnSizes(NamedTuple):
-    """How large the values of each column are, as some rows tell."""
-
-    rows: int  # looked at
-    squares: Array  # of the values, summed
-    counts: Array  # of the values that are not zero
-    moments: Array | None = None  # products of the columns, with a column of ones as the last; if there are few
-
-    def merge(self, other: ColumnSizes) -> ColumnSizes:
-        """Return what the rows of both tell."""
-        known = self.moments is not None and other.moments is not None
-        moments = self.moments + other.moments if known else None  # type: ignore[operator]
-        return ColumnSizes(self.rows + other.rows, self.squares + other.squares, self.counts + other.counts, moments)
 
 
 class Survey(NamedTuple):
@@ -50,7 +30,6 @@ class Survey(NamedTuple):
     column: int  # where the values are largest
     column_value: float  # of the values there
     median_value: float  # median of the columns
-    columns: ColumnSizes | None = None  # where they are known, and few
 
 
 def _survey_dense(X: Array, rows: Array) -> tuple[Array, Array, Array]:
@@ -94,49 +73,16 @@ def _median(values: Array) -> float:
     return float(ordered[half] if values.size % 2 else 0.5 * (ordered[half - 1] + ordered[half]))
 
 
-def _spread(table: Table, subset: Array, most: int) -> Array:
+def _spread(table: Table, subset: Array) -> Array:
     """Return the numbers of some rows, evenly spread."""
     n_rows = subset.size or table.shape[0]
-    rows = np.arange(0, n_rows, -(-n_rows // most))
+    rows = np.arange(0, n_rows, -(-n_rows // SURVEYED_ROWS))
     return subset[rows].astype(rows.dtype) if subset.size else rows
 
 
 def _sums(table: Table, rows: Array) -> tuple[Array, Array, Array]:
     """Return for each column that has values the sum of their squares, their number, and its own number."""
     return _survey_dense(table.rows.X, rows) if isinstance(table.rows, Dense) else _survey_sparse(table, rows)
-
-
-def column_sizes(table: Table, subset: Array = ALL_ROWS, most: int = ROWS_FOR_COLUMNS) -> ColumnSizes | None:
-    """Look at the sizes of the values column by column; None unless the columns are few.
-
-    Parameters
-    ----------
-    table : Table
-    subset : int array
-        The rows that matter; empty for all.
-    most : int
-        Rows to look at.
-    """
-    if table.shape[1] >= SURVEYED_ROWS:
-        return None
-    rows = _spread(table, subset, most)
-    sizes = ColumnSizes(rows.size, *np.zeros((2, table.shape[1])))
-    squares, counts, columns = _sums(table, rows)
-    sizes.squares[columns], sizes.counts[columns] = squares, counts
-    return sizes._replace(moments=_moments(table, rows)) if table.shape[1] <= COLUMNS_WITH_PRODUCTS else sizes
-
-
-def _moments(table: Table, rows: Array) -> Array:
-    """Sum the products of the columns, a column of ones among them; of sparse rows as of dense ones."""
-    matrix, width = table.matrix(), table.shape[1] + 1
-    total, size = np.zeros((width, width)), PRODUCTS_PER_BLOCK // width**2
-    for first in range(0, rows.size, size):
-        part = matrix[rows[first : first + size]]
-        padded = np.ones((part.shape[0], width))
-        padded[:, :-1] = part if isinstance(table.rows, Dense) else part.toarray()
-        with np.errstate(all="ignore"):  # what overflows is not used
-            total += padded.T @ padded
-    return total
 
 
 def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
@@ -154,7 +100,7 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     -------
     Survey
     """
-    rows = _spread(table, subset, SURVEYED_ROWS)
+    rows = _spread(table, subset)
     squares, counts, columns = _sums(table, rows)
     if not columns.size:
         return Survey(0.0, 0.0, 0, 0.0, 0.0)

@@ -229,13 +229,9 @@ class Cosine(Similarity):
 
 @dataclass(frozen=True)
 class Padded(Similarity):
-    """k(x, z) + constant: the similarity of objects with one more feature, the same everywhere: a bias.
-
-    The constant is the square of that feature.
-    """
+    """k(x, z) + 1: the similarity of objects with one more feature, 1 everywhere: a bias."""
 
     inner: Similarity
-    constant: float = 1.0
 
     @property
     def expensive(self) -> bool:  # type: ignore[override]
@@ -248,9 +244,9 @@ class Padded(Similarity):
         return self.inner.user_defined
 
     def columns(self, vectors: Objects, rows: Objects) -> Array:
-        """Return the inner similarities plus the constant."""
+        """Return the inner similarities plus one."""
         K = self.inner.columns(vectors, rows)
-        K += K.dtype.type(self.constant)
+        K += K.dtype.type(1.0)
         return K
 
     def worth_caching(self, rows: Objects) -> bool:
@@ -258,8 +254,8 @@ class Padded(Similarity):
         return self.inner.worth_caching(rows)
 
     def diagonal(self, rows: Objects) -> Array:
-        """Return the inner diagonal plus the constant."""
-        return self.inner.diagonal(rows) + self.constant
+        """Return the inner diagonal plus one."""
+        return self.inner.diagonal(rows) + 1.0
 
 
 @dataclass(frozen=True)

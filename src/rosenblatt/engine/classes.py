@@ -1,8 +1,8 @@
 """Sparse rows of several classes: the weights of a feature lie side by side, and all of them are used at once.
 
-`run_classes` is `run_csr`, and `run_joint_classes` is `run_joint`, for weights in Fortran order. Each entry of a row then
-touches as few cache lines as can be, which is worth factors of 2 to 7 from some ten classes on. Everything that this
-takes is in this file and used by no other loop: pointers, which have no reference counts, vectors of weights as LLVM has
+`run_classes` is `run_csr`, and `run_joint_classes` is `run_joint`, for weights in Fortran order. Each entry of a row
+then touches as few cache lines as can be: worth a factor of 2 to 7 from some ten classes on. Everything that this takes
+is in this file and used by no other loop: pointers, which have no reference counts, vectors of weights as LLVM has
 them, and prefetching. The sums are made in the order of `dot_csr`, so that the layout of the weights changes no bit.
 
 Nothing here checks bounds; `rosenblatt.data` validates each array before it arrives.
@@ -18,15 +18,15 @@ from rosenblatt.jit import DISABLE_JIT, compiled
 # Rows ahead of the one in use whose weights are prefetched.
 ROWS_AHEAD = 2
 CACHE_LINE_BYTES = 64
-# Lines of weights that are prefetched for each entry of a row, while earlier rows are multiplied. Weights of fewer bytes
-# are in the caches of most machines, where asking for them takes a quarter of an epoch.
+# Lines of weights that are prefetched for each entry of a row, while earlier rows are multiplied. Weights of fewer
+# bytes are in the caches of most machines, where asking for them takes a quarter of an epoch.
 LINES_AHEAD = 16
 CACHED_WEIGHT_BYTES = 1 << 22
 # All weight vectors are multiplied at once unless the active problems are fewer than one in so many.
 SPREAD = 8
 
 
-# --------------------------------------------------------------------------------------------------- the epoch loops
+# -------------------------------------------------------------------------------------------------- the epoch loops
 
 
 @compiled(error_model="numpy")
@@ -39,7 +39,7 @@ def run_classes(rule, learner, rows, task, order, active, weights, into, counts,
     if into is None:
         into = weights
     source = weights.W
-    W, b, seen, scale, owed, paid, scale_sum, lag, lag_b, _ = into
+    W, b, seen, scale, _, _, scale_sum, lag, lag_b, _ = into
     trials = order.size if order.size else rows.indptr.size - 1
     for t in range(trials):
         i = order[t] if order.size else t
@@ -84,7 +84,7 @@ def run_classes(rule, learner, rows, task, order, active, weights, into, counts,
 def run_joint_classes(rule, learner, rows, task, order, weights, into, counts):
     """Present sparse rows to all classes at once, as `run_joint` does."""
     source = weights.W
-    W, b, seen, scale, owed, paid, scale_sum, lag, lag_b, _ = into
+    W, b, seen, scale, _, _, scale_sum, lag, lag_b, _ = into
     trials = order.size if order.size else rows.indptr.size - 1
     every, products, steps = np.arange(b.size), np.empty(b.size, b.dtype), np.zeros((2, b.size))
     for t in range(trials):
@@ -145,7 +145,7 @@ def score_classes(rows, subset, W, b, out):
             out[t, p] = products[p] + b[p]
 
 
-# ------------------------------------------------------------------------------------------ all vectors of a row at once
+# ----------------------------------------------------------------------------------------- all vectors of a row at once
 
 
 @compiled(forceinline=True)
@@ -256,7 +256,7 @@ def _add_active(data, indices, k, end, W, stride, active, n_active, steps):
         steps[q] = 0.0
 
 
-# ----------------------------------------------------------------------------------------------- averages of many weights
+# -------------------------------------------------------------------------------------------- averages of many weights
 
 
 # Steps that are not zero, at most one in so many, are added one by one.
@@ -348,7 +348,7 @@ def sum_squares(W, scale, lag, squares):
             squares[p] += weight * weight
 
 
-# ------------------------------------------------------------------------------------------- pointers, vectors, prefetch
+# ------------------------------------------------------------------------------------------ pointers, vectors, prefetch
 
 
 def pointer(array):

@@ -75,7 +75,7 @@ def run_dense(rule, learner, rows, task, order, active, weights, into, counts):
     if into is None:
         into = weights
     X, source = rows.X, weights.W
-    W, b, seen, scale, owed, paid, scale_sum, lag, lag_b, _ = into
+    W, b, seen, scale, owed, _, scale_sum, lag, lag_b, _ = into
     for t in range(order.size if order.size else X.shape[0]):
         i = order[t] if order.size else t
         c = task.label[i]
@@ -125,7 +125,7 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
         into = weights
     data, indices, indptr = rows
     source = weights.W
-    W, b, seen, scale, owed, paid, scale_sum, lag, lag_b, _ = into
+    W, b, seen, scale, owed, _, scale_sum, lag, lag_b, _ = into
     for t in range(order.size if order.size else indptr.size - 1):
         i = order[t] if order.size else t
         c = task.label[i]

@@ -15,7 +15,7 @@ def run_joint(rule, learner, rows, task, order, weights, into, counts):
     The max-score ultraconservative update, Crammer and Singer (2003), Figure 3. The margin of a row is the score of its
     class less the best score of another. Otherwise as `rosenblatt.engine.epoch.run_dense`.
     """
-    W, b, seen, scale, owed, paid, scale_sum, lag, lag_b, _ = into
+    W, b, seen, scale, owed, _, scale_sum, lag, lag_b, _ = into
     for t in range(order.size if order.size else task.label.size):
         i = order[t] if order.size else t
         c = task.label[i]

@@ -120,7 +120,7 @@ def learn_state_row(algorithm, known, label, sign, cost, class_cost, bias, state
     return outcome(rows, counts, known, state.W, state.b)
 
 
-# ------------------------------------------------------------------------------------------------------- what they share
+# ------------------------------------------------------------------------------------------------------ what they share
 
 
 @compiled(forceinline=True)

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
-from rosenblatt.data.numbers import is_truth
 from rosenblatt.dual.budget import BUDGET_RULES
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.parameters import ForClasses, InEpochs, Multiclass, choice, custom, integer, real
-from rosenblatt.learn.multiclass import MULTICLASS
+from rosenblatt.estimators.parameters import ForClasses, InEpochs, choice, custom, flag, integer, real
 
 KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
 AGGREGATES = ("last", "average", "vote")
-DEFAULT_BIAS = 0.5  # added to the kernel unless the user decides
-# Kernels under which any distinct rows are separable, so that being separated says nothing of new ones. k(x, x) is 1.
-SEPARATING = ("rbf", "laplacian")
-# What they are trained with unless the user decides: the bounds of a soft margin with C = 2, in steps of a quarter. On
-# 43 sets with 30 splits of the small ones, C = 1 and C = 4 fell up to 3 points below SVC, C = 2 by at most 1.3.
-SOFT_MARGIN, SOFT_MOST_UPDATES = 4.0, 8
-LEAST_SOFT_ROWS = 50  # of fewer, a handful, every one counts: they are separated, whatever that says of new rows
 
 
 class ForKernels(InEpochs, ForClasses):
@@ -57,11 +47,11 @@ class ForKernels(InEpochs, ForClasses):
         words=("scale", "auto"),
     )
     coef0: float = real(default=1.0, text='Of "poly".', least=-np.finfo(float).max, wanted="a finite number")
-    aggregate: Literal["last", "average", "vote"] | None = choice(
-        default=None,
-        text="What `predict` and `decision_function` go by, unless told otherwise. None: the average, and the last f "
-        "on a budget.",
-        choices=(None, *AGGREGATES),
+    aggregate: Literal["last", "average", "vote"] = choice(
+        default="last",
+        text="What `predict` and `decision_function` go by: the last f, the average of f over all trials, or a vote of "
+        "every f.",
+        choices=AGGREGATES,
     )
     budget: int | None = integer(
         default=None,
@@ -86,30 +76,20 @@ class ForKernels(InEpochs, ForClasses):
         below=1,
         wanted="a number from 0 and below 1",
     )
-    margin: float | None = real(
-        default=None,
-        text="A row is learned from as long as y f(x) <= margin; 0 is the perceptron of the lectures. None: 4 with"
-        ' "rbf" and "laplacian"; 0 for fewer than 50 rows, with other kernels, on a budget, in a stream and with'
-        " tol=None.",
+    margin: float = real(
+        default=0.0,
+        text="A row is learned from as long as y f(x) <= margin.",
         least=0,
-        wanted="a number from 0, or None",
-        optional=True,
+        wanted="a number from 0",
     )
-    max_updates: float | None = real(
-        default=None,
+    max_updates: float = real(
+        default=np.inf,
         text="Most updates of a row in a problem, that is the largest alpha, as C is in a soft margin: a row that is "
-        "mistaken again and again is noise. The fit then ends when no update is left to make. Infinity is the "
-        "perceptron of the lectures. None: 8 where a margin of None is 4, else infinity.",
+        "mistaken again and again is noise. With a limit the fit ends when no update is left to make. A stream has no "
+        "limit.",
         least=1,
         most=np.inf,
-        wanted="a number from 1, infinity for no limit, or None",
-        optional=True,
-    )
-    multiclass: Multiclass | None = choice(  # type: ignore[assignment]
-        default=None,
-        text=f'{ForClasses.declared["multiclass"].text} None: "ovo-vote" with "rbf" and "laplacian", as a class that'
-        ' lies between others is hard to tell from all of them at once; "ovr" with other kernels, and on a budget.',
-        choices=(None, *MULTICLASS),
+        wanted="a number from 1, infinity for no limit",
     )
     tol: float | None = real(
         default=1e-3,
@@ -128,45 +108,24 @@ class ForKernels(InEpochs, ForClasses):
         least=0,
         wanted="a number of megabytes",
     )
-    fit_intercept: bool | None = custom(  # type: ignore[assignment]
-        default=None,
-        text="Whether to learn a bias: adds 1 to the kernel. None: adds 1/2, half of what a row is to itself under"
-        ' "rbf": with less, two classes of noisy rows are told apart worse, with more, ten classes of few rows. On a'
-        " budget None adds nothing, as each vector that is dropped would move the bias.",
-        kind="bool or None",
-        accepts=lambda value: value is None or is_truth(value),
-        wanted="True, False or None",
-        stores=lambda value: value is None or isinstance(value, Real | np.bool_),
+    fit_intercept: bool = flag(
+        default=False,
+        text="Whether to learn a bias, that is to add 1 to the kernel; linear and cosine kernels often need one. On a "
+        "budget each vector that is dropped moves it.",
     )
     max_iter: int = integer(default=100, text="Most epochs.", least=1, wanted="a whole number from 1")
-
-    @property
-    def multiclass_(self) -> str:
-        """How several classes are learned."""
-        return self.multiclass or ("ovo-vote" if self._separates_all() else "ovr")
-
-    def _separates_all(self) -> bool:
-        """Whether any distinct rows are separable, so that a separator says nothing of new ones."""
-        return isinstance(self.kernel, str) and self.kernel in SEPARATING and self.budget is None
-
-    def _limits(self, n_rows: int, *, stream: bool) -> tuple[float, float]:
-        """Return the margin, and the most updates of a row."""
-        soft = self._separates_all() and self.tol is not None and not stream and n_rows >= LEAST_SOFT_ROWS
-        margin = (SOFT_MARGIN if soft else 0.0) if self.margin is None else float(self.margin)
-        most = (SOFT_MOST_UPDATES if soft else np.inf) if self.max_updates is None else float(self.max_updates)
-        return margin, most
 
     def _check_own(self) -> None:
         """Raise an error for what does not go with a budget."""
         if self.budget is None:
             return
-        if self.aggregate not in (None, "last"):
+        if self.aggregate != "last":
             raise InvalidInput(
                 f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
                 "aggregate='last', or budget=None."
             )
-        if self.margin or self.max_updates not in (None, 0, np.inf):
+        if self.margin or self.max_updates != np.inf:
             raise InvalidInput(
                 f"margin={self.margin} and max_updates={self.max_updates} have no meaning on a budget, which drops "
-                "vectors whatever they taught. Leave them at None, or use budget=None."
+                "vectors whatever they taught. Use margin=0 and max_updates=inf, or budget=None."
             )

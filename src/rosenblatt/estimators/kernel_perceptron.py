@@ -44,7 +44,7 @@ from rosenblatt.estimators.base import (
     validated,
 )
 from rosenblatt.estimators.contract import ClassifierMixin
-from rosenblatt.estimators.kernel_parameters import AGGREGATES, DEFAULT_BIAS, ForKernels
+from rosenblatt.estimators.kernel_parameters import AGGREGATES, ForKernels
 from rosenblatt.estimators.parameters import WithWarmStart
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.decisions import decision, winners
@@ -137,8 +137,6 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         The rows.
     gamma_ : float
         The gamma that is used, where there is one.
-    multiclass_ : str
-        How several classes are learned.
     classes_ : array of shape (n_classes,)
         The labels, sorted; with two, the second is the positive one.
     n_iter_ : int
@@ -154,13 +152,14 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     Notes
     -----
-    Under "rbf" and "laplacian" any distinct rows are separable, and to separate noisy ones is to learn the noise. So
-    with 50 rows or more the defaults learn a soft margin: a row is learned from while y f(x) <= 4, but at most 8
-    times, the bounds of a support vector machine with C = 2; and several classes are told apart pair by pair. The run
-    ends when no update is left to make. Elsewhere it ends when every row is on its side, or once its mistakes prove
-    that no separator has a margin g with (R / g)^2 < n: separating noise would promise nothing of new rows.
-    ``tol=None`` runs all epochs. With ``margin=0, max_updates=inf, fit_intercept=False, aggregate="last"`` f is that
-    of the lectures, with any kernel.
+    With its defaults f is that of the lectures, with any kernel. The fit ends when every row is on its side, or once
+    its mistakes prove that no separator has a margin g with (R / g)^2 < n: one with less promises nothing of new rows.
+    ``tol=None`` runs all epochs.
+
+    Under "rbf" and "laplacian" any distinct rows are separable, and to separate noisy ones is to learn the noise. There
+    ``margin=4, max_updates=8`` learns a soft margin, with the bounds of a support vector machine with C = 2; it ends
+    when no update is left to make. With one label in ten wrong it raises the test accuracy from 80.6 to 88.9 %, where
+    ``aggregate="average"`` reaches 83.5 %.
 
     Rows are presented one by one, as everywhere in the family; blocks and matrix products only compute what the rows
     need. An epoch costs n times its own mistakes, whatever the number of support vectors. On integers in float64 all
@@ -183,7 +182,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     --------
     >>> from rosenblatt import KernelPerceptron
     >>> X, y = [[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
-    >>> model = KernelPerceptron(kernel="quadratic", fit_intercept=False, shuffle=False).fit(X, y)
+    >>> model = KernelPerceptron(kernel="quadratic", shuffle=False).fit(X, y)
     >>> model.predict(X).tolist(), model.alpha_.tolist()
     ([0, 1, 1, 0], [[7.0, 5.0, 5.0, 4.0]])
     >>> common = KernelPerceptron(kernel=lambda a, b: len(set(a) & set(b)))
@@ -215,8 +214,6 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         else:
             gamma = self.gamma_ if self.kernel in WITH_WIDTH else 1.0
             kernel = built_in(self.kernel, gamma, float(self.coef0), int(self.degree))
-        if self.fit_intercept is None:
-            return Padded(kernel, DEFAULT_BIAS) if self.budget is None else kernel
         return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
@@ -232,7 +229,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     def _check_way(self) -> None:
         """Raise an error if what was learned would now mean something else."""
         self._refuse_changed(SHAPING)
-        now, before = self.multiclass_, self._as_fitted().multiclass_
+        now, before = self.multiclass, self._as_fitted().multiclass
         if now != before and self.classes_.size > 2:
             raise InvalidInput(
                 f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
@@ -280,7 +277,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _task(self, label: Array, sign: Array, classes: Array, weight: Array, *, stream: bool) -> Task:
         costs = class_costs(self.class_weight, classes, None if stream else np.bincount(label))
-        return make_task(label, sign, self.multiclass_, class_cost=costs, weight=weight, bias=0.0)
+        return make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=0.0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule says so.
@@ -305,7 +302,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
                 self._store(replace(self.run_, single_pass=None))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
+                noisy = "" if np.isfinite(self.max_updates) else " If the rows are noisy, use margin=4, max_updates=8."
+                warnings.warn(f"Not converged: {self.stop_reason_}{noisy}", ConvergenceWarning, stacklevel=2)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[DualJob, Array]:
@@ -321,22 +319,21 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         weight = as_weights(sample_weight, objects.shape[0])
         if not warm:
             self._settle_kernel(_used(objects, weight))
-        sign = code(classes.size, self.multiclass_)
-        margin, most_updates = self._limits(int(np.count_nonzero(weight)) if weight.size else label.size, stream=False)
+        sign = code(classes.size, self.multiclass)
         job = DualJob(
             kernel=self._similarity(matrix),
             objects=objects,
             task=self._task(label, sign, classes, weight, stream=False),
             # The last f on a full budget wavers: the best of the epochs is kept, unless all epochs are asked for.
             plan=self._plan(**({} if self.budget is None or self.tol is None else {"keep": "best"})),
-            multiclass=self.multiclass_,
+            multiclass=self.multiclass,
             start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
             subset=used_rows(weight),
             cache_bytes=1e6 * float(self.cache_size),
             names=as_names(classes),
-            aggregate=self._default_aggregate(),
-            margin=margin,
-            most_updates=most_updates,
+            aggregate=self.aggregate,
+            margin=float(self.margin),
+            most_updates=float(self.max_updates),
         )
         return job, classes
 
@@ -391,19 +388,19 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         if first:
             self._settle_kernel(_used(objects, weight))
         # On a budget a reserve class would take room: a class that appears then starts from zero.
-        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass_)
+        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
         job = DualJob(
             kernel=self._similarity(None),
             objects=objects,
             task=self._task(label, sign, seen, weight, stream=True),
             plan=self._plan(order="cyclic", tol=None, keep="last", seconds=None),
-            multiclass=self.multiclass_,
+            multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             subset=used_rows(weight),
-            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass_),
+            n_reserve=sign.shape[1] - count_problems(seen.size, self.multiclass),
             n_before=0 if first else self.t_,
             streams=True,
-            margin=self._limits(objects.shape[0], stream=True)[0],
+            margin=float(self.margin),
         )
         before = (0, 0) if first else (self.t_, self.mistakes_)
         once = first or (self.run_.stop is Stop.CHUNK and self.run_.single_pass is not None)
@@ -434,17 +431,17 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
-        problems = open_code(self.classes_.size, self.multiclass_).shape[1]
-        known = count_problems(self.classes_.size, self.multiclass_)
+        problems = open_code(self.classes_.size, self.multiclass).shape[1]
+        known = count_problems(self.classes_.size, self.multiclass)
         if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         if self._expansion.trials.size < problems:  # a fit has no reserve class: it starts from zero
             self._grow(np.eye(problems, self._expansion.trials.size, dtype=np.int8))
         if seen.size > self.classes_.size:
             places = np.searchsorted(seen, self.classes_).tolist()
-            self._grow(growth(places, seen.size, self.multiclass_))
+            self._grow(growth(places, seen.size, self.multiclass))
         if self.budget is not None:
-            known = count_problems(seen.size, self.multiclass_)
+            known = count_problems(seen.size, self.multiclass)
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))
         return self._expansion
 
@@ -494,7 +491,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     def _known(self, classes: Array) -> Expansion:
         """Return the expansion of the known classes, without what is only there for classes to come."""
         every = self._expansion
-        problems = count_problems(classes.size, self.multiclass_)
+        problems = count_problems(classes.size, self.multiclass)
         if every.trials.size == problems:
             return every
         if "_memory" in self.__dict__:
@@ -512,16 +509,11 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     # ------------------------------------------------------------------------------------------------------- prediction
 
-    def _default_aggregate(self) -> str:
-        """Return how to predict unless a call says otherwise: a budget has no average."""
-        chosen: str = self.aggregate or ("average" if self.budget is None else "last")
-        return chosen
-
     def _class_scores(self, X: Any, aggregate: str | None) -> Array:
         check_is_fitted(self)
         fitted = self._as_fitted()
         possible = AGGREGATES if "_memory" not in self.__dict__ else AGGREGATES[:1]
-        chosen = choose_aggregate(aggregate, fitted._default_aggregate(), possible)
+        chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
         objects, _, matrix = fitted._objects(X, reset=False)
         known = fitted._known(self.classes_)
         kernel = fitted._similarity(matrix)
@@ -532,7 +524,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             scores = expand(kernel, vectors, objects, known.summed()) / np.maximum(known.trials, 1)[:, None]
         else:
             scores = expand(kernel, vectors, objects, known.coef)
-        return decision(scores.T, self.classes_.size, fitted.multiclass_)
+        return decision(scores.T, self.classes_.size, fitted.multiclass)
 
     @steady
     def decision_function(self, X: Any, aggregate: str | None = None) -> Array:
@@ -586,9 +578,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             (self.budget is None) == ("_memory" not in vars(self)),
             f"budget={self.budget} is not what it was trained with. Set that, or fit again",
         )
-        known, count = count_problems(classes, self.multiclass_), learned.rows.size
+        known, count = count_problems(classes, self.multiclass), learned.rows.size
         # The code is not asked, whose table of a forged number of classes could be vast.
-        reserve = 0 if self.multiclass_ == "joint" or classes == 1 else classes if by_pairs(self.multiclass_) else 1
+        reserve = 0 if self.multiclass == "joint" or classes == 1 else classes if by_pairs(self.multiclass) else 1
         problems = learned.trials.size
         expect(problems in (known, known + reserve), f"the expansion has {problems} problems, not {known}. Fit again")
         learned.check()

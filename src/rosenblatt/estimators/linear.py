@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import as_names, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
-from rosenblatt.data.survey import Survey, column_sizes, survey
+from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
 from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
@@ -312,10 +312,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
         """Look at the sizes of the values before a fit."""
-        used = used_rows(weight)
-        sizes = survey(table, used)
-        if self._rates_columns() and not warm:
-            sizes = sizes._replace(columns=column_sizes(table, used))
+        sizes = survey(table, used_rows(weight))
         self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
         if self.minds_scale and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)

@@ -33,7 +33,6 @@ from rosenblatt.estimators.parameters import (
     InEpochs,
     OnThreads,
     Parameter,
-    Penalty,
     WithKeep,
     WithPadding,
     WithPenalty,
@@ -42,11 +41,13 @@ from rosenblatt.estimators.parameters import (
     WithWarmStart,
     choice,
     flag,
-    integer,
     learning_rate,
     margins,
     real,
     schedule_of,
+)
+from rosenblatt.estimators.parameters import (
+    Penalty as PenaltyName,
 )
 from rosenblatt.learn.multiclass import MULTICLASS
 from rosenblatt.learn.order import SCHEDULES, Schedule
@@ -105,9 +106,6 @@ class LinearMember:
     intercept_scaling: Any = 1.0
     n_features_in_: int
     intercept_scaling_: float
-    row_length_: float  # of Adaline
-    column_rates_: list[float]
-    whitening_: Any
     covariance_: str  # of AROW
 
     def _method(self) -> Method:
@@ -139,10 +137,6 @@ class LinearMember:
 
     def _by_trial(self) -> bool:
         """Return whether the learning rate changes by trial, and not by epoch."""
-        return False
-
-    def _rates_columns(self) -> bool:
-        """Return whether columns may have learning rates of their own, so that the size of each must be known."""
         return False
 
 
@@ -322,8 +316,8 @@ class ForPNormPerceptron(
         return PNorm(float(self.p))
 
 
-class WithLmsRate(WithRate):
-    """The learning rate of least mean squares."""
+class ForLms(WithRate):
+    """Parameters of least mean squares, for classes and for numbers."""
 
     eta0: float = real(
         default=0.1,
@@ -331,92 +325,32 @@ class WithLmsRate(WithRate):
         above=0,
         wanted="a positive number",
     )
-
-
-class ForAdaline(WithLmsRate, FullTraining, LinearMember):
-    """Parameters of Adaline."""
-
-    eta0: float | Literal["auto"] = real(  # type: ignore[assignment]
-        default="auto",
-        text='Learning rate; stable below 2 if normalised, else below 2/|x|^2. "auto": 0.1; but where a fit with'
-        ' normalised="mean" finds more rows than columns, up to 128 of these have a matrix of rates, the inverse of'
-        " their covariance (LMS/Newton): neither units matter then, nor means, nor what columns have in common. Up to"
-        " 511, if their sizes differ, take 0.5 and a rate of each column's own, one over the mean square of its values."
-        " A stream, which cannot look ahead, takes 0.1, or goes on with what a fit has chosen.",
-        above=0,
-        wanted='a positive number, or "auto"',
-        words=("auto",),
-    )
-    normalised: bool | Literal["mean"] = choice(
-        default="mean",
-        text="Whether steps are divided by the squared length of the row (NLMS). That makes errors on short rows count"
-        ' more than in least squares; "mean": by the mean over all rows if that is more (twice the mean, at twice the'
-        " rate, with a matrix of rates). A stream, which does not know it, takes the length of the row, or goes on with"
-        " the mean of a fit.",
-        choices=("mean", True, False),
-    )
-    average: bool = flag(default=True, text="Whether the model is the average of the weights over all trials.")
-
-    n_iter_no_change: int = integer(
-        default=3,
-        text="Epochs without progress to wait. In more of them an average hardly changes.",
-        least=1,
-        wanted="a whole number from 1",
-    )
-
-    modes = ("ovr", "ovo", "ovo-vote")
-    keeps = "last"
-
-    def _rates_columns(self) -> bool:
-        return self.eta0 == "auto" and self.normalised == "mean"
-
-    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
-        super()._adapt(sizes, n_classes, warm=warm)
-        if warm:
-            return
-        chooses, bias, length = self._rates_columns(), self._bias(), sizes.row_length
-        self.whitening_, square = choose_whitening(sizes.columns if chooses else None, bias)
-        self.column_rates_ = choose_rates(sizes.columns) if chooses and not self.whitening_.size else []
-        if self.column_rates_ and sizes.columns:
-            length = rated_length(sizes.columns, self.column_rates_)
-        self.row_length_ = math.sqrt(square + (bias > 0) if self.whitening_.size else length**2 + bias)
-
-    def _method(self) -> Method:
-        if not self.normalised:
-            return FirstOrder(least_mean_squares(), averaged=bool(self.average))
-        floor = self.__dict__.get("row_length_", 0.0) ** 2 if self.normalised == "mean" else 0.0
-        rates, whitening = self._chosen_rates()
-        # Imported here: few need them.
-        if whitening.size:
-            from rosenblatt.methods.whitened import LONG, Whitened
-
-            return Whitened(
-                normalised_least_mean_squares(LONG * floor), averaged=bool(self.average), whitening=whitening
-            )
-        if not rates:
-            return FirstOrder(normalised_least_mean_squares(floor), averaged=bool(self.average))
-        from rosenblatt.methods.rated import Rated
-
-        return Rated(normalised_least_mean_squares(floor), averaged=bool(self.average), column_rates=tuple(rates))
-
-    def _chosen_rates(self) -> tuple[list[float], Any]:
-        """Return the rates of columns, or the matrix of rates, which a fit has chosen."""
-        if not self._rates_columns():
-            return [], np.zeros((0, 0))
-        return self.__dict__.get("column_rates_", []), self.__dict__.get("whitening_", np.zeros((0, 0)))
-
-
-class ForAdalineRegressor(WithLmsRate, InEpochs, WithWarmStart, LinearMember):
-    """Parameters of Adaline for numbers."""
-
-    without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
-
     normalised: bool = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 
     keeps = "last"
 
+    def _lms_rule(self) -> Any:
+        return normalised_least_mean_squares() if self.normalised else least_mean_squares()
+
+
+class ForAdaline(ForLms, FullTraining, LinearMember):
+    """Parameters of Adaline."""
+
+    average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
+
+    modes = ("ovr", "ovo", "ovo-vote")
+
     def _method(self) -> Method:
-        return FirstOrder(normalised_least_mean_squares() if self.normalised else least_mean_squares())
+        return FirstOrder(self._lms_rule(), averaged=bool(self.average))
+
+
+class ForAdalineRegressor(ForLms, InEpochs, WithWarmStart, LinearMember):
+    """Parameters of Adaline for numbers."""
+
+    without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
+
+    def _method(self) -> Method:
+        return FirstOrder(self._lms_rule())
 
 
 class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
@@ -425,7 +359,7 @@ class ForSoftMargin(WithPenalty, FullTraining, LinearMember):
     loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
         default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
     )
-    penalty: Penalty = choice(
+    penalty: PenaltyName = choice(
         default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
     )
     eta0: float = real(

@@ -8,7 +8,6 @@ import time
 import warnings
 from contextlib import suppress
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
@@ -17,35 +16,27 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
 from rosenblatt.estimators.base import all_or_nothing, available_when, labels_of
 from rosenblatt.estimators.linear import LinearPredictor
 from rosenblatt.estimators.parameters import Declared, choice, real
 from rosenblatt.estimators.soft_margin import SoftMargin
-from rosenblatt.estimators.squared_hinge import least_squared_hinge
 from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import EPS, SignedRows
 from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
-from rosenblatt.learn.plan import Plan, Run
+from rosenblatt.learn.plan import Run
 from rosenblatt.learn.stopping import PRECEDENCE, Stop
-from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.methods.method import Method, as_hyperplanes
+from rosenblatt.methods.method import as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
 from rosenblatt.separability.margin import Hyperplane, largest_margin_hyperplane, plane_margin
-from rosenblatt.separability.views import reciprocal
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.words import rounded_up
 
 Array = npt.NDArray[Any]
-
-# Fewer columns than that, and fewer than rows, are standardised before a soft margin; and so many entries at most, as
-# they are copied.
-MOST_COLUMNS, COPIED_ENTRIES = 512, 1 << 24
 
 
 def _no_stream(estimator: Any) -> NoReturn:
@@ -96,17 +87,14 @@ class MaximumMargin(Declared, _Fitted):
     Notes
     -----
     Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
-    problem, and its weights are those of the least squared hinge loss of standardised columns, with hardly any penalty;
-    or of `SoftMargin()` if there are as many columns as rows, or more than 511. A warning says, too, if time ran out,
-    and if a margin is so small next to the values that floats do not hold weights that separate.
+    problem, and its weights are those of `SoftMargin()`, which is the better choice there. A warning says, too, if time
+    ran out, and if a margin is so small next to the values that floats do not hold weights that separate.
 
     References
     ----------
     Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
     polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
-    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499. Where nothing separates:
-    Keerthi and DeCoste (2005), A modified finite Newton method for fast solution of large scale linear SVMs, JMLR 6,
-    341-361.
+    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
 
     See Also
     --------
@@ -131,7 +119,7 @@ class MaximumMargin(Declared, _Fitted):
     )
     max_seconds: float | None = real(
         default=None,
-        text="Most seconds; a problem that is not solved by then gets the best weights of the perceptron.",
+        text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
         above=0,
         wanted="a positive number or None",
         optional=True,
@@ -216,8 +204,7 @@ class MaximumMargin(Declared, _Fitted):
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
             clock = Clock(self.max_seconds)
-            soft = _Soft(table, label, clock)
-            found = [_furthest(soft, sign[:, p : p + 1], self.tol) for p in range(sign.shape[1])]
+            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
             self.classes_ = classes
             self.coef_ = np.array([plane.w for plane in found])
             self.intercept_ = np.array([plane.b for plane in found])
@@ -247,7 +234,7 @@ class MaximumMargin(Declared, _Fitted):
         if apart := np.count_nonzero(ceiling == 0):
             parts.append(
                 f"{apart} of {problems} problems cannot be separated: there is no largest margin, and the weights are "
-                "those of a soft one. Consider SoftMargin."
+                "those of SoftMargin(). Use SoftMargin instead."
             )
         if late := np.count_nonzero(np.isinf(ceiling)):
             parts.append(f"{late} of {problems} problems were not solved in the time given. Raise max_seconds.")
@@ -319,58 +306,20 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-class _Soft:
-    """What takes the place of a largest margin where there is none, for the problems of a table."""
-
-    def __init__(self, table: Table, label: Array, clock: Clock) -> None:
-        self.table, self.label, self.clock = table, label, clock
-
-    @cached_property
-    def _of_one_size(self) -> tuple[Array, Array, Array] | None:
-        """Standardised columns and a constant, if they are few, with their centre and what they were multiplied by.
-
-        Whether classes can be separated does not depend on the units of the columns, and so the soft margin where they
-        cannot does not, either.
-        """
-        rows, columns = self.table.shape
-        if columns >= min(rows, MOST_COLUMNS) or rows * columns > COPIED_ENTRIES:
-            return None
-        matrix = self.table.matrix()
-        X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, float)
-        with np.errstate(all="ignore"):  # huge values may overflow: then they are left as they are
-            centre, inverse = X.mean(axis=0), reciprocal(X.std(axis=0))
-            Z = np.ones((rows, columns + 1))
-            Z[:, :-1] = (X - centre) * inverse
-        return (Z, centre, inverse) if np.isfinite(Z).all() else None
-
-    def weights(self, subset: Array, sign: Array) -> tuple[Array, float]:
-        """Return weights and bias: of the least squared hinge loss, or by stochastic steps where columns are many."""
-        if self._of_one_size is None:
-            soft = SoftMargin(max_seconds=_seconds(self.clock), random_state=0)
-            return self.trained(soft._method(), soft._plan(), subset, sign)
-        Z, centre, inverse = self._of_one_size
-        part = Z if subset.size == len(Z) else Z[subset]
-        v = least_squared_hinge(part, sign[self.label[subset], 0].astype(float), self.clock)
-        w = v[:-1] * inverse
-        return w, float(v[-1] - w @ centre)
-
-    def trained(self, method: Method, plan: Plan, subset: Array, sign: Array) -> tuple[Array, float]:
-        """Return weights and bias that a method learns in epochs."""
-        state = method.start(1, self.table.shape[1], self.table.dtype)
-        task = make_task(self.label, sign, "ovr", weight=np.empty(0), bias=1.0)
-        run(Job(method, self.table, task, plan, subset=subset), state)
-        planes = method.hyperplanes(state)
-        return planes.W[0].astype(float), float(planes.b[0])
+def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Clock) -> tuple[Array, float]:
+    """Return the weights and the bias that SoftMargin learns for one problem."""
+    left = None if clock.left == math.inf else max(clock.left, 1e-3)  # enough for a part of an epoch
+    soft = SoftMargin(max_seconds=left, random_state=0)
+    method = soft._method()
+    state = method.start(1, table.shape[1], table.dtype)
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    run(Job(method, table, task, soft._plan(), subset=subset), state)
+    planes = method.hyperplanes(state)
+    return planes.W[0].astype(float), float(planes.b[0])
 
 
-def _seconds(clock: Clock) -> float | None:
-    """Return what is left of the time, a part of an epoch at least; None without a limit."""
-    return None if clock.left == math.inf else max(clock.left, 1e-3)
-
-
-def _furthest(soft: _Soft, sign: Array, tol: float) -> Hyperplane:
-    """Return the hyperplane of one problem; a soft margin where there is none, the perceptron's if time ran out."""
-    table, label, clock = soft.table, soft.label, soft.clock
+def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
+    """Return the hyperplane of one problem; a soft margin where there is none, or time ran out."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
     signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
@@ -379,11 +328,7 @@ def _furthest(soft: _Soft, sign: Array, tol: float) -> Hyperplane:
         if found is not None:
             return found._replace(support=subset[found.support])
         ceiling = 0.0
-    if ceiling == 0.0:
-        w, b = soft.weights(subset, sign)
-    else:
-        plan = Plan(epochs=100, keep="best", seconds=_seconds(clock))
-        w, b = soft.trained(FirstOrder(perceptron()), plan, subset, sign)
+    w, b = _soft_margin(table, label, subset, sign, clock)
     reached = plane_margin(signed, np.append(w, b))
     if ceiling == 0.0:
         reached = min(reached, -np.finfo(float).tiny)

@@ -377,10 +377,9 @@ class WithPadding(Declared):
     intercept_scaling: float | Literal["auto"] = real(
         default="auto",
         text="The constant c that pads each row: the bias is c times the weight of a feature that is c everywhere, and"
-        ' moves by c^2 where a weight moves by its feature. "auto": 1, unless the values that are not zero have a root'
-        " mean square v below 1/4, as in texts scaled to length one, which a bias that moves by 1 would outweigh. Then"
-        " c is the power of two close to v, or for two classes to half the length of a row. A stream, which cannot"
-        " look ahead, takes 1, or goes on with what a fit has chosen.",
+        ' moves by c^2 where a weight moves by its feature. "auto": 1, but in a fit of values with a root mean square v'
+        " below 1/4, such as texts scaled to length one, the power of two close to v, or for two classes to half the"
+        " length of a row.",
         least=1e-100,
         most=1e100,
         wanted='a number from 1e-100 to 1e100, or "auto"',
@@ -471,14 +470,9 @@ class WithRate(Declared):
     )
 
 
-# The learning rate of "auto".
-AUTO_RATE = 0.1
-
-
 def learning_rate(member: Any) -> float:
     """Return the learning rate that a member's parameters say; 1 if it has none."""
-    rate = getattr(member, "eta0", 1.0)
-    return AUTO_RATE if rate == "auto" else float(rate)
+    return float(getattr(member, "eta0", 1.0))
 
 
 class WithPenalty(Declared):

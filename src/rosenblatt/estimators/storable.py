@@ -49,7 +49,6 @@ ASSIGNED: dict[str, Callable[[Any], bool]] = {
     "classes_": _are_classes,
     "dual_coef_": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "fiu",
     "gamma_": _is_width,
-    "row_length_": _is_width,
     "intercept_scaling_": lambda value: is_real(value) and 0 <= value < np.inf,
     "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
 }

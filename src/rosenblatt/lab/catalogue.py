@@ -484,21 +484,14 @@ def learners() -> Mapping[str, Learner]:
 
 def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
     """Return what the page needs of a declared parameter."""
-    from rosenblatt.estimators.parameters import AUTO_RATE
-
     default, text = parameter.default, parameter.text
-    if (name, default) == ("eta0", "auto"):  # rates of columns would hide the rule that the page explains
-        default = AUTO_RATE
     if name in _RANGES:
         low, high, step, log = _RANGES[name]
         kind = "int" if parameter.kind.startswith("int") else "float"
         return Control(name, kind, default, text, low, high, step, log)
     words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
-    if parameter.kind.startswith("bool"):
-        optional = parameter.kind != "bool"
-        return Control(name, "choice", default, text, choices=(None, True, False)) if optional else Control(
-            name, "bool", default, text
-        )  # fmt: skip
+    if parameter.kind == "bool":
+        return Control(name, "bool", default, text)
     return Control(name, "choice", default, text, choices=words)
 
 

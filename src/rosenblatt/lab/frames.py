@@ -130,12 +130,12 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
     Z = feature_map(X)
     theory = known(scene, Z, y)
     plain = follows_theorem(scene) and (subject is None or _is_plain(estimator))
-    sign = code(classes.size, _mode_of(estimator))
+    sign = code(classes.size, estimator.multiclass)
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
     arrays |= _trials(recording, sign.shape[1])
     arrays |= _log(recording) if scene.traits.kernel else _weights(recording, estimator, theory.separator)
-    if "W" in arrays and classes.size > 2 and _mode_of(estimator) != "ovo-vote":
-        arrays["E"] = _by_class(arrays["W"], sign, _mode_of(estimator))
+    if "W" in arrays and classes.size > 2 and estimator.multiclass != "ovo-vote":
+        arrays["E"] = _by_class(arrays["W"], sign, estimator.multiclass)
     box = _box(X)
     if box is not None and (scene.traits.kernel or scene.features != "none"):
         arrays["phi"], grid = _on_grid(recorded, box, grid)
@@ -374,7 +374,7 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
     survived = _survived(recording, estimator, y, t)
     scores = np.einsum("sp,spj->pj", survived, W) @ basis if way == "average" else votes(W, survived, basis)
     scores /= np.maximum(survived.sum(axis=0), 1.0)[:, None]
-    decided = decision(scores.T, np.unique(y).size, _mode_of(estimator))
+    decided = decision(scores.T, np.unique(y).size, estimator.multiclass)
     label = winners(decided)
     top = decided[:, 0] if decided.shape[1] == 1 else _lead(decided)
     about = {"t": t, "way": way, "box": box, "grid": grid}
@@ -399,19 +399,13 @@ def votes(W: Array, survived: Array, basis: Array) -> Array:
     return total
 
 
-def _mode_of(estimator: Any) -> str:
-    """Return how an estimator learns several classes, where it chooses that itself, too."""
-    mode: str = getattr(estimator, "multiclass_", None) or estimator.multiclass
-    return mode
-
-
 def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
     """Return how many of the first t trials of each problem ended with each of the weights.
 
     A pair of classes has no trial with a row of a third one, and a problem that has ended has no more trials.
     """
     classes, label = np.unique(y, return_inverse=True)
-    sign = code(classes.size, _mode_of(estimator))
+    sign = code(classes.size, estimator.multiclass)
     takes_part = sign[label[recording.row]] != 0
     if recording.row.size and recording.row[0] < 0:  # a batch is a trial of every problem
         takes_part[:] = True

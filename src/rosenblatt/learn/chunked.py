@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from rosenblatt.compiled.errors import weigh_errors
 from rosenblatt.data.labels import as_labels, as_weights
-from rosenblatt.data.survey import SURVEYED_ROWS, Survey, column_sizes
-from rosenblatt.data.table import Table, as_table, row_numbers
+from rosenblatt.data.survey import SURVEYED_ROWS, Survey
+from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.data.targets import as_targets
 from rosenblatt.engine.rows import Dense, Task
 from rosenblatt.errors import InvalidInput
@@ -279,21 +279,16 @@ def survey_first(tables: Any) -> Survey:
         Without the largest column.
     """
     squares: list[float] = []
-    first: list[Any] = []
     rows = 0
     for table in tables:
         take = min(SURVEYED_ROWS - rows, table.shape[0])
-        if table.shape[1] < SURVEYED_ROWS:
-            part = table.matrix()[:take]
-            first.append(part if isinstance(table.rows, Dense) else part.toarray())
         dense = isinstance(table.rows, Dense)
         values = table.rows.X[:take].reshape(-1) if dense else table.rows.data[: table.rows.indptr[take]]
         squares.extend((values[values != 0].astype(float) ** 2).tolist())
         rows += take
     # The exact sum, rounded once: it does not depend on the order of the additions.
     total = math.fsum(squares)
-    columns = column_sizes(as_table(np.concatenate(first))) if first else None
-    return Survey(math.sqrt(total / max(rows, 1)), math.sqrt(total / max(len(squares), 1)), 0, 0.0, 0.0, columns)
+    return Survey(math.sqrt(total / max(rows, 1)), math.sqrt(total / max(len(squares), 1)), 0, 0.0, 0.0)
 
 
 def _add(partials: list[float], values: Array) -> None:

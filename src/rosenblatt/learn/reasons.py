@@ -43,7 +43,8 @@ BATCH = PERCEPTRON | {
 KERNEL = PERCEPTRON
 UNBOUNDED_KERNEL = KERNEL | {
     Stop.TRAINING: "no progress in {patience} in a row: the mean loss did not fall{by}, or the mistakes are so many "
-    "that a separator would promise nothing of new rows{proof}",
+    "that a separator would promise nothing of new rows{proof}; if the rows are noisy, margin=4 and max_updates=8 may "
+    "help",
 }
 LIMITED_KERNEL = KERNEL | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.survey import SURVEYED_ROWS, ColumnSizes, Survey, column_sizes, survey
+from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
 from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
@@ -106,7 +106,6 @@ class Census(NamedTuple):
     squares: float  # of a look at some rows: the sum of their squared values, how many are not zero, how many rows
     values: float
     surveyed: int
-    columns: ColumnSizes | None = None  # of the same look
     in_portions: bool = False  # whether the rows of a shard are in memory one portion at a time
 
     @property
@@ -127,7 +126,7 @@ class Census(NamedTuple):
     def survey(self) -> Survey:
         """Return how large the values are."""
         length = (self.squares / max(self.surveyed, 1)) ** 0.5
-        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0, self.columns)
+        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0)
 
     def merge(self, other: Self) -> Self:
         """Return the census of the rows of both."""
@@ -155,7 +154,6 @@ class Census(NamedTuple):
             squares=self.squares + other.squares,
             values=self.values + other.values,
             surveyed=self.surveyed + other.surveyed,
-            columns=self.columns and other.columns and self.columns.merge(other.columns),
             in_portions=self.in_portions or other.in_portions,
         )
 
@@ -189,7 +187,6 @@ def _census_of(shard: Shard, portion: Portion) -> Census:
         squares=squares,
         values=squares / sizes.value**2 if sizes.value else 0.0,
         surveyed=looked,
-        columns=column_sizes(table, portion.rows, SURVEYED_ROWS),
     )
 
 
