@@ -11,7 +11,6 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from rosenblatt.compiled import epochs as compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.parameters import Multiclass
 from rosenblatt.estimators.perceptron import Perceptron
@@ -58,7 +57,7 @@ def run_demo(output: Path | None, console: Console) -> int:
         If a picture is asked for and matplotlib is not installed.
     """
     kind = "" if output is None else _check_output(output)
-    _compile(console)
+    _compile()
     run = _tumours(console)
     _digits(console)
     if output is not None:
@@ -89,20 +88,8 @@ def _check_output(output: Path) -> str:
 # ------------------------------------------------------------------------------------------------------ compilation
 
 
-def _cold() -> bool:
-    """Return whether the loops are still to be compiled for this machine, as far as Numba's cache shows."""
-    stats = getattr(compiled.run_epoch, "stats", None)
-    if stats is None or stats.cache_path is None:
-        return False
-    source = Path(compiled.__file__)
-    cached = Path(stats.cache_path).glob(f"{source.stem}.run_epoch-*.nbi")
-    return all(index.stat().st_mtime < source.stat().st_mtime for index in cached)
-
-
-def _compile(console: Console) -> None:
+def _compile() -> None:
     """Use every loop once, so that the times in the report are those of training."""
-    if _cold():
-        _say(console, "Compiling the training loops for this machine; this takes some seconds, and happens once.")
     square, mixed = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # not converged

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.engine.rows import WEIGHTS_AHEAD, best_wrong, dot, room_for_dots
+from rosenblatt.compiled.scores import score
+from rosenblatt.engine.rows import dot
 from rosenblatt.jit import compiled
 
 
@@ -51,30 +52,30 @@ def _weigh_signs(rows, task, subset, planes):
 
 
 @compiled()
-def _weigh_winners(rows, task, subset, planes):
+def _weigh_winners(scores, task, subset):
     wrong, total = 0.0, 0.0
-    every, products = np.arange(planes.b.size), room_for_dots(rows, planes.W, planes.b)
-    n_rows = subset.size if subset.size else task.label.size
-    for t in range(n_rows):
-        soon = min(t + WEIGHTS_AHEAD, n_rows - 1)
-        i, soon = (subset[t], subset[soon]) if subset.size else (t, soon)
+    for t in range(scores.shape[0]):
+        i = subset[t] if subset.size else t
         c = task.label[i]
         cost = task.class_cost[c] if c >= 0 else 1.0
         if task.sample_weight.size:
             cost *= task.sample_weight[i]
         total += cost
-        if c < 0:
+        wins = c >= 0
+        for k in range(scores.shape[1]):
+            wins = wins and (k == c or scores[t, c] > scores[t, k])
+        if not wins:
             wrong += cost
-        else:
-            own, best, _ = best_wrong(rows, i, soon, c, planes.W, planes.b, planes.scale, every, products)
-            if not own > best:
-                wrong += cost
     return wrong, total
 
 
 def weigh_errors(rows: Any, task: Any, subset: Any, planes: Any) -> Any:
-    """Weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
+    """Return the weight of the rows whose class does not win, and of all rows; a tie is an error, and so is class -1.
 
     For one problem of two classes, or one problem per class.
     """
-    return (_weigh_signs if planes.b.size == 1 else _weigh_winners)(rows, task, subset, planes)
+    if planes.b.size == 1:
+        return _weigh_signs(rows, task, subset, planes)
+    scores = np.empty((subset.size or task.label.size, planes.b.size), planes.W.dtype)
+    score(rows, subset, planes, scores)
+    return _weigh_winners(scores, task, subset)
