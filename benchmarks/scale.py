@@ -532,7 +532,7 @@ def round_(quick: bool, spark: bool) -> None:
     from rosenblatt.learn.multiclass import code
     from rosenblatt.methods.first_order import FirstOrder
     from rosenblatt.scaling.dask import Engine, OnDask
-    from rosenblatt.verbs.learning import perceptron
+    from rosenblatt.engine.rules import perceptron
 
     for name in ("covtype", "imdb"):
         X, y, *_ = data_set(name, 20000 if quick else 1 << 62)

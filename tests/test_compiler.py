@@ -16,8 +16,8 @@ from numba.core.config import DISABLE_JIT
 
 from rosenblatt import compiler
 from rosenblatt.compiler import Cache
-from rosenblatt.jit import compiled
 from rosenblatt.engine.rows import Dense, dot
+from rosenblatt.jit import compiled
 
 SOURCE = Path(compiler.__file__).parents[1]
 needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")

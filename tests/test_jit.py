@@ -37,7 +37,7 @@ def compile_into(folder, monkeypatch, function, argument):
 
 LAZY = """
 import sys
-import rosenblatt.compiled.epochs, rosenblatt.compiled.gaussian, rosenblatt.compiled.tokens, rosenblatt.learn.chunked
+import rosenblatt.engine.epoch, rosenblatt.compiled.gaussian, rosenblatt.compiled.tokens, rosenblatt.learn.chunked
 assert "numba" not in sys.modules, "imported before a loop was called"
 """
 

@@ -8,8 +8,8 @@ import pytest
 from rosenblatt import jit
 from rosenblatt.compiled import cycle, gathering, modular, nearest, signs
 from rosenblatt.compiled.signs import OPEN, LimbWeights, SignedIndex
-from rosenblatt.jit import SmallFirst, compiled, small_first
 from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.jit import SmallFirst, compiled, small_first
 
 pytestmark = pytest.mark.skipif(jit.DISABLE_JIT, reason="the JIT is off")
 

@@ -5,23 +5,22 @@ import numpy as np
 from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
 from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.first_order import FirstOrder, Penalty
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.p_norm import PNorm
 from rosenblatt.methods.pocket import PocketMethod
 from rosenblatt.methods.projections import Projected
 from rosenblatt.methods.voted import Voted
-from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
-from rosenblatt.methods.first_order import Penalty
 
 METHODS = {
     "perceptron": FirstOrder(perceptron()),
     "averaged": FirstOrder(perceptron(), averaged=True),
-    "ridge": FirstOrder(hinge(), Ridge(0.1)),
-    "elastic net, averaged": FirstOrder(hinge(), ElasticNet(0.1, 0.1), averaged=True),
+    "ridge": FirstOrder(hinge(), Penalty(l2=0.1)),
+    "elastic net, averaged": FirstOrder(hinge(), Penalty(0.1, 0.1), averaged=True),
     "passive-aggressive": FirstOrder(passive_aggressive(C=1.0)),
     "voted": Voted(perceptron()),
     "AROW": Arow(1.0),

@@ -17,7 +17,7 @@ def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     for most in (1, 7, 10**6):
         state, counts = PocketMethod().start(3, 3, np.float64), new_counts(3)
         state.settled[:] = 1
-        room, calls = PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty(3), np.zeros((2, 3)), np.empty((1, 0))), 1
+        room, calls = PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty((1, 0))), 1
         while not run_pocket_epoch(rows, task, every, every, np.arange(3), state, counts, room, most):
             calls += 1
         assert (calls == 1) == (most > 10**3)

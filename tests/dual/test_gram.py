@@ -12,8 +12,8 @@ from rosenblatt.dual import gram
 from rosenblatt.dual.expansion import Expansion
 from rosenblatt.dual.kernels import PairFunction, Polynomial
 from rosenblatt.dual.presenter import DualJob
-from rosenblatt.learn.plan import Plan
 from rosenblatt.engine.rows import Task
+from rosenblatt.learn.plan import Plan
 from strategies import integer_sets
 
 IRIS = load_iris(return_X_y=True)

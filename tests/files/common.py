@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rosenblatt.files.opening import open_source
 from rosenblatt.engine.rows import Csr
+from rosenblatt.files.opening import open_source
 
 
 def matrix(chunk):

@@ -259,21 +259,19 @@ def test_one_row_at_a_time_is_the_stream():
 def test_a_rule_is_added_in_a_few_lines():
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
-from typing import NamedTuple
-from rosenblatt.engine.rows import square
-class UnitStep(NamedTuple):
-    none: float = 0.0
-RULES[UnitStep] = lambda rule, sign, margin, rows, i, trial: (
-    (0.0, 0.0) if margin > 0 else (square(rows, i) ** -0.5, -margin))
+from rosenblatt.engine.rules import rule
 from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.parameters import FullTraining
 from rosenblatt.methods.first_order import FirstOrder
+@rule
+def unit_step(margin, norm, bias=1.0):
+    return (0.0, 0.0) if margin > 0 else ((norm - bias) ** -0.5, -margin)
 class UnitPerceptron(FullTraining, LinearClassifier):
     def _method(self):
-        return FirstOrder(UnitStep())
+        return FirstOrder(unit_step())
 """
     assert script.count("\n") < 15
-    space: dict = {}
+    space: dict = {"__name__": "a_module_of_ones_own"}
     exec(script, space)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 4))

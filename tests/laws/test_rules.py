@@ -1,80 +1,63 @@
-"""What every rule must respect, as CONTRIBUTING says: importance, bias, vectors, sign. A failure says what is missing.
-
-A rule is called as the plain function that it is. Each test has a rule that forgets, which it must notice.
-"""
+"""What every rule must respect: the importance of a row, the length of what moves, the sign of the step, NaN."""
 
 import numpy as np
 import pytest
 
-from rosenblatt.engine.rules import least_mean_squares, normalised_least_mean_squares
-from rosenblatt.engine.rows import Dense, square
+from rosenblatt.engine import rules
+from rosenblatt.engine.rules import Rule, respond
 
 MARGINS = (-3.0, -0.5, 0.0, 0.25)
-ROWS = np.array([[0.6, -0.3, 1.1], [2.0, 0.5, -1.0]])
-# Rules with parameters of any size that shows all their branches.
-SETTINGS = {name: tuple(0.7 for _ in name._fields) for name in RULES}
-# Least squares has no joint multiclass, in which more than one vector moves.
-SINGLE = (least_mean_squares, normalised_least_mean_squares)
-rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+NORMS = (1.46, 5.5)
+RULES = [rule for rule in vars(rules).values() if isinstance(rule, Rule)]
+each = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 
 
-def steps(rule, rows, *, function=None, eta=0.05, importance=1.0, vectors=1.0, bias=1.0):
-    """The steps of a rule for some margins and rows, of both classes."""
-    respond, parameters = function or RULES[rule], rule(*SETTINGS[rule])
-    trial, rows = RuleInput(eta, importance, vectors, bias), Dense(np.ascontiguousarray(rows))
-    where = [(s, m, i) for s in (1.0, -1.0) for m in MARGINS for i in range(len(rows.X))]
-    return np.array([respond(parameters, sign, margin, rows, i, trial)[0] for sign, margin, i in where])
+def steps(rule, *, rate=0.05, importance=1.0, factor=1.0):
+    """Return the steps of a rule for some margins and norms, of both classes."""
+    parameters = rule(**dict.fromkeys(rule.defaults, 0.7))
+    where = [(sign, margin, norm) for sign in (1, -1) for margin in MARGINS for norm in NORMS]
+    return np.array([respond(parameters, m, factor * norm, rate, importance, sign)[0] for sign, m, norm in where])
 
 
-def importance_counts(rule, **options):
-    little, once, twice = (steps(rule, ROWS, importance=weight, **options) for weight in (1e-12, 1.0, 2.0))
+def importance_counts(rule):
+    little, once, twice = (steps(rule, importance=weight) for weight in (1e-12, 1.0, 2.0))
     return little.max() < 1e-9 and (twice > once - 1e-12).all() and (twice > once + 1e-3).any()
 
 
-def bias_is_part_of_the_row(rule, **options):
-    padded = np.column_stack([ROWS, np.full(len(ROWS), 0.5)])
-    return np.allclose(steps(rule, ROWS, bias=0.25, **options), steps(rule, padded, bias=0.0, **options))
+def test_there_are_rules():
+    assert {"perceptron", "hinge", "passive_aggressive"} <= {rule.__name__ for rule in RULES}
 
 
-def vectors_share_the_length(rule, **options):
-    twice = steps(rule, ROWS * np.sqrt(2), bias=2.0, **options)
-    return np.allclose(steps(rule, ROWS, vectors=2.0, bias=1.0, **options), twice)
-
-
-@rules
+@each
 def test_a_row_of_little_importance_moves_little_and_more_importance_moves_more(rule):
-    assert importance_counts(rule), f"{rule.__name__} forgot trial.importance"
+    assert importance_counts(rule), f"{rule.__name__} forgot the importance"
 
 
-@rules
-def test_the_constant_of_the_bias_is_part_of_the_length_of_a_row(rule):
-    assert bias_is_part_of_the_row(rule), f"{rule.__name__} forgot trial.bias beside square(rows, i)"
+@each
+def test_a_step_is_no_longer_where_more_moves(rule):
+    assert (steps(rule, factor=2.0) <= steps(rule) + 1e-12).all(), f"{rule.__name__} forgot the norm"
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in SINGLE], ids=lambda rule: rule.__name__)
-def test_vectors_that_move_together_share_the_length_of_the_step(rule):
-    assert vectors_share_the_length(rule), f"{rule.__name__} forgot to multiply the squared length by trial.vectors"
-
-
-@rules
+@each
 def test_a_wrong_row_is_moved_towards_its_side_whatever_its_class(rule):
-    moved = steps(rule, ROWS)
+    moved = steps(rule)
     assert (moved >= 0).all(), f"{rule.__name__}: the step is along y x; its sign is not the rule's business"
-    assert (moved[[m <= 0 for _ in (1, -1) for m in MARGINS for _ in ROWS]] > 0).all(), "ties and mistakes must move"
+    assert (moved[[m <= 0 for _ in (1, -1) for m in MARGINS for _ in NORMS]] > 0).all(), "ties and mistakes must move"
 
 
-@rules
+@each
 def test_a_margin_that_overflowed_is_not_right(rule):
-    step, loss = RULES[rule](rule(*SETTINGS[rule]), 1.0, np.nan, Dense(ROWS), 0, RuleInput(0.3, 1.0, 1.0, 1.0))
+    step, loss = respond(rule(**dict.fromkeys(rule.defaults, 0.7)), np.nan, 2.0, 0.3, 1.0, 1)
     assert step != 0 or np.isnan(loss), f"{rule.__name__} takes NaN for a margin that is large enough"
 
 
-def test_rules_that_forget_are_noticed():
-    rule = next(iter(RULES))
+def test_a_rule_that_does_not_ask_for_the_importance_is_weighted_by_it():
+    assert importance_counts(Rule(lambda margin, rate: (rate, 0.0)))
 
-    def forgetful(parameters, sign, margin, rows, i, trial):
-        return trial.eta / square(rows, i), 0.0
 
-    assert not importance_counts(rule, function=forgetful)
-    assert not bias_is_part_of_the_row(rule, function=forgetful)
-    assert not vectors_share_the_length(rule, function=forgetful)
+def test_a_rule_that_forgets_the_importance_is_noticed():
+    assert not importance_counts(Rule(lambda margin, norm, importance: (1.0 / norm, 0.0)))
+
+
+def test_rules_of_equal_parameters_are_different_rules():
+    assert repr(rules.passive_aggressive(C=1.0)) != repr(rules.smooth_passive_aggressive(C=1.0))

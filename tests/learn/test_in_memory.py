@@ -18,6 +18,7 @@ from rosenblatt import (
     train,
 )
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import in_memory
 from rosenblatt.learn.in_memory import Job
@@ -30,7 +31,6 @@ from rosenblatt.methods import pocket
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.pocket import PocketMethod
-from rosenblatt.engine.rules import perceptron
 
 
 def noisy(n=400, d=3, seed=0, classes=2):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rosenblatt import AveragedPerceptron
 from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import hinge, perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import mixing
 from rosenblatt.learn.mixing import (
@@ -29,15 +30,13 @@ from rosenblatt.learn.mixing import (
 from rosenblatt.learn.multiclass import code
 from rosenblatt.learn.shards import Shard, census_of, make_portion, spans_of_shards
 from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.engine.rules import hinge, perceptron
-from rosenblatt.methods.first_order import HarmonicRate, Penalty
+from rosenblatt.methods.first_order import FirstOrder, HarmonicRate, Penalty
 
 METHODS = [
     FirstOrder(perceptron()),
     FirstOrder(perceptron(), averaged=True),
-    FirstOrder(hinge(), Ridge(0.01), HarmonicRate(0.01, 10.0), averaged=True),
-    FirstOrder(hinge(), ElasticNet(0.001, 0.01), HarmonicRate(0.01, 10.0)),
+    FirstOrder(hinge(), Penalty(l2=0.01), HarmonicRate(0.01, 10.0), averaged=True),
+    FirstOrder(hinge(), Penalty(0.001, 0.01), HarmonicRate(0.01, 10.0)),
 ]
 
 

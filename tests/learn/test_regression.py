@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import least_mean_squares
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.regression import RegressionStream, regression_task
 from rosenblatt.learn.stream import NO_CLASSES, Learned, Settings
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.engine.rules import least_mean_squares
 
 UNWEIGHTED = np.empty(0)
 

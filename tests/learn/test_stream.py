@@ -26,10 +26,10 @@ from rosenblatt import (
     Winnow,
 )
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Settings, Stream
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.engine.rules import perceptron
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)
@@ -495,7 +495,7 @@ def streams_of(method, X, y, parts, **options):
     return found
 
 
-def perceptron(averaged=False):
+def first_order(averaged=False):
     return FirstOrder(perceptron(), averaged=averaged)
 
 
@@ -503,7 +503,7 @@ def perceptron(averaged=False):
 @pytest.mark.parametrize("shares", [None, [1.0, 2.0, 5.0]], ids=str)
 def test_the_merged_weights_are_the_mean_of_the_weights(multiclass, shares):
     X, y = rows_of(3, n=60)
-    parts = streams_of(perceptron(), X, y, 3, multiclass=multiclass)
+    parts = streams_of(first_order(), X, y, 3, multiclass=multiclass)
     for stream in parts:
         stream.meet(np.array([0, 1, 2]))
     W = np.array([stream.model().W for stream in parts])
@@ -521,7 +521,7 @@ def test_the_merged_average_is_that_over_the_trials_of_all(data, multiclass, cou
     X, label = data
     if len(X) < count:
         return
-    parts = streams_of(perceptron(averaged=True), X, label, count, multiclass=multiclass)
+    parts = streams_of(first_order(averaged=True), X, label, count, multiclass=multiclass)
     every = np.unique(label)
     for stream in parts:
         stream.meet(every)
@@ -537,7 +537,7 @@ def test_the_merged_average_is_that_over_the_trials_of_all(data, multiclass, cou
 
 def test_a_stream_merged_with_copies_of_itself_learns_on_as_it_would():
     X, y = rows_of(3)
-    one = streams_of(perceptron(), X, y, 1)[0]
+    one = streams_of(first_order(), X, y, 1)[0]
     merged = one.merge([copy.deepcopy(one), copy.deepcopy(one)])
     for stream in (one, merged):
         stream.learn(as_table(X), y, UNWEIGHTED)
@@ -546,7 +546,7 @@ def test_a_stream_merged_with_copies_of_itself_learns_on_as_it_would():
 
 def test_classes_that_only_some_know_are_added_before_merging():
     X, y = rows_of(3, n=40)
-    parts = streams_of(perceptron(), X, y, 2)
+    parts = streams_of(first_order(), X, y, 2)
     assert [stream.classes.size for stream in parts] == [2, 3]
     merged = parts[0].merge(parts[1:])
     assert merged.classes.tolist() == [0, 1, 2]
@@ -555,8 +555,8 @@ def test_classes_that_only_some_know_are_added_before_merging():
 
 def test_streams_that_differ_are_not_merged():
     X, y = rows_of(2)
-    one, other = streams_of(perceptron(), X, y, 2)
-    for wrong in (Stream(one.settings), streams_of(perceptron(averaged=True), X, y, 1)[0]):
+    one, other = streams_of(first_order(), X, y, 2)
+    for wrong in (Stream(one.settings), streams_of(first_order(averaged=True), X, y, 1)[0]):
         with pytest.raises(InvalidInput, match="same settings"):
             one.merge([wrong])
     for shares in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from oracles import family
 from rosenblatt import VotedPerceptron
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import voted
 from rosenblatt.learn.stream import Settings
 from rosenblatt.learn.voted import Updates, VotedStream
 from rosenblatt.methods.voted import Voted
-from rosenblatt.engine.rules import perceptron
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)

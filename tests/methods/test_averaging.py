@@ -6,14 +6,13 @@ import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, SoftMargin
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import hinge, logistic, perceptron
 from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.methods import averaging, first_order
+from rosenblatt.methods import classes, first_order
 from rosenblatt.methods.averaging import average, begin_anew
-from rosenblatt.methods.first_order import FirstOrder
+from rosenblatt.methods.first_order import FirstOrder, HarmonicRate, Penalty
 from rosenblatt.methods.method import FEW_WEIGHTS, Pass, new_counts, order_of
 from rosenblatt.storage.registry import Fault
-from rosenblatt.engine.rules import hinge, logistic, perceptron
-from rosenblatt.methods.first_order import HarmonicRate, Penalty
 
 
 def rows(classes, seed=0):
@@ -62,7 +61,7 @@ def test_the_averaged_perceptron_is_the_average_over_all_trials():
 
 
 def test_an_average_that_begins_anew_is_the_weights_as_they_are():
-    method = FirstOrder(hinge(), Ridge(0.1), averaged=True, late=True)
+    method = FirstOrder(hinge(), Penalty(l2=0.1), averaged=True, late=True)
     state = method.start(2, 3, np.float64)
     state.W[:], state.b[:], state.t[:], state.scale[:] = 2.0, 3.0, [1, 5], [1.0, 0.5]
     begin_anew(state, [0, 1])
@@ -93,9 +92,9 @@ def test_a_state_that_skips_trials_that_were_not_made_is_refused(skipped):
 
 
 LEARNERS = {
-    "hinge": FirstOrder(hinge(), Ridge(1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
-    "hinge from the first trial": FirstOrder(hinge(), Ridge(0.1), HarmonicRate(0.1, 0.0), averaged=True),
-    "hinge that vanishes": FirstOrder(hinge(), Ridge(0.6), HarmonicRate(0.01, 2.0), averaged=True),
+    "hinge": FirstOrder(hinge(), Penalty(l2=1e-3), HarmonicRate(1e-3, 1e3), averaged=True, late=True),
+    "hinge from the first trial": FirstOrder(hinge(), Penalty(l2=0.1), HarmonicRate(0.1, 0.0), averaged=True),
+    "hinge that vanishes": FirstOrder(hinge(), Penalty(l2=0.6), HarmonicRate(0.01, 2.0), averaged=True),
     "logistic": FirstOrder(logistic(), averaged=True),
     "perceptron": FirstOrder(perceptron(), averaged=True),
 }
@@ -120,9 +119,9 @@ def sparse_pass(problems, order, dtype):
 def test_a_lag_that_waits_changes_no_bit(name, problems, order, dtype, monkeypatch):
     method, states = LEARNERS[name], []
     for cached, many, waiting in ((1 << 22, 24, 1 << 19), (0, 2, 1 << 19), (0, 2, 16 * problems)):
-        monkeypatch.setattr(first_order, "CACHED_BYTES", cached)
-        monkeypatch.setattr(averaging, "MANY_PROBLEMS", many)
-        monkeypatch.setattr(averaging, "WAITING_STEPS", waiting)
+        monkeypatch.setattr(classes, "CACHED_BYTES", cached)
+        monkeypatch.setattr(classes, "MANY_PROBLEMS", many)
+        monkeypatch.setattr(classes, "WAITING_STEPS", waiting)
         states.append(method.start(problems, 30, dtype, "F"))
         for _ in range(2):
             method.present(sparse_pass(problems, order, dtype), states[-1], states[-1])
@@ -136,7 +135,7 @@ def test_a_lag_that_waits_changes_no_bit(name, problems, order, dtype, monkeypat
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_the_penalty_of_many_weights_is_told_before_they_are_derived_or_not_at_all(averaged, dtype, monkeypatch):
     monkeypatch.setattr(first_order, "CACHED_BYTES", 0)
-    method = FirstOrder(hinge(), Ridge(0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
+    method = FirstOrder(hinge(), Penalty(l2=0.25), HarmonicRate(0.25, 10.0), averaged=averaged)
     state = method.start(3, 30, dtype, "F")
     method.present(sparse_pass(3, "mixed", dtype), state, state)
     assert method.penalty_of(state) == pytest.approx(method.penalty_value(method.hyperplanes(state)), rel=1e-5)

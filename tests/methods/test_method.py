@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from rosenblatt import ALMA, AROW, ROMMA, Perceptron, PNormPerceptron, SoftMargin, VotedPerceptron
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods import pieces as pieces_module
@@ -20,7 +21,6 @@ from rosenblatt.methods.method import (
     start_state,
 )
 from rosenblatt.methods.scores import scores
-from rosenblatt.engine.rows import Hyperplanes
 from ways import METHODS, STREAMING, trained
 
 methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())

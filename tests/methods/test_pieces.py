@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.learn.multiclass import code, make_task
 from rosenblatt.methods import pieces
 from rosenblatt.methods.covariance import Arow
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Pass, new_counts
 from rosenblatt.methods.pieces import present_in_pieces
-from rosenblatt.engine.rules import perceptron
 
 
 @pytest.mark.parametrize("method", [FirstOrder(perceptron(), averaged=True), Arow(1.0)], ids=str)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.starts import LINE_BYTES, check_start, check_stored, grown, widened, zeros
 from rosenblatt.storage.registry import Fault
-from rosenblatt.engine.rules import perceptron
 
 
 def state_of(problems, features, order="C"):

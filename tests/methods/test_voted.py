@@ -23,7 +23,7 @@ def test_the_updates_add_up_to_the_weights():
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_rows_are_copied(kind):
     from rosenblatt.data.table import as_table
-    from rosenblatt.verbs.averages import UpdateLog
+    from rosenblatt.engine.epoch import UpdateLog
 
     X, log = np.eye(3), CopiedUpdates()
     updates = UpdateLog(np.array([2, 0, 9]), np.zeros(3, int), np.ones(3), np.arange(3), np.array([2]))

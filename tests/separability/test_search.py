@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from margins_by_hand import planted_margin
 from rosenblatt.compiled.nearest import NEAREST, ORIGIN
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
 from rosenblatt.separability.search import (
@@ -17,7 +18,6 @@ from rosenblatt.separability.search import (
     lowest_rows,
 )
 from rosenblatt.separability.views import MatrixView, RowSpaceView, standardised
-from rosenblatt.engine.rules import passive_aggressive, perceptron
 
 
 def test_a_search_ends_where_margins_overflow():

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from oracles import reference
 from rosenblatt import train
+from rosenblatt.engine.epoch import Learner, rate_at, settle
+from rosenblatt.engine.rules import hinge
+from rosenblatt.methods.first_order import FirstOrder, Penalty
 from strategies import integer_sets, small
 
 
@@ -122,3 +125,18 @@ def test_the_kernels_run_as_plain_python():
     )
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, env=environment)
+
+
+def test_all_that_is_owed_is_paid_but_not_past_zero():
+    state = FirstOrder(hinge(), Penalty(0.1, 0.1)).start(1, 4, np.float64)
+    state.W[:], state.scale[:], state.owed[:] = [[4.0, 1.0, -1.0, 0.0]], 0.5, 0.75
+    settle(state)
+    assert state.W.tolist() == [[1.25, 0.0, 0.0, 0.0]]
+    assert state.scale.tolist() == [1.0]
+    settle(state)
+    assert state.W.tolist() == [[1.25, 0.0, 0.0, 0.0]], "and only once"
+
+
+def test_a_rate_stays_or_falls_with_the_trials():
+    assert [rate_at(Learner(0.3), t) for t in (1, 5, 1000)] == [0.3] * 3
+    assert [rate_at(Learner(0.3, 2.0, 3.0), t) for t in (1, 2)] == [1 / 8, 1 / 10]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.compiled.lags import FEW_STEPS, add_waiting, average_all, sum_squares
 from rosenblatt.data.table import as_table
+from rosenblatt.engine.classes import FEW_STEPS, add_waiting, average_all, sum_squares
 
 NONE = np.empty(0, np.int32)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rosenblatt.compiled import bits
 from rosenblatt.jit import compiled
-from rosenblatt.verbs import bits
 
 
 @compiled()
