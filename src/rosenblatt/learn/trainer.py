@@ -326,7 +326,7 @@ class Trainer:
         self._measure(number, shown)
         callback = self.plan.callback
         asked = callback is not None and bool(callback(self._report(number, shown)))
-        self.rules.after_epoch(number, shown, self.errors[-1] if self.errors else None, asked=asked)
+        self.rules.after_epoch(number, shown, self.errors[-1] if self.presenter.validates else None, asked=asked)
 
     def _measure(self, number: int, shown: Shown) -> None:
         """Measure the error at the end of the epoch, where something depends on it, and keep the best weights.
