@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.learn.plan import Plan
-from rosenblatt.learn.stopping import FREE_ENTRIES, PRECEDENCE, MarginBound, Stop, StoppingRules
+from rosenblatt.learn.stopping import FREE_ENTRIES, MarginBound, Stop, StoppingRules
 from rosenblatt.learn.trainer import Clock, Presenter, Shown
-
-
-def test_every_end_has_its_place():
-    assert sorted(stop.name for stop in PRECEDENCE) == sorted(stop.name for stop in Stop)
 
 
 def rules(figures, *, zero_loss=math.inf, **plan):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.learn.stopping import PRECEDENCE, Stop
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.words import count, listed, rounded_up
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def by_part(
     str
         Without a full stop.
     """
-    ways = [stop for stop in PRECEDENCE if stop in stops]
+    ways = [stop for stop in Stop if stop in stops]
     if len(stops) == 1 or ways == [Stop.CHUNK]:
         return sentence(ways[0])
     if len(ways) == 1:
