@@ -17,8 +17,8 @@ test: $(VENV)/.test
 NOJIT := tests/verbs tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
 	$(addprefix tests/files/test_,delimited.py features.py svmlight.py text.py vw.py) \
-	tests/methods $(addprefix tests/learn/test_,reserve.py multiclass.py decisions.py cycle.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
-	$(addprefix tests/separability/test_,judge.py margin.py views.py witness.py) \
+	tests/methods $(addprefix tests/learn/test_,check_separable.py reserve.py multiclass.py decisions.py cycle.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
+	$(addprefix tests/separability/test_,margin.py views.py witness.py) \
 	$(addprefix tests/estimators/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py \
 	soft_margin.py voted.py winnow.py)
 

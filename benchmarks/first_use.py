@@ -94,7 +94,7 @@ LIMITED = {
 INTERRUPTED = ("PocketPerceptron, 5M x 50", "AROW, full covariance")
 FIT = """
 import time
-import rosenblatt.separability.judge
+import rosenblatt.learn.check_separable
 rosenblatt.AROW, rosenblatt.KernelPerceptron, rosenblatt.MaximumMargin, rosenblatt.PocketPerceptron  # imported
 try:
     from rosenblatt.jit import compile_seconds

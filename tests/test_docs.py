@@ -256,7 +256,7 @@ def calls_that_go_up(walk):
 
 def is_handed_down(caller, code):
     """Whether a call goes through an interface that is declared below."""
-    if caller in ("learn/trainer.py", "learn/reasons.py"):  # Presenter
+    if caller in ("learn/trainer.py", "learn/stopping.py", "learn/reasons.py"):  # Presenter
         return hasattr(Presenter, code.co_name)
     if caller == "jit.py":  # the function that `compiled` or `small_first` decorates
         return True

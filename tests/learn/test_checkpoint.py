@@ -96,9 +96,9 @@ def test_a_checkpoint_that_was_removed_is_gone(tmp_path):
 # loops without an end, or memory without one.
 EPOCHS = {"enum": ["Stop", "EPOCHS"]}
 FORGERIES = [
-    *((("trainer", "active"), value) for value in ([-1], [5], [10**9], [], [0, 0], [None], None, {"tuple": [0]})),
-    *((("trainer", "stops"), value) for value in ([], {"dict": [[0, 1]]}, {"dict": [[0, EPOCHS]]})),
-    *((("trainer", "cycle_ends"), value) for value in (None, {"dict": [[7, 1]]}, {"dict": [[0, 0.5]]})),
+    *((("rules", "active"), value) for value in ([-1], [5], [10**9], [], [0, 0], [None], None, {"tuple": [0]})),
+    *((("rules", "stops"), value) for value in ([], {"dict": [[0, 1]]}, {"dict": [[0, EPOCHS]]})),
+    *((("rules", "cycle_ends"), value) for value in (None, {"dict": [[7, 1]]}, {"dict": [[0, 0.5]]})),
     *((("trainer", "mistakes"), value) for value in ([], [1] * 9, [-1, 0], None)),
     *((("trainer", "losses"), value) for value in ([], ["x", "y"], [{"float": "nan"}] * 2)),
     *((("trainer", "errors"), value) for value in ([1.0], [None] * 7)),
@@ -111,15 +111,10 @@ FORGERIES = [
     *((("presenter", "largest"), value) for value in (-1.0, {"float": "nan"}, {"float": "inf"}, None)),
     *((("position", "row"), value) for value in (-1, 0, None, 10**30)),
     *((("position", "file"), value) for value in (-2, None)),
-    *((("divergence", "lowest"), value) for value in ([], [None], [{"float": "nan"}])),
-    *((("divergence", "epochs"), value) for value in ([], [-1], [0] * 5)),
+    *((("rules", "lowest"), value) for value in ([], [None], [{"float": "nan"}])),
+    *((("rules", "stale"), value) for value in ([], [-1], [0] * 5)),
     *((("cycle",), value) for value in (None, [], [0, 0], [1, 2], ["a", "b"])),
-    *(
-        ((name,), value)
-        for name in ("trainer", "presenter", "position", "divergence")
-        for value in (None, [], [[], []])
-    ),
-    (("patience",), [[], []]),
+    *(((name,), value) for name in ("trainer", "rules", "presenter", "position") for value in (None, [], [[], []])),
 ]
 
 

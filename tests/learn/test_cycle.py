@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.learn.cycle import FIRST_MARK, Cycle
+from rosenblatt.learn.cycle import Cycle
 
 
 @given(st.integers(0, 6), st.integers(1, 7))
@@ -21,21 +21,6 @@ def test_a_cycle_is_found_with_a_length_that_is_a_multiple_of_its_own(before, le
             return
         cycle.advance()
     pytest.fail("no cycle was found")
-
-
-def test_many_weights_are_copied_late_and_their_return_is_found(monkeypatch):
-    monkeypatch.setattr("rosenblatt.learn.cycle.MANY_WEIGHTS", 2)
-    W, b = np.zeros((1, 3)), np.zeros(1)
-    cycle = Cycle(W, b)
-    found = {}
-    for epoch in range(1, 40):
-        W[0, 0] = epoch % 3
-        assert (cycle.mark is None) == (epoch <= FIRST_MARK)
-        found = cycle.back([0], joint=False)
-        if found:
-            break
-    assert found == {0: 3}
-    assert epoch == FIRST_MARK + 3
 
 
 @given(st.sampled_from("CF"), st.lists(st.integers(0, 2999), max_size=4))

@@ -95,7 +95,7 @@ def test_threads_share_the_problems_and_change_nothing(model, multiclass):
 def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
     X, y = noisy(300)
     whole = train(X, y, epochs=3, tol=None)
-    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 3 * 7)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 3 * 7)
     pieces = train(X, y, epochs=3, tol=None, seconds=1000.0)
     assert pieces.coef.tolist() == whole.coef.tolist()
     assert pieces.trials == whole.trials
@@ -103,7 +103,7 @@ def test_pieces_between_two_looks_at_the_clock_change_nothing(monkeypatch):
 
 def test_the_clock_ends_a_run_within_an_epoch(monkeypatch):
     X, y = noisy(300)
-    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 3 * 7)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 3 * 7)
     run = train(X, y, epochs=3, tol=None, seconds=1e-9)
     assert (run.stop, run.epochs, run.trials) == (Stop.SECONDS, 1, 7)
 
@@ -171,9 +171,7 @@ def test_the_pieces_in_which_rows_are_presented_do_not_change_a_bit(monkeypatch,
     X, y = noisy(90, seed=4, classes=3 if "multiclass" in member.get_params() else 2)
     X = np.abs(X)
     whole = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
-    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 1)
-    monkeypatch.setattr(in_memory, "PIECE_SECONDS", 1e-4)  # pieces of one row, then of some
-    monkeypatch.setattr(in_memory, "MEASURED_ENTRIES", 64)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 20)
     monkeypatch.setattr(pocket, "ENTRIES_PER_LOOK", 20)
     pieces = clone(member).set_params(max_iter=4, tol=None, random_state=0).fit(kind(X), y)
     assert pieces.coef_.tolist() == whole.coef_.tolist()
@@ -205,8 +203,7 @@ def job_of(X, y, method, **plan):
     ids=lambda method: type(method).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, method):
-    monkeypatch.setattr(in_memory, "FIRST_PIECE_ENTRIES", 1)
-    monkeypatch.setattr(in_memory, "PIECE_GROWTH", 1)
+    monkeypatch.setattr(in_memory, "ENTRIES_PER_LOOK", 1)
     X, y = noisy(400)
     job = job_of(X, y, method, seconds=5.0, keep="best")
     state = method.start(1, 3, np.float64)
@@ -238,5 +235,5 @@ def test_no_search_is_begun_after_the_limit():
     presenter.present(1, [0], Clock(None))
     late = Clock(1e-9)
     late.start -= 1.0
-    assert presenter.hopeless([0], 0.0, 1, late) == {}
-    assert presenter.ceiling.certificate is None
+    assert presenter.give_up([0], 0.0, 1, late) == {}
+    assert presenter.bound.certificate is None

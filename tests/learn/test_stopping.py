@@ -1,73 +1,113 @@
-"""The observers that end a run."""
+"""The rules that end a run, and how long a stalled one waits."""
+
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.data.table import ALL_ROWS, as_table
-from rosenblatt.learn import stopping
-from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.learn.stopping import PRECEDENCE, Ceiling, Patience, Stop
+from rosenblatt import Perceptron
+from rosenblatt.learn.plan import Plan
+from rosenblatt.learn.stopping import FREE_ENTRIES, MarginBound, Stop, StoppingRules
+from rosenblatt.learn.trainer import Clock, Presenter, Shown
 
 
-def test_every_end_has_its_place():
-    assert sorted(stop.name for stop in PRECEDENCE) == sorted(stop.name for stop in Stop)
+def rules(figures, *, zero_loss=math.inf, **plan):
+    """Return the rules of a run whose losses are these, after its last epoch; a list of them for each epoch."""
+    presenter = Presenter()
+    presenter.parts, presenter.n_rows, presenter.zero_loss = len(figures[0]), 1, zero_loss
+    asked = StoppingRules(Plan(**plan), presenter, Clock(None))
+    for epoch, losses in enumerate(figures, 1):
+        some = [1] * presenter.parts
+        asked.after_epoch(epoch, Shown(some, some, losses, 1, True), None, asked=False)
+    return asked
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(0, 3), st.integers(1, 4))
 def test_patience_ends_after_so_many_epochs_without_progress(figures, tol, patience):
-    watch = Patience(1, tol, patience)
-    for n in range(1, len(figures) + 1):
-        stale = 0
-        for k in range(n):  # an epoch is progress if it is at least tol below the lowest before
-            stale = 0 if k == 0 or figures[k] <= min(figures[:k]) - tol else stale + 1
-        assert watch.stalled([figures[n - 1]]) == [stale >= patience]
+    stale = 0
+    for k, figure in enumerate(figures):  # an epoch is progress if it is at least tol below the lowest before
+        stale = 0 if k == 0 or figure <= min(figures[:k]) - tol else stale + 1
+        if stale == patience:
+            break
+    ended = rules([[figure] for figure in figures], tol=tol, patience=patience)
+    assert ended.stops == ({0: Stop.TRAINING} if stale == patience else {})
 
 
 def test_patience_watches_each_part_by_itself():
-    watch = Patience(2, 0.1, 2)
-    assert [watch.stalled([1.0 / t, 1.0]) for t in (1, 2, 3)] == [[False, False], [False, False], [False, True]]
-
-
-def ceiling_of_wide_rows(rows=700):
-    table = as_table(np.random.default_rng(0).standard_normal((rows, 300)))  # too wide for a search
-    label = np.arange(rows, dtype=np.int32) % 2
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
-    return Ceiling(table, task, ALL_ROWS, np.zeros((1, 300)), np.zeros(1), 1, ())
-
-
-def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
-    ceiling = ceiling_of_wide_rows()
-    for _ in range(60):
-        ceiling.add(np.array([100.0]))
-    assert ceiling.end(0, 0.0, 30) is None
-    # In the epochs between, the loss was a little lower than ever.
-    assert ceiling.end(0, 0.0, 59) is None
-    assert ceiling.end(0, 0.0, 60) is Stop.TRAINING
+    ended = rules([[1.0 / t, 1.0] for t in (1, 2, 3)], tol=0.1, patience=2)
+    assert (ended.active, ended.stops) == ([0], {1: Stop.TRAINING})
 
 
 @pytest.mark.parametrize(
-    ("rows", "updates", "decay", "last"),
+    ("losses", "tol", "stop"),
     [
-        (700, 700, 1.0, 10),  # 5, and as long again as before
-        (700, 700, 0.9, 17),  # 5, and 3,000,000 entries, of 210,000 and 40,000 an epoch
-        (700, 70, 1.0, 17),
-        (600, 600, 1.0, 51),  # 5, and 10,000,000, of 180,000 and 40,000
+        ((1, 9, 9, 9), 1e-3, Stop.TRAINING),
+        ((1, 99, 99, 99), 1e-3, Stop.DIVERGED),
+        ((99, 50, 25, 12), 1e-3, Stop.EPOCHS),  # high, but falling
+        ((1, 99, 99, 99), None, Stop.DIVERGED),
+        ((1, 9, 9, 9), None, Stop.EPOCHS),
+        ((1, 1, 1, math.inf), 1e-3, Stop.DIVERGED),
     ],
 )
-def test_a_part_with_few_updates_or_many_weights_waits_longer_but_not_for_ever(rows, updates, decay, last):
-    ceiling = ceiling_of_wide_rows(rows)
-    for epoch in range(1, 500):
-        ceiling.add(np.array([updates * decay**epoch]))
-        if epoch >= 5 and ceiling.end(0, -1.0, epoch):  # no bound is so low
-            break
-    assert epoch == last
+def test_a_loss_that_stalls_far_above_that_of_zero_weights_has_diverged(losses, tol, stop):
+    assert rules([[loss] for loss in losses], zero_loss=1.0, tol=tol, patience=3, epochs=4).stops == {0: stop}
 
 
-def test_what_a_long_run_keeps_of_its_steps_is_bounded():
-    ceiling = ceiling_of_wide_rows()
-    for _ in range(5000):
-        ceiling.add(np.array([2.0]))
-    assert len(ceiling.history) <= stopping.MAX_KEPT_EPOCHS
-    assert [kept[0] for kept in ceiling.history] == [2.0 * ceiling.stride * k for k in range(len(ceiling.history))]
+def bound(entries):
+    found = MarginBound(np.ones((1, 3)), np.zeros(1), 1, bias=1.0, radius=1.0, entries=entries)
+    found.W[:] = 2.0  # it has moved by the square root of 3
+    return found
+
+
+def test_a_part_waits_as_long_again_as_it_had_learned_and_short_recoveries_do_not_count_anew():
+    waiting = bound(entries=FREE_ENTRIES)
+    waiting.add(np.array([1.0]))
+    assert waiting.give_up([0], 0.0, 30, Clock(None)) == {}
+    # In the epochs between, the loss was a little lower than ever.
+    assert waiting.give_up([0], 0.0, 59, Clock(None)) == {}
+    assert waiting.give_up([0], 0.0, 60, Clock(None)) == {0: Stop.TRAINING}
+
+
+def test_a_part_of_few_rows_may_wait_longer():
+    waiting = bound(entries=FREE_ENTRIES / 50)
+    assert waiting.give_up([0], 0.0, 5, Clock(None)) == {}
+    assert waiting.give_up([0], 0.0, 30, Clock(None)) == {}
+    assert waiting.give_up([0], 0.0, 55, Clock(None)) == {0: Stop.TRAINING}
+
+
+def test_a_part_whose_own_mistakes_rule_out_a_margin_above_tol_ends_at_once():
+    waiting = bound(entries=10)
+    waiting.add(np.array([1000.0]))
+    assert waiting.give_up([0], 1e-3, 5, Clock(None)) == {}
+    waiting.add(np.array([1000.0]))
+    assert waiting.give_up([0], 1e-3, 6, Clock(None)) == {0: Stop.TRAINING}
+    assert waiting.observe() == [np.sqrt(3) / 2000]
+
+
+def test_a_search_is_made_when_a_part_stalls_and_when_its_epochs_have_doubled():
+    searched = []
+
+    def search(part, work, seconds):
+        searched.append(work)
+        return SimpleNamespace(margin_bound=0.5, certificate=None)
+
+    waiting = bound(entries=0)
+    waiting.search = search
+    for epoch in range(5, 25):
+        waiting.give_up([0], 0.1, epoch, Clock(None))
+    assert np.array_equal(np.array(searched) / waiting.epoch_cost, [5, 10, 20])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_defaults_separate_what_is_separable_with_a_margin_of_two_hundredths(seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.uniform(-1.0, 1.0, (200, 2)), rng.standard_normal(2)
+    margin = (X @ w + 0.3 * rng.standard_normal()) / np.linalg.norm(w)
+    X, margin = X[np.abs(margin) >= 0.02], margin[np.abs(margin) >= 0.02]
+    if np.unique(margin > 0).size == 2:
+        model = Perceptron(random_state=seed).fit(X, margin > 0)
+        assert model.run_.stop is Stop.SEPARATED
+        assert model.score(X, margin > 0) == 1.0

@@ -36,7 +36,7 @@ from rosenblatt.learn.multiclass import part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import KERNEL, LIMITED_KERNEL, UNBOUNDED_KERNEL
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.learn.stopping import FREE_TRIALS, Stop
 from rosenblatt.learn.trainer import Clock, Presenter, Shown, Trainer
 
 Array = npt.NDArray[Any]
@@ -45,7 +45,6 @@ ROWS_PER_SHARE = 256  # rows that a thread takes at a time
 NO_SIMILARITIES = np.empty((0, 0))
 FEW_SIMILARITIES = 1 << 21  # that a run computes again, to say how the model does
 NO_SPANS = np.empty((0, 2, 2), np.int64)  # of a block that keeps the scores of the rows that follow up to date
-TRIALS_ALWAYS_ALLOWED = 1000  # of a problem, so that a handful of rows is separated whatever that says of new ones
 
 
 @dataclass(frozen=True)
@@ -302,7 +301,7 @@ class Unbounded(DualPresenter):
             coef, vectors = job.start.coef, job.start.vectors
             self.progress.square[:] = (coef * expand(job.kernel, vectors, vectors, coef)).sum(axis=1)
             self.progress.steps[:] = np.abs(coef).sum(axis=1)
-        self.ceiling, self.highest = np.full(self.parts, np.inf), np.zeros(self.parts)
+        self.proved, self.highest = np.full(self.parts, np.inf), np.zeros(self.parts)
         # So few updates end by themselves, unless the rows are drawn: then no epoch shows that none is due.
         self.limited = bool(np.isfinite(job.most_updates))
         if self.limited:
@@ -341,24 +340,24 @@ class Unbounded(DualPresenter):
         self.highest = np.maximum(self.highest, figures) + in_vain
         return list(np.where(in_vain, self.highest, figures))
 
-    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which of the stalled parts should end: those of which no separator would promise anything.
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
+        """Return which of the stalled parts end: those of which no separator would promise anything.
 
         Where updates are limited, none: what is left of them will be made, or is not due.
         """
         if self.limited:
             return {} if self.each_row_once else dict.fromkeys(parts, Stop.TRAINING)
-        in_vain, ceilings = self._promises_nothing(), self._ceilings()
-        ended = [part for part in parts if in_vain[part] or ceilings[part] <= level * self.radius]
-        self.ceiling[ended] = np.minimum(self.ceiling[ended], ceilings[ended])
+        in_vain, bounds = self._promises_nothing(), self._margin_bounds()
+        ended = [part for part in parts if in_vain[part] or bounds[part] <= tol * self.radius]
+        self.proved[ended] = np.minimum(self.proved[ended], bounds[ended])
         return dict.fromkeys(ended, Stop.TRAINING)
 
-    def margin_ceilings(self) -> list[float]:
+    def margin_bounds(self) -> list[float]:
         """Return the largest margin that a separator of each part can have; infinite for one that has not stalled."""
-        ceilings: list[float] = self.ceiling.tolist()
-        return ceilings
+        bounds: list[float] = self.proved.tolist()
+        return bounds
 
-    def _ceilings(self) -> Array:
+    def _margin_bounds(self) -> Array:
         """Return for each part |f| over the sum of the steps: a separator gains at least its margin in each step."""
         squares, steps = np.maximum(self.progress.square, 0.0), self.progress.steps
         if self.joint:
@@ -369,8 +368,8 @@ class Unbounded(DualPresenter):
         """Return for each part whether no margin is left with a mistake bound (R / g)^2 below its number of rows."""
         # Joint trials compare two classes: what they add is the difference of two vectors, each with the row.
         squared_radius = (2.0 if self.joint else 1.0) * self.radius**2
-        in_vain = self.n_examples * self._ceilings() ** 2 <= squared_radius
-        return np.asarray(in_vain & (self.trials[: self.parts] >= TRIALS_ALWAYS_ALLOWED))
+        in_vain = self.n_examples * self._margin_bounds() ** 2 <= squared_radius
+        return np.asarray(in_vain & (self.trials[: self.parts] >= FREE_TRIALS))
 
     # -------------------------------------------------------------------------------------------------------- results
 

@@ -27,7 +27,7 @@ from rosenblatt.learn.in_memory import Job, run
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import code, count_problems, make_task
 from rosenblatt.learn.plan import Run
-from rosenblatt.learn.stopping import PRECEDENCE, Stop
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.methods.method import as_hyperplanes
 from rosenblatt.methods.scores import scores
 from rosenblatt.proof.brackets import Bracket
@@ -265,7 +265,7 @@ class MaximumMargin(Declared, _Fitted):
             epochs=1,
             trials=table.shape[0],
             seconds=seconds,
-            stop=next((stop for stop in PRECEDENCE if stop in stops), Stop.SEPARATED),
+            stop=next((stop for stop in Stop if stop in stops), Stop.SEPARATED),
             reason=self.stop_reason_,
             stops=stops,
             kept=1,

@@ -46,18 +46,12 @@ def _check_of_trainer(seen: OfTrainer) -> None:
     figures = (*seen.losses, *(e for e in seen.errors if e is not None), seen.fewest, seen.fewest_mistakes)
     expect(_are_figures(figures), "it has a figure that is no number")
     expect(0 <= seen.kept <= len(seen.mistakes), f"it keeps the weights of epoch {seen.kept}, which there was not")
-    expect(seen.cycle is None or _are_counts(seen.cycle, least=1), f"it has a cycle of {seen.cycle} epochs")
-    expect(_are_counts(*seen.cycle_ends, *seen.cycle_ends.values()), "it has ends of cycles that are none")
 
 
 @stored("Checkpoint.trainer", check=_check_of_trainer)
 class OfTrainer(NamedTuple):
     """What a trainer remembers, under the names that it has there."""
 
-    active: list[int]
-    stops: dict[int, Stop]
-    cycle_ends: dict[int, int]
-    cycle: int | None
     fewest: float
     kept: int
     fewest_mistakes: float
@@ -67,6 +61,24 @@ class OfTrainer(NamedTuple):
     errors: list[float | None]
     updates: int
     trials: int
+
+
+def _check_of_rules(seen: OfRules) -> None:
+    expect(seen.cycle is None or _are_counts(seen.cycle, least=1), f"it has a cycle of {seen.cycle} epochs")
+    expect(_are_counts(*seen.cycle_ends, *seen.cycle_ends.values()), "it has ends of cycles that are none")
+    expect(_are_figures(seen.lowest) and _are_counts(*seen.stale), "it has a progress that cannot be")
+
+
+@stored("Checkpoint.rules", check=_check_of_rules)
+class OfRules(NamedTuple):
+    """What the stopping rules remember, under the names that they have there."""
+
+    active: list[int]
+    stops: dict[int, Stop]
+    cycle_ends: dict[int, int]
+    cycle: int | None
+    lowest: list[float]
+    stale: list[int]
 
 
 def _check_of_presenter(seen: OfPresenter) -> None:
@@ -86,18 +98,6 @@ class OfPresenter(NamedTuple):
     chunks: int
     n_rows: int
     largest: float
-
-
-def _check_watch(watch: Watch) -> None:
-    expect(_are_figures(watch.lowest) and _are_counts(*watch.epochs), "an observer has seen what cannot be")
-
-
-@stored("Checkpoint.watch", check=_check_watch)
-class Watch(NamedTuple):
-    """What an observer remembers of each part: its lowest figure, and for how many epochs it was not reached."""
-
-    lowest: list[float]
-    epochs: list[int]
 
 
 def _check_position(position: Position) -> None:
@@ -182,13 +182,12 @@ def _fields(kind: Any, owner: Any) -> Any:
 
 
 def _take(presenter: InChunks, identity: str) -> Content:
-    trainer, cycle, patience = presenter.trainer, presenter.cycle, presenter.trainer.patience
+    trainer, cycle = presenter.trainer, presenter.cycle
     position = presenter.position
     progress = {
         "trainer": _fields(OfTrainer, trainer),
+        "rules": _fields(OfRules, trainer.rules),
         "presenter": _fields(OfPresenter, presenter),
-        "patience": None if patience is None else Watch(patience.lowest, patience.stale),
-        "divergence": Watch(trainer.divergence.lowest, trainer.divergence.high),
         "position": None if position is None else Position(*map(int, position)),
         "cycle": None if cycle is None else [cycle.power, cycle.length],
     }
@@ -199,13 +198,13 @@ def _take(presenter: InChunks, identity: str) -> Content:
         "sum": presenter.sum,
         "counts": list(presenter.counts),
         "best": trainer.best,
-        "mark": None if cycle is None or cycle.mark is None else list(cycle.mark),
+        "mark": None if cycle is None else list(cycle.mark),
     }
     return {"class": "Checkpoint", "identity": identity, "parameters": progress, "attributes": arrays}
 
 
 # What a checkpoint holds beside its class and its identity.
-PROGRESS = ("trainer", "presenter", "patience", "divergence", "position", "cycle")
+PROGRESS = ("trainer", "rules", "presenter", "position", "cycle")
 ARRAYS = ("classes", "label_counts", "state", "sum", "counts", "best", "mark")
 
 
@@ -223,53 +222,42 @@ def _labels(content: Content) -> tuple[Array, Array | None]:
 def _put(trainer: Trainer, content: Content) -> None:
     """Bring a trainer, which has not begun, to where another one was; nothing is taken that has not been checked."""
     presenter: Any = trainer.presenter
-    of_trainer, of_presenter, patience, divergence, position, cycle = entries(content["parameters"], PROGRESS)
+    of_trainer, of_rules, of_presenter, position, cycle = entries(content["parameters"], PROGRESS)
     _, _, state, total, counts, best, mark = entries(content["attributes"], ARRAYS)
     presenter.begin()
-    _check_progress(trainer, of_trainer, of_presenter, position)
+    _check_progress(trainer, of_trainer, of_rules, of_presenter, position)
     _copy(presenter.method, state, presenter.state)
     expect((total is None) == (presenter.sum is None), "it has, or has not, the sum of a batch")
     if total is not None:
         _copy(presenter.method, total, presenter.sum)
     _copy_arrays("counts", counts, presenter.counts)
-    _restore("patience", trainer.patience, "stale", patience)
-    _restore("divergence", trainer.divergence, "high", divergence)
     expect(best is None or trainer.plan.keep == "best", "it has weights that nobody asked to keep")
     expect(best is None or len(of_trainer.errors) == len(of_trainer.mistakes) > 0, "its best weights have no error")
     if best is not None:
         trainer.best = presenter.snapshot()
         _copy(presenter.method, best, trainer.best)
     _put_cycle(presenter.cycle, cycle, mark)
-    for owner, record in ((trainer, of_trainer), (presenter, of_presenter)):
+    for owner, record in ((trainer, of_trainer), (trainer.rules, of_rules), (presenter, of_presenter)):
         for name, value in record._asdict().items():
             setattr(owner, name, value)
     presenter.go_on(position)
 
 
-def _check_progress(trainer: Trainer, of_trainer: Any, of_presenter: Any, position: Any) -> None:
+def _check_progress(trainer: Trainer, of_trainer: Any, of_rules: Any, of_presenter: Any, position: Any) -> None:
     """Raise a `Fault` unless the progress of a checkpoint is one of this training."""
-    expect(type(of_trainer) is OfTrainer and type(of_presenter) is OfPresenter, "it does not say how far it has come")
+    kinds = type(of_trainer), type(of_rules), type(of_presenter)
+    expect(kinds == (OfTrainer, OfRules, OfPresenter), "it does not say how far it has come")
     expect(type(position) is Position, "it does not say where to go on")
-    parts, active = set(range(trainer.presenter.parts)), of_trainer.active
+    parts, active = set(range(trainer.presenter.parts)), of_rules.active
     expect(active and active == sorted(parts.intersection(active)), f"its problems {active!r:.60} are not these")
-    expect(of_trainer.stops.keys() == parts.difference(active), "the problems that have ended are not the others")
-    expect(of_trainer.cycle_ends.keys() <= parts, "a problem cycles that there is not")
+    expect(of_rules.stops.keys() == parts.difference(active), "the problems that have ended are not the others")
+    expect(of_rules.cycle_ends.keys() <= parts, "a problem cycles that there is not")
+    expect(len(of_rules.lowest) == len(of_rules.stale) == len(parts), "its progress is not that of these problems")
     epoch = of_presenter.epoch
     fits = epoch == len(of_trainer.mistakes) + 1 and epoch <= trainer.plan.epochs
     expect(fits, f"it is in epoch {epoch}, after {len(of_trainer.mistakes)} of {trainer.plan.epochs}")
     measured = trainer.presenter.validates or trainer.plan.keep == "best"
     expect(len(of_trainer.errors) == (epoch - 1 if measured else 0), "its errors are not those of its epochs")
-
-
-def _restore(name: str, observer: Any, counter: str, watch: Any) -> None:
-    """Let an observer of a trainer remember what another one did."""
-    if observer is None:
-        expect(watch is None, f"it has a {name} that nobody asked for")
-        return
-    fits = type(watch) is Watch and len(watch.lowest) == len(watch.epochs) == len(observer.lowest)
-    expect(fits, f"its {name} is not one of these problems")
-    observer.lowest = watch.lowest
-    setattr(observer, counter, watch.epochs)
 
 
 def _put_cycle(cycle: Any, lengths: Any, mark: Any) -> None:
@@ -279,10 +267,8 @@ def _put_cycle(cycle: Any, lengths: Any, mark: Any) -> None:
     whole = isinstance(lengths, list) and len(lengths) == 2 and all(type(length) is int for length in lengths)
     expect(whole and 1 <= lengths[1] <= lengths[0] < MOST, "it is in no part of a cycle")
     cycle.power, cycle.length = lengths
-    expect(mark is not None or cycle.mark is None, "it has no mark to return to")
-    if mark is not None:
-        cycle.set_mark()
-        _copy_arrays("mark", mark, cycle.mark)
+    expect(mark is not None, "it has no mark to return to")
+    _copy_arrays("mark", mark, cycle.mark)
 
 
 def _copy_arrays(name: str, stored: Any, arrays: Any) -> None:

@@ -9,28 +9,14 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-# Features at which weights are compared before all of them are.
-FEW_FEATURES = 256
-# A copy of more weights takes as long as an epoch, and such runs hardly ever return: the first is made later.
-MANY_WEIGHTS, FIRST_MARK = 1 << 20, 16
-
 
 class Cycle:
     """Brent's search for a return of the weights, at the ends of epochs, in constant memory."""
 
     def __init__(self, W: Array, b: Array) -> None:
         self.W, self.b = np.atleast_2d(W), np.atleast_1d(b)
-        many = self.W.size > MANY_WEIGHTS
-        self.mark: tuple[Array, Array] | None = None
-        self.power, self.length = FIRST_MARK if many else 1, 1
-        if not many:
-            self.set_mark()
-
-    def set_mark(self) -> None:
-        """Let the weights as they are be those that a return is a return to."""
-        if self.mark is None:
-            self.mark = self.W.copy(order="K"), self.b.copy()
-        self.mark[0][...], self.mark[1][...] = self.W, self.b  # in place: one copy at a time
+        self.mark = self.W.copy(order="K"), self.b.copy()  # the weights that a return is a return to
+        self.power, self.length = 1, 1
 
     def back(self, parts: list[int], joint: bool) -> dict[int, int]:
         """Return the parts whose weights are back, and after how many epochs; go on to the next epoch."""
@@ -42,11 +28,9 @@ class Cycle:
 
     def returned(self) -> Array:
         """Return for each problem whether its weights are where they were `length` epochs ago."""
-        if self.mark is None:
-            return np.zeros(self.b.size, bool)
         W, b = self.mark
         same = np.asarray(self.b == b)
-        first, size = 0, FEW_FEATURES
+        first, size = 0, 1
         # All problems at once, as they lie in memory, until each differs somewhere: as a rule within a few features.
         while same.any() and first < W.shape[1]:
             block = slice(first, first + size)
@@ -57,6 +41,6 @@ class Cycle:
     def advance(self) -> None:
         """Go on to the next epoch."""
         if self.length == self.power:
-            self.set_mark()
+            self.mark[0][...], self.mark[1][...] = self.W, self.b  # in place: one copy at a time
             self.power, self.length = 2 * self.power, 0
         self.length += 1

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,29 +16,18 @@ from rosenblatt.compiled.errors import misfits, weigh_errors
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput
-from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.multiclass import by_pairs, part_names
 from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
-from rosenblatt.learn.stopping import ENTRIES_PER_EPOCH, Ceiling, Stop
+from rosenblatt.learn.stopping import ENTRIES_PER_LOOK, MarginBound
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import Method, Pass, as_hyperplanes, never, new_counts, order_of
 
 if TYPE_CHECKING:
+    from rosenblatt.learn.check_separable import SeparabilityCheck
     from rosenblatt.learn.reasons import Words
 
 Array = npt.NDArray[Any]
-
-# Compiled code sees neither the clock nor an interrupt: rows are presented in pieces of so many seconds. The first one
-# has so many entries, a millisecond or so.
-PIECE_SECONDS, FIRST_PIECE_ENTRIES = 0.05, 1 << 20
-# A piece is at most so many times as long as the one before.
-PIECE_GROWTH = 4
-# A waiting run on a small table looks at how far its weights have moved in every so many epochs: the look takes as long
-# as the rows of one.
-OBSERVED_EPOCHS = 4
-# Entries of rows that are measured between two looks at the clock.
-MEASURED_ENTRIES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -100,6 +89,16 @@ def run(job: Job, state: Any) -> Run:
         return Trainer(job.plan, InMemory(job, state, pool), job.clock).run()
 
 
+def _check_separable(
+    job: Job, state: Any, names: tuple[Any, ...], part: int, work: float, seconds: float
+) -> SeparabilityCheck:
+    # Imported here, because most runs end without it: training then loads neither the search nor the proofs.
+    from rosenblatt.learn.check_separable import Problem, check_separable
+
+    problem = Problem(job.table, job.task.sign[job.task.label, part], job.subset, job.task.bias, names)
+    return check_separable(problem, np.ascontiguousarray(state.W[part]), float(state.b[part]), work, seconds)
+
+
 def _beyond(job: Job) -> str:
     """Return what to try where no hyperplane separates the rows, beside what the job does already."""
     remedies = ["a kernel (KernelPerceptron)", "a soft margin (SoftMargin)"]
@@ -131,14 +130,26 @@ class InMemory(LinearPresenter):
             self.names, self.noun = part_names(job.names, job.multiclass)
         self.counts = new_counts(self.parts)
         cost = job.method.trial_cost(max(1, job.table.entries // job.table.shape[0]), *state.W.shape[::-1])
-        self.piece = max(1, FIRST_PIECE_ENTRIES // cost)  # rows
+        self.piece = max(1, ENTRIES_PER_LOOK // cost)  # rows
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
         self.order = Order(self.plan.order, job.task.label, job.subset, self.plan.seed)
         self._watch()
-        known = job.table, job.task, job.subset, state.W, state.b, self.parts, job.names
-        self.ceiling = Ceiling(*known) if job.method.additive else None
+        if job.method.additive:
+            # One problem, all rows, a bias: the question that a certificate answers, whatever the size of the bias.
+            certifies = state.b.size == 1 and not job.subset.size and job.task.bias > 0.0
+            names = job.names if certifies else ()
+            self.bound = MarginBound(
+                state.W,
+                state.b,
+                self.parts,
+                bias=job.task.bias,
+                radius=self.radius,
+                entries=job.table.entries,
+                search=None if self.joint else partial(_check_separable, job, state, names),
+                certifies=bool(names),
+            )
 
     # ------------------------------------------------------------------------------------------------- presentation
 
@@ -152,8 +163,8 @@ class InMemory(LinearPresenter):
         trials = (self._batch if self.plan.batch else self._pieces)(order, active, rate, clock)
         if self.method.looks_back and not clock.overdue:
             self.method.end_epoch(self._pass(order, np.array(active), rate), self.state)
-        if self.ceiling is not None:
-            self.ceiling.add(self.counts.step)
+        if self.bound is not None:
+            self.bound.add(self.counts.step)
         self._derive(epoch)
         # Lists: there are few parts as a rule, and a sum of NumPy's costs more than a hundred of them.
         mistakes, updates, loss = (column.tolist() for column in self.counts[:3])
@@ -170,13 +181,7 @@ class InMemory(LinearPresenter):
         trials = 0
         while trials < self.n_rows and not (trials and clock.late):
             piece = part_of(order, trials, self.piece, self.n_rows)
-            before, compiled = clock.seconds, compile_seconds()
-            done = self._share(piece, active, rate, into, clock)
-            trials += done
-            if done == self.piece:
-                seconds = clock.seconds - before - (compile_seconds() - compiled)
-                longer = min(PIECE_GROWTH, PIECE_SECONDS / max(seconds, 1e-9))
-                self.piece = max(1, int(self.piece * longer))
+            trials += self._share(piece, active, rate, into, clock)
         return trials
 
     def _batch(self, order: Array, active: list[int], rate: float, clock: Clock) -> int:
@@ -218,7 +223,7 @@ class InMemory(LinearPresenter):
     def _looks(self, table: Table, subset: Array, problems: int, clock: Clock) -> Iterator[Array]:
         """Yield the rows to measure, as many at a time as take a moment, until the clock is overdue."""
         n_rows = subset.size or table.shape[0]
-        size = max(1, MEASURED_ENTRIES // (problems * max(1, table.entries // table.shape[0])))
+        size = max(1, ENTRIES_PER_LOOK // (problems * max(1, table.entries // table.shape[0])))
         for first in range(0, n_rows, size):
             if clock.overdue:
                 return
@@ -258,22 +263,6 @@ class InMemory(LinearPresenter):
             seen += block.size or self.n_rows
         return seen == self.n_rows
 
-    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which parts nothing separates, or nothing with a margin above a share of the radius."""
-        if self.ceiling is None or not self.method.finite:
-            return super().hopeless(parts, level, epoch, clock)
-        ends = {}
-        seldom = self.job.table.entries <= ENTRIES_PER_EPOCH and self.ceiling.stalled.keys() >= set(parts)
-        if not (seldom and epoch % OBSERVED_EPOCHS):
-            self.ceiling.observe()
-        for part in parts:
-            stop = self.ceiling.end(part, level * self.ceiling.radius, epoch, clock.left)
-            if stop is not None:
-                ends[part] = stop
-            if clock.late:
-                break
-        return ends
-
     @property
     def words(self) -> Words:  # type: ignore[override]
         """What an end means for the method."""
@@ -301,10 +290,6 @@ class InMemory(LinearPresenter):
         """Largest norm of a row, the constant of the bias included."""
         return math.sqrt(self.job.table.largest + self.task.bias)
 
-    def margin_ceilings(self) -> list[float]:
-        """Return the largest margin that a separator of each part can have, as the run's mistakes prove."""
-        return super().margin_ceilings() if self.ceiling is None else self.ceiling.observe()
-
     @property
     def leaves_out(self) -> bool:  # type: ignore[override]
         """Whether rows are held out, or have no weight."""
@@ -324,4 +309,4 @@ class InMemory(LinearPresenter):
     @property
     def certificate(self) -> Any:  # type: ignore[override]
         """The proof that two classes cannot be separated."""
-        return None if self.ceiling is None else self.ceiling.certificate
+        return None if self.bound is None else self.bound.certificate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.learn.stopping import PRECEDENCE, Stop
+from rosenblatt.learn.stopping import Stop
 from rosenblatt.words import count, listed, rounded_up
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def by_part(
     str
         Without a full stop.
     """
-    ways = [stop for stop in PRECEDENCE if stop in stops]
+    ways = [stop for stop in Stop if stop in stops]
     if len(stops) == 1 or ways == [Stop.CHUNK]:
         return sentence(ways[0])
     if len(ways) == 1:
@@ -124,7 +124,7 @@ def by_part(
     return "; ".join(parts)
 
 
-def reason(run: Trainer, stops: tuple[Stop, ...], ceilings: Sequence[float]) -> str:
+def reason(run: Trainer, stops: tuple[Stop, ...], bounds: Sequence[float]) -> str:
     """Return why a run ended, as a sentence with its figures.
 
     Parameters
@@ -132,14 +132,14 @@ def reason(run: Trainer, stops: tuple[Stop, ...], ceilings: Sequence[float]) -> 
     run : Trainer
     stops : tuple of Stop
         How each part ended.
-    ceilings : sequence of float
+    bounds : sequence of float
         The largest margin that a separator of each part can have, as far as the run has proved.
     """
     shown = run.presenter
 
     def sentence(stop: Stop) -> str:
         ended = [part for part, end in enumerate(stops) if end is stop]
-        return _sentence(run, stop, max(ceilings[part] for part in ended))
+        return _sentence(run, stop, max(bounds[part] for part in ended))
 
     reason = by_part(stops, shown.names, shown.noun, sentence)
     if run.kept < len(run.mistakes) or (run.best is not None and set(stops) != {Stop.SEPARATED}):
@@ -162,9 +162,9 @@ def _cycle(run: Trainer) -> str:
     return CYCLE_PROVED if run.presenter.cycle_proves() else CYCLE_COMPUTED
 
 
-def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
+def _sentence(run: Trainer, stop: Stop, bound: float) -> str:
     epochs, certificate = len(run.mistakes), run.presenter.certificate
-    share = ceiling / (run.presenter.radius or 1.0)
+    share = bound / (run.presenter.radius or 1.0)
     above = f" with a margin above {rounded_up(share, 2)} of their radius"
     figures = {
         "totals": f" ({count(run.updates, 'update')} in {count(epochs, 'epoch')})" * (run.presenter.parts == 1),
@@ -183,7 +183,7 @@ def _sentence(run: Trainer, stop: Stop, ceiling: float) -> str:
         "patience": count(run.plan.patience, "epoch"),
         "by": f" by {run.plan.tol:g}" if run.plan.tol else "",
         "beyond": run.presenter.beyond,
-        "every": "every epoch" if run.cycle == 1 else f"every {run.cycle} epochs",
+        "every": "every epoch" if run.rules.cycle == 1 else f"every {run.rules.cycle} epochs",
         "plane": run.presenter.plane,
         "share": above if share > LEAST_SHARE else ", as computed",
         "support": 0 if certificate is None else len(certificate.support),

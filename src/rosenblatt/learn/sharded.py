@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,11 +34,11 @@ from rosenblatt.learn.mixing import (
     mix,
     mixes_for,
 )
-from rosenblatt.learn.multiclass import by_pairs, make_task, part_names
+from rosenblatt.learn.multiclass import by_pairs, part_names
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.reasons import LOSS, PERCEPTRON
 from rosenblatt.learn.shards import Census, Late, Portion, Shard, census_of, cut
-from rosenblatt.learn.stopping import Ceiling, Stop
+from rosenblatt.learn.stopping import MarginBound
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
 from rosenblatt.methods.method import copy_state, never, new_counts
 from rosenblatt.methods.starts import check_start
@@ -233,28 +233,6 @@ def learnable_dtype(census: Census) -> np.dtype[Any]:
     )
 
 
-class _Extent(NamedTuple):
-    """What the bounds on margins know of rows that are elsewhere."""
-
-    entries: int
-    largest: float
-    shape: tuple[int, int]
-
-
-class _Bounds(Ceiling):
-    """The bounds on margins that the steps alone prove: rows that are elsewhere are not searched."""
-
-    def _search(self, part: int, epoch: int, seconds: float) -> None:
-        pass
-
-
-def _bounds(job: ShardedJob, state: Any, parts: int) -> Ceiling:
-    lesson, nobody = job.lesson, np.empty(0, np.int32)
-    task = make_task(nobody, lesson.sign, lesson.multiclass, weight=np.empty(0), bias=lesson.bias)
-    extent: Any = _Extent(job.census.entries, job.census.largest, (job.census.n_rows, state.W.shape[1]))
-    return _Bounds(extent, task, nobody, state.W, state.b, parts, ())
-
-
 class Sharded(LinearPresenter):
     """Rows in shards. A part is one problem, or all classes of a joint task."""
 
@@ -273,7 +251,9 @@ class Sharded(LinearPresenter):
             self.names, self.noun = part_names(job.names, job.lesson.multiclass)
         self.rate_scale = method.rate_scale(self.plan.eta)
         self._watch()
-        self.ceiling = _bounds(job, state, self.parts)
+        if method.additive:  # by the steps alone: rows that are elsewhere are not searched
+            bias, entries = job.lesson.bias, job.census.entries
+            self.bound = MarginBound(state.W, state.b, self.parts, bias=bias, radius=self.radius, entries=entries)
         # Trials of a shard so far; those of an earlier fit count, where one goes on.
         self.begun = state.t.copy()
         self.trials = np.zeros_like(state.t)
@@ -303,8 +283,9 @@ class Sharded(LinearPresenter):
         part: Part = self.job.shards.combine(Learn(self.lesson, given), lambda: clock.late)
         factor = mix(state, part, self.lesson)
         self.trials += part.trials
-        # A separator of margin g gains g in each step of each shard, and so in their mean, times its factor.
-        self.ceiling.add(factor * part.step / np.where(part.share > 0, part.share, 1.0))
+        if self.bound is not None:
+            # A separator of margin g gains g in each step of each shard, and so in their mean, times its factor.
+            self.bound.add(factor * part.step / np.where(part.share > 0, part.share, 1.0))
         return part
 
     def error(self, clock: Clock) -> float | None:
@@ -320,22 +301,7 @@ class Sharded(LinearPresenter):
         found = self.job.shards.combine(Measure(self.lesson, self.planes), lambda: clock.overdue)
         return bool(found.complete and not found.wrong)
 
-    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which parts nothing separates with a margin above a share of the radius, by the steps of all shards.
-
-        The others may go on for as long again as they had learned before they stalled.
-        """
-        if not self.method.additive:
-            return super().hopeless(parts, level, epoch, clock)
-        self.ceiling.observe()
-        ends = {part: self.ceiling.end(part, level * self.ceiling.radius, epoch) for part in parts}
-        return {part: stop for part, stop in ends.items() if stop is not None}
-
     @property
     def radius(self) -> float:
         """Largest norm of a row, the constant of the bias included."""
         return math.sqrt(self.job.census.largest + self.lesson.bias)
-
-    def margin_ceilings(self) -> list[float]:
-        """Return the largest margin that a separator of each part can have, as the steps of all shards prove."""
-        return self.ceiling.observe() if self.method.additive else super().margin_ceilings()

@@ -1,6 +1,7 @@
-"""The trainer: epochs, patience, the best weights, the end and its reason. What presents the rows is somebody else's.
+"""The trainer: epochs, the best weights, the record. Presenting the rows is the presenter's job.
 
 A `Presenter` shows the rows of an epoch to whatever learns from them, and says what an end means in its `words`.
+`stopping.StoppingRules` decides when to end.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.jit import compile_seconds
 from rosenblatt.learn.plan import Epoch, Plan, Run
-from rosenblatt.learn.stopping import PRECEDENCE, Divergence, Patience, Stop
+from rosenblatt.learn.stopping import (
+    FAST_FALL,
+    GRACE_SECONDS,
+    MOST_WATCHED_WEIGHTS,
+    MarginBound,
+    Stop,
+    StoppingRules,
+)
 from rosenblatt.methods.method import Method, all_finite, copy_state
 
 if TYPE_CHECKING:
@@ -24,11 +32,6 @@ if TYPE_CHECKING:
     from rosenblatt.proof.certificate import Certificate
 
 Array = npt.NDArray[Any]
-
-# Mistakes fall fast in an epoch with at most this share of the fewest so far.
-FAST_FALL = 0.8
-# Seconds after the limit in which the weights that there are may still be measured.
-GRACE_SECONDS = 0.1
 
 
 class Clock:
@@ -95,7 +98,7 @@ class Presenter:
     plane : str
         What separates here.
     proof : str
-        What a ceiling of the margin means here.
+        What a bound on the margin means here.
     beyond : str
         What to try where nothing separates the rows.
     names : tuple
@@ -142,11 +145,8 @@ class Presenter:
         """Return for each part the figure that must fall: the mean loss."""
         return [loss / self.n_rows for loss in shown.loss]
 
-    def hopeless(self, parts: list[int], level: float, epoch: int, clock: Clock) -> dict[int, Stop]:
-        """Return which of the stalled parts should end: those that nothing separates with a margin above `level`.
-
-        `level` is a share of the radius. What the clock leaves no time to find out is not found out.
-        """
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
+        """Return which of the stalled parts end, and why; here all of them, as nothing is gained by waiting."""
         return dict.fromkeys(parts, Stop.TRAINING)
 
     def returned(self, active: list[int]) -> dict[int, int]:
@@ -181,7 +181,7 @@ class Presenter:
         """Largest norm of a row."""
         raise NotImplementedError
 
-    def margin_ceilings(self) -> list[float]:
+    def margin_bounds(self) -> list[float]:
         """Return the largest margin that a separator of each part can have, as far as the run has proved; else inf."""
         return [np.inf] * self.parts
 
@@ -203,10 +203,12 @@ class LinearPresenter(Presenter):
     penalty: Any = 0.0
     copied: Any = None
     cycle: Cycle | None = None
+    bound: MarginBound | None = None
 
     def _watch(self) -> None:
-        """Notice a return of the weights, where they can return: if all epochs are alike."""
-        if self.plan.order == "cyclic" and self.plan.schedule == "constant" and self.method.finite:
+        """Notice a return of the weights, where they can return (all epochs are alike) and are not too many."""
+        alike = self.plan.order == "cyclic" and self.plan.schedule == "constant"
+        if alike and self.method.finite and self.state.W.size <= MOST_WATCHED_WEIGHTS:
             from rosenblatt.learn.cycle import Cycle
 
             self.cycle = Cycle(self.state.W, self.state.b)
@@ -252,6 +254,16 @@ class LinearPresenter(Presenter):
         """Return parts whose weights are back where they were so many epochs ago."""
         return {} if self.cycle is None else self.cycle.back(active, self.joint)
 
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
+        """Return which of the stalled parts end, and why: those that a wait will hardly separate."""
+        if self.bound is None:
+            return super().give_up(parts, tol, epoch, clock)
+        return self.bound.give_up(parts, tol, epoch, clock)
+
+    def margin_bounds(self) -> list[float]:
+        """Return the largest margin that a separator of each part can have, as the run's mistakes prove."""
+        return super().margin_bounds() if self.bound is None else self.bound.observe()
+
     def snapshot(self) -> Any:
         """Return a copy of the state, in the place of an earlier one: they may be large, and only the last is used."""
         self.copied = copy_state(self.state, self.copied)
@@ -269,18 +281,12 @@ class LinearPresenter(Presenter):
 
 
 class Trainer:
-    """A run in progress: present an epoch, decide which parts go on, keep the best, write the record."""
+    """A run in progress: present an epoch, keep the best weights, ask the stopping rules, write the record."""
 
     def __init__(self, plan: Plan, presenter: Presenter, clock: Clock | None = None) -> None:
         self.clock = Clock(plan.seconds) if clock is None else clock
         self.plan, self.presenter = plan, presenter
-        self.active = list(range(presenter.parts))
-        self.stops: dict[int, Stop] = {}
-        self.patience = None if plan.tol is None else Patience(presenter.parts, plan.tol, plan.patience)
-        self.divergence = Divergence(presenter.parts, presenter.zero_loss, plan.patience)
-        # Whole cycles change nothing: a part that cycles ends at the epoch with the weights of the last one.
-        self.cycle_ends: dict[int, int] = {}
-        self.cycle: int | None = None
+        self.rules = StoppingRules(plan, presenter, self.clock)
         self.best: Any = None
         self.fewest, self.kept = np.inf, 0
         self.fewest_mistakes = math.inf  # in an epoch
@@ -292,7 +298,7 @@ class Trainer:
 
     def run(self) -> Run:
         """Train until every part has ended; return the record."""
-        while self.active:
+        while self.rules.active:
             self._epoch(len(self.mistakes) + 1)
         if self.best is not None and not self.looked:
             self._look(len(self.mistakes))
@@ -303,11 +309,11 @@ class Trainer:
     def run_chunk(self) -> Run:
         """Present the rows once, as a chunk of a stream; return the record."""
         self._present(1)
-        self._end(self.active, Stop.CHUNK)
+        self.rules.end_chunk()
         return self._record()
 
     def _present(self, number: int) -> Shown:
-        shown, counted = self.presenter.present(number, self.active, self.clock), self.presenter.counted
+        shown, counted = self.presenter.present(number, self.rules.active, self.clock), self.presenter.counted
         self.mistakes.append(sum(shown.mistakes[:counted]))
         self.losses.append(sum(shown.loss[:counted]) / self.presenter.n_rows)
         self.updates += sum(shown.updates[:counted])
@@ -317,18 +323,9 @@ class Trainer:
     def _epoch(self, number: int) -> None:
         shown = self._present(number)
         self._measure(number, shown)
-        self._end_clean(shown)
-        self._end_cycles(number)
-        objective = self.presenter.objective(shown)
-        self._end_diverged(objective, number)
-        if not self.clock.late:
-            self._end_stalled(objective, number)
-        if self.plan.callback is not None and self.plan.callback(self._report(number, shown)):
-            self._end(self.active, Stop.CALLBACK)
-        if self.clock.late:
-            self._end(self.active, Stop.SECONDS)
-        if number == self.plan.epochs:
-            self._end(self.active, Stop.EPOCHS)
+        callback = self.plan.callback
+        asked = callback is not None and bool(callback(self._report(number, shown)))
+        self.rules.after_epoch(number, shown, self.errors[-1] if self.presenter.validates else None, asked=asked)
 
     def _measure(self, number: int, shown: Shown) -> None:
         """Measure the error at the end of the epoch, where something depends on it, and keep the best weights.
@@ -354,49 +351,6 @@ class Trainer:
             self.fewest, self.kept = error, number
             self.best = self.presenter.snapshot()
 
-    def _end(self, parts: list[int], stop: Stop) -> None:
-        if parts:
-            self.stops.update((part, stop) for part in parts)
-            self.active = [part for part in self.active if part not in self.stops]
-
-    def _end_clean(self, shown: Shown) -> None:
-        if not self.presenter.rests:
-            return
-        clean = [part for part in self.active if not shown.updates[part]]
-        if not shown.complete:
-            clean = [part for part in clean if self.presenter.fits(part, self.clock)]
-        # Rows that may not be updated any more are mistakes without an update.
-        self._end([part for part in clean if not shown.mistakes[part]], Stop.SEPARATED)
-        self._end([part for part in clean if shown.mistakes[part]], Stop.TRAINING)
-
-    def _end_cycles(self, number: int) -> None:
-        for part, length in self.presenter.returned(self.active).items():
-            if part not in self.cycle_ends:
-                self.cycle = length
-                left = (self.plan.epochs - number) % length
-                self.cycle_ends[part] = number + (left if self.plan.keep == "last" else 0)
-        self._end([part for part in self.active if self.cycle_ends.get(part, number + 1) <= number], Stop.CYCLE)
-
-    def _end_diverged(self, objective: list[float], number: int) -> None:
-        """End what diverges; or, where all epochs are asked for, say so after the last one."""
-        if math.isfinite(self.presenter.zero_loss):
-            found = self.divergence.found(objective)
-            if self.patience is not None or number == self.plan.epochs:
-                self._end([part for part in self.active if found[part]], Stop.DIVERGED)
-
-    def _end_stalled(self, objective: list[float], number: int) -> None:
-        if self.patience is None:
-            return
-        if self.presenter.validates:
-            if (error := self.errors[-1]) is not None:
-                stalled = self.patience.stalled([error] * self.presenter.parts)
-                self._end([part for part in self.active if stalled[part]], Stop.VALIDATION)
-            return
-        stalled = self.patience.stalled(objective)
-        if parts := [part for part in self.active if stalled[part]]:
-            for part, stop in self.presenter.hopeless(parts, self.patience.tol, number, self.clock).items():
-                self._end([part], stop)
-
     def _report(self, number: int, shown: Shown) -> Epoch:
         error = self.errors[-1] if self.errors else None
         seconds = self.clock.seconds
@@ -408,9 +362,9 @@ class Trainer:
         # Imported here: a run looks for its words when it is over.
         from rosenblatt.learn.reasons import reason
 
-        stops = tuple(self.stops[part] for part in range(self.presenter.parts))
-        ceilings = self.presenter.margin_ceilings()
-        ceiling = min(ceilings)
+        stops = tuple(self.rules.stops[part] for part in range(self.presenter.parts))
+        bounds = self.presenter.margin_bounds()
+        bound = min(bounds)
         separated = not self.presenter.validates and set(stops) == {Stop.SEPARATED}
         if self.best is None or separated:
             self.kept = len(self.mistakes)
@@ -424,13 +378,13 @@ class Trainer:
             epochs=len(self.mistakes),
             trials=self.trials,
             seconds=self.clock.seconds,
-            stop=next(stop for stop in PRECEDENCE if stop in stops),
-            reason=reason(self, stops, ceilings),
+            stop=next(stop for stop in Stop if stop in stops),
+            reason=reason(self, stops, bounds),
             stops=stops,
             kept=self.kept,
-            cycle=self.cycle,
+            cycle=self.rules.cycle,
             radius=self.presenter.radius,
-            ceiling=ceiling if np.isfinite(ceiling) else None,
+            ceiling=bound if np.isfinite(bound) else None,
             certificate=self.presenter.certificate,
             single_pass=self.plan.first_pass(self.mistakes, self.trials),
         )

@@ -40,22 +40,30 @@ def spans(signed: SignedRows, support: Sequence[int], others: Array) -> bool:
     that depend on others in all of the rows are left out: a row there follows from what it is elsewhere.
     """
     columns = signed.touched(others)
+    entries = [signed.integers(i)[0] for i in support]
+    # Before the rows are compared one by one, which takes longer.
+    if len(support) >= columns.size and _have_full_rank(entries, columns):
+        return True
     left = _unlike(signed, support, np.setdiff1d(others, np.array(support)))
     if not left.size:
         return True
     if columns.size > max(MANY_COLUMNS, len(support)):
         columns = independent_columns(signed, others, columns)
-    entries = [signed.integers(i)[0] for i in support]
+        if _have_full_rank(entries, columns):
+            return True
     numbers = columns.tolist()
     matrix = [[row.get(j, 0) for j in numbers] for row in entries]
-    if len(pivots(matrix)[0]) == len(numbers):
-        return True
     basis = null_space(matrix, len(numbers))
     if left.size * len(basis) <= MAX_SINGLE_PRODUCTS:
         rows = [signed.integers(int(i))[0] for i in left]
         vectors = [dict(zip(numbers, vector, strict=True)) for vector in basis]
         return not any(sum(v * vector.get(j, 0) for j, v in row.items()) for row in rows for vector in vectors)
     return not any(signed.signs(_placed(signed.width, numbers, vector))[left].any() for vector in basis)
+
+
+def _have_full_rank(rows: Sequence[dict[int, int]], columns: Array) -> bool:
+    numbers = columns.tolist()
+    return len(pivots([[row.get(j, 0) for j in numbers] for row in rows])[0]) == len(numbers)
 
 
 def independent_columns(signed: SignedRows, ids: Array, columns: Array) -> Array:

@@ -1,6 +1,6 @@
-"""May these rows still be separable? The one door from training to the search and the proofs.
+"""Are the rows of a stalled fit separable? A short search, and a proof where it is cheap.
 
-Training imports this module only when a run stalls, so that a run that converges loads none of it.
+Training imports this module only when a run stalls: one that converges loads neither the search nor the proofs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from rosenblatt.compiled.gathering import gather
 from rosenblatt.compiled.nearest import LIMIT, ORIGIN
 from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Csr, Hyperplanes
+from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.exact.clock import Clock, OutOfTime
 from rosenblatt.exact.signed_rows import SignedRows
+from rosenblatt.learn.stopping import (
+    ENTRIES_PER_LOOK,
+    FREE_ENTRIES,
+    PROOF_ENTRIES_PER_CUBED_COLUMN,
+    PROOF_ENTRIES_PER_ROW,
+    PROOF_ENTRIES_PER_SQUARED_COLUMN,
+    SEARCH_MAX_WIDTH,
+    SEARCHED_ROWS,
+)
 from rosenblatt.proof.certificate import Certificate, issue
 from rosenblatt.proof.verify import confirmed
 from rosenblatt.separability.reduction import inseparable_claims
@@ -28,30 +37,14 @@ from rosenblatt.separability.witness import vanishing_sum
 
 Array = npt.NDArray[Any]
 
-# Width up to which a search, whose cost grows with its cube, is worth it.
-SEARCH_MAX_WIDTH = 256
-# Rows that are searched, at least and for each column: those that are hardest for the weights.
-MIN_SEARCHED_ROWS, SEARCHED_ROWS_PER_COLUMN = 200, 6
-# Rounding error of the norm of a point, as a share of the radius.
-NORM_ROUNDING = 1e-15
-# Work that a search may do beside what the run has done, in entries of rows; and its least number of iterations.
-FREE_SEARCH_ENTRIES, MIN_ITERATIONS = 1e6, 10
-# Work of a proof in entries of rows: a constant, for each cubed row of the support, and for each entry of the data.
-PROOF_ENTRIES, PROOF_ENTRIES_PER_CUBE, PROOF_PASSES = 2e6, 66.0, 10.0
-# The same for each cubed column, where a support is too small to span all of them: whether the rows are quasi-separable
-# or overlap is then a question of its own, of exact arithmetic on long integers.
-REDUCTION_ENTRIES_PER_CUBE = 1e4
-# Work that a proof may always do: two milliseconds.
-FREE_PROOF_ENTRIES = 2.4e6
-# Iterations of a search between two looks at the clock.
-ITERATIONS_PER_LOOK = 1000
 NO_LIMIT = Clock(None)
+NORM_ROUNDING = 1e-15  # of the norm of a point, as a share of the radius
 
 
-class Judgement(NamedTuple):
-    """What a search found out about the rows of one problem."""
+class SeparabilityCheck(NamedTuple):
+    """The result of a search."""
 
-    ceiling: float  # no weights of length one have a larger margin on the padded rows; inf if nothing was found
+    margin_bound: float  # no weights of length one have a larger margin on the padded rows; inf if nothing was found
     certificate: Certificate | None
 
 
@@ -86,8 +79,8 @@ class Problem(NamedTuple):
     names: tuple[Any, ...] = ()
 
 
-def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = math.inf) -> Judgement:
-    """Look for a short point in the hull of the signed rows that are hardest for the weights.
+def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: float = math.inf) -> SeparabilityCheck:
+    """Search for a short point in the hull of the signed rows with the lowest margins; prove it if it is the origin.
 
     Parameters
     ----------
@@ -95,65 +88,64 @@ def judge(problem: Problem, W: Array, b: float, work: float, seconds: float = ma
     W : array of shape (n_features,)
     b : float
     work : float
-        Entries of rows that the run has processed. It is the budget of the search, counted and not timed, because the
-        result must not depend on a clock.
+        Entries of rows that the run has processed. The search may take as much again, or `FREE_ENTRIES`, whichever is
+        more; so may the proof.
     seconds : float
-        What a time limit leaves, where one was asked for.
+        Time left.
 
     Returns
     -------
-    Judgement
+    SeparabilityCheck
     """
     table, sign, subset, bias, names = problem
     clock = Clock(None if seconds == math.inf else seconds)
     width = table.shape[1] + 1
     if width > SEARCH_MAX_WIDTH:
-        return Judgement(np.inf, None)
+        return SeparabilityCheck(np.inf, None)
     index, signs = _hardest(table, sign, subset, W, b)
     radius = float(np.sqrt(table.largest + bias))
     Z = np.zeros((index.size, width))
     gather(table.rows, index, signs / radius, Z)
     Z[:, -1] = signs * np.sqrt(bias) / radius
-    iterations = MIN_ITERATIONS + int((FREE_SEARCH_ENTRIES + work) / (Z.size + 4 * width**2))
-    found = search_hull(Z, iterations, clock)
-    ceiling = radius * (found.norm + NORM_ROUNDING)
-    if not (found.is_origin and names and _proof_cost(table, found.support.size) <= max(FREE_PROOF_ENTRIES, work / 2)):
-        return Judgement(ceiling, None)
+    budget = max(work, FREE_ENTRIES)
+    found = search_hull(Z, budget, clock)
+    bound = radius * (found.norm + NORM_ROUNDING)
+    if not (found.is_origin and names and _proof_cost(table, found.support.size) <= budget):
+        return SeparabilityCheck(bound, None)
     signed = SignedRows(table, sign > 0, 2)
-    return Judgement(ceiling, certify_support(signed, names, index[found.support].tolist(), clock))
+    return SeparabilityCheck(bound, certify_support(signed, names, index[found.support].tolist(), clock))
 
 
 def _proof_cost(table: Table, support: int) -> float:
     """Estimate the work of a certificate from a support of so many rows, in entries of rows."""
-    width = table.shape[1] + 1
-    entries = table.rows.data.size if isinstance(table.rows, Csr) else table.rows.X.size
-    cost = PROOF_ENTRIES + PROOF_ENTRIES_PER_CUBE * support**3 + PROOF_PASSES * entries
-    return cost if support > width else cost + REDUCTION_ENTRIES_PER_CUBE * width**3
+    rows, width = table.shape[0], table.shape[1] + 1
+    reduction = PROOF_ENTRIES_PER_CUBED_COLUMN * width**3 if support <= width else 0.0
+    return PROOF_ENTRIES_PER_ROW * rows + PROOF_ENTRIES_PER_SQUARED_COLUMN * width**2 + reduction
 
 
 def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tuple[Array, Array]:
     """Choose the rows of the problem with the lowest margins; return their numbers and signs."""
-    width = table.shape[1] + 1
-    most = max(MIN_SEARCHED_ROWS, SEARCHED_ROWS_PER_COLUMN * width)
     # The type of row numbers that training uses too, so that nothing is compiled anew.
     kind = np.int32 if table.shape[0] <= np.iinfo(np.int32).max else np.int64
     index = subset if subset.size else np.arange(table.shape[0], dtype=kind)
     signs = sign[index].astype(float)
     index, signs = index[signs != 0], signs[signs != 0]
-    if index.size > most:
+    if index.size > SEARCHED_ROWS:
         scores = np.empty((index.size, 1), W.dtype)
         score(table.rows, index, Hyperplanes(W[None, :], np.array([b], W.dtype), np.ones(1)), scores)
-        hardest = np.sort(np.argpartition(signs * scores[:, 0], most - 1)[:most])
+        hardest = np.sort(np.argpartition(signs * scores[:, 0], SEARCHED_ROWS - 1)[:SEARCHED_ROWS])
         index, signs = index[hardest], signs[hardest]
     return index, signs
 
 
-def search_hull(Z: Array, iterations: int, clock: Clock = NO_LIMIT) -> HullSearch:
-    """Look for a short point in the hull of rows, within limits."""
+def search_hull(Z: Array, budget: float, clock: Clock = NO_LIMIT) -> HullSearch:
+    """Search for a short point in the hull of rows, within a budget in entries and within the time limit."""
+    cost = Z.size + 4 * Z.shape[1] ** 2  # of an iteration
+    left, at_once = 1 + int(budget / cost), 1 + ENTRIES_PER_LOOK // cost
     working, end = WorkingSet(MatrixView(Z), np.arange(len(Z))), LIMIT
-    while end == LIMIT and iterations > 0 and clock.left > 0:
-        end = working.search(min(iterations, ITERATIONS_PER_LOOK), to_optimum=True)
-        iterations -= ITERATIONS_PER_LOOK
+    while end == LIMIT and left > 0 and clock.left > 0:
+        end = working.search(min(left, at_once), to_optimum=True)
+        left -= at_once
     total = float(working.shares.sum())
     norm = float(np.linalg.norm(working.point)) / total if total else np.inf
     return HullSearch(norm, working.support, end == ORIGIN)
