@@ -480,6 +480,7 @@ class Set:
                 files[k] = pipe
                 arguments += ["--cache", self.folder / "cache"]
         elif self.rng.random() < 0.1:
+            self.train_twice(arguments)
             arguments += ["--cache", self.folder / "cache"]
             run("train", *files, *arguments)
         code, output, error = run("train", *files, *arguments)
@@ -501,6 +502,16 @@ class Set:
             demand(found == expected, "train: rows of files", found, expected)
         self.outcomes["train: the same"] += 1
         return True
+
+    def train_twice(self, arguments):
+        """Train with features that depend on the rows before, from the files and then from a cache."""
+        option = ["--dictionary", "--standardise"][len(self.rows.records) % 2]
+        found = []
+        for _ in range(2):
+            code, _, error = run("train", *self.paths, *arguments, option, "--cache", self.folder / "features")
+            found.append((code, error, self.model.read_bytes() if code == 0 else None))
+        demand(found[0] == found[1], "train from a cache", *(error for _, error, _ in found))
+        self.outcomes[f"train twice: {'the same' if code == 0 else 'refused'}"] += 1
 
     def _predicted(self):
         return self.fitted.predict(self.matrix())

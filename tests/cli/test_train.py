@@ -43,6 +43,20 @@ def test_the_model_does_not_depend_on_chunks_threads_or_caches(folder, name):
         assert trained(folder, *arguments, name=name) == wanted
 
 
+@pytest.mark.parametrize("option", ["--standardise", "--dictionary", "--holdout=3"])
+def test_a_training_from_the_cache_of_another_gives_its_model_and_says_the_same(folder, option):
+    rows = [f"{100 + i % 7},{i / 9},{int(i % 7 > 3)}" for i in range(60)]
+    data, model = folder / "raw.csv", folder / "raw.model"
+    data.write_text("\n".join(["a,b,y", *rows, "NA,1,0", ""]))
+    found = []
+    for _ in range(2):
+        done = run("train", data, "--model", model, option, "--cache", folder / f"raw{option}.cache")
+        told = [line for line in done.stderr.splitlines() if "The model is in" not in line]
+        found.append((model.read_bytes(), done.stdout, told))
+    assert found[0] == found[1]
+    assert "1 value is missing." in found[1][2]
+
+
 @pytest.mark.parametrize(
     ("learner", "estimator"),
     [

@@ -30,7 +30,6 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import Watch, rows_of_files
 from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
-from rosenblatt.version import package_version
 from rosenblatt.words import count
 
 _TRAINING = "Training"
@@ -185,7 +184,7 @@ class _Training:
             return None
         from rosenblatt.learn.checkpoint import Checkpoint
 
-        content = [self.source.digest(), self.told, holdout, validation, package_version()]
+        content = [self.source.digest(), self.told, holdout, validation]
         identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
         return Checkpoint(self.checkpoint_path, self.every, identity)
 

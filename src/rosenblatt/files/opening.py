@@ -23,7 +23,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.blocks import Block, BlockReader, in_order
-from rosenblatt.files.cache import Cache
+from rosenblatt.files.cache import FAULTS, Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import (
@@ -59,6 +59,7 @@ from rosenblatt.files.source import (
 )
 from rosenblatt.files.tables import Look
 from rosenblatt.verbs.rows import Csr, Dense
+from rosenblatt.version import package_version
 
 Array = npt.NDArray[Any]
 
@@ -190,7 +191,7 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
             raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
-        source.cache = Cache(opening.cache, opening.cache_bytes, source.digest(), source.n_features)
+        source.use_cache(Cache(opening.cache, opening.cache_bytes, source.digest(), source.n_features))
     return source
 
 
@@ -371,6 +372,7 @@ class FileSource:
         self._dictionary = Dictionary(options.n_columns, self._known) if options.dictionary else None
         self.scaling = opening.scaling
         self._used = np.zeros(self.n_features, np.uint8)
+        self._used_before = 0  # columns that the pass used whose rows are in the cache
         self._reader: BlockReader | None = None
         self._finished = 0  # bytes of the files of the current pass that were read to their end
         self._rows = 0
@@ -404,9 +406,10 @@ class FileSource:
         return self.cached or self.inputs.standard_input is None
 
     def digest(self) -> str:
-        """Return the identity of the input: files, sizes, times of change, and how they are read."""
+        """Return the identity of the input: files, sizes, times of change, and how and by what they are read."""
         content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
+            package_version(),
             [parser.layout for parser in self.parsers],
             self._known,
             self.opening.chunk_bytes,
@@ -423,7 +426,7 @@ class FileSource:
 
     def columns_used(self) -> int:
         """Return how many columns had an entry so far."""
-        return int(np.count_nonzero(self._used))
+        return max(int(np.count_nonzero(self._used)), self._used_before)
 
     def progress(self) -> Progress:
         """Return how far the current pass has come."""
@@ -462,7 +465,7 @@ class FileSource:
         return from_row(self._parsed(Position()), start.row) if again else self._parsed(start)
 
     def _written(self, chunks: Iterator[Chunk], cache: Cache) -> Iterator[Chunk]:
-        yield from cache.write(chunks)
+        yield from cache.write(chunks, self._found)
         if cache.given_up:
             self._note(cache.given_up)
 
@@ -484,6 +487,41 @@ class FileSource:
 
     def _note(self, note: str) -> None:
         self.problems = self.problems._replace(notes=(*self.problems.notes, note))
+
+    def use_cache(self, cache: Cache) -> None:
+        """Keep rows in a cache; if it has them, take over what the pass that wrote it found besides."""
+        self.cache = cache
+        if not cache.whole:
+            return
+        try:
+            if self.inputs.standard_input is not None:
+                raise ValueError("left by a process that was killed, of other rows")
+            self._take_over(**cache.found)
+        except (InvalidInput, *FAULTS):
+            cache.remove()
+
+    def _found(self) -> dict[str, Any]:
+        """Return what a pass over all rows found besides them, which a model and its report need."""
+        skipped, examples, missing, notes = self.problems
+        return {
+            "problems": [skipped, examples, missing, notes[len(self._none.notes) :]],
+            "names": None if self._dictionary is None else self._dictionary.names(),
+            "scaling": self.scaling,
+            "used": self.columns_used(),
+        }
+
+    def _take_over(self, problems: Any, names: Any, scaling: Any, used: Any) -> None:
+        """Take over what `_found` returned in another process; raise an error for anything else."""
+        options = self.reading.features
+        skipped, examples, missing, notes = problems
+        texts = tuple(map(str, examples)), (*self._none.notes, *map(str, notes))
+        found = Problems(int(skipped), texts[0], int(missing), texts[1])
+        dictionary = Dictionary(options.n_columns, check_names(names, options)) if options.dictionary else None
+        if options.standardise:
+            scaling = tables.Scaling(*(tuple(map(float, part)) for part in scaling))
+            self.parsers[0].scaler(scaling)
+        self._used_before = int(used)
+        self.problems, self._dictionary, self.scaling = found, dictionary, scaling
 
     def build_cache(self) -> None:
         """Read all rows once, to write them into the cache."""
