@@ -242,6 +242,8 @@ class _Training:
         origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
         if self.source.scaling is not None:
             origin["scaling"] = [list(part) for part in self.source.scaling]
+        if self.source.utf8 is not None:
+            origin["utf8"] = self.source.utf8
         model = outcome.model(origin=origin)
         if names is None:
             return model
@@ -305,7 +307,8 @@ class _Like:
 
         reading = self.source.reading
         names = self.source.names if reading.features.dictionary else None
-        return open_source([self.path], reading=reading, names=names or None, scaling=self.source.scaling)
+        known = {"names": names or None, "scaling": self.source.scaling, "utf8": self.source.utf8}
+        return open_source([self.path], reading=reading, **known)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._open())
