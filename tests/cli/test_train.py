@@ -218,6 +218,26 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
             assert not checkpoint.exists()
 
 
+@pytest.mark.parametrize("option", ["--standardise", "--dictionary", "--bits=10"])
+def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_path, option):
+    """Of which the rows after the checkpoint need not show any more."""
+    from rosenblatt.learn.checkpoint import Checkpoint
+
+    data, checkpoint = tmp_path / "a.csv", tmp_path / "checkpoint"
+    rows = "".join(f"{i % 5},{'big' * (i % 3)},{i % 2}\n" for i in range(60))
+    data.write_text(f"a,k,y\n{rows}7,größer,1\n{rows}", encoding="utf-8")
+    options = [data, "--epochs", 2, "--chunk-bytes", 100, "--tol", "none", option]
+    run("train", "--model", tmp_path / "unbroken", *options)
+    options += ["--model", tmp_path / "resumed", "--checkpoint", checkpoint, "--every", 0, "--resume"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", lambda self: None)
+        run("train", *options)
+    (tmp_path / "resumed").unlink()
+    assert "Resuming." in run("train", *options).stderr
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "unbroken").read_bytes()
+    assert rosenblatt.load_linear(tmp_path / "resumed").origin["utf8"]
+
+
 @pytest.mark.parametrize("more", [[], ["--holdout", 7]], ids=str)
 def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more, monkeypatch, tmp_path):
     """The resumed process presents no row before its first epoch is over."""

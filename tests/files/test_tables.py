@@ -405,6 +405,16 @@ def test_text_in_another_encoding_than_that_of_the_training_is_refused(tmp_path,
     assert read(tmp_path / "ascii", **like) == read(tmp_path / "ascii", reading=first.reading)
 
 
+def test_the_encoding_is_found_where_the_last_rows_do_not_show_it(tmp_path):
+    (tmp_path / "a.csv").write_text("a,k,y\n1,größer,1\n2,klein,0\n", encoding="latin-1")
+    source = open_source(tmp_path / "a.csv", chunk_bytes=1)
+    place = next(iter(open_source(tmp_path / "a.csv", chunk_bytes=1))).after
+    assert len(content(source.read(place))[1]) == 1
+    assert source.utf8 is None
+    source.find_encoding()
+    assert source.utf8 is False
+
+
 def of_two_files(tmp_path, first, second, formats=("csv", "csv"), **options):
     paths = [tmp_path / f"{k}.{format}" for k, format in enumerate(formats)]
     for path, frame in zip(paths, (first, second), strict=True):

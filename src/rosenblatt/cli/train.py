@@ -242,6 +242,8 @@ class _Training:
         origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
         if self.source.scaling is not None:
             origin["scaling"] = [list(part) for part in self.source.scaling]
+        if self.resume:
+            self.source.find_encoding()
         if self.source.utf8 is not None:
             origin["utf8"] = self.source.utf8
         model = outcome.model(origin=origin)

@@ -642,6 +642,13 @@ class FileSource:
         numbers = self.reading.numeric or self.reading.format == "svmlight"
         return not numbers or self.reading.label_type == "text"
 
+    def find_encoding(self) -> None:
+        """Read all files again to find `utf8`: a training that was resumed may have read the last rows only."""
+        if self.utf8 is None and self._has_words and self.again:
+            blocks = (one for one in self._blocks(Position()) if self.parsers[one.file].layout.format not in TYPED)
+            found = {is_utf8(block.text) for block in blocks} - {None}
+            self.utf8 = False not in found if found else None
+
     def starts_in_utf8(self) -> bool:
         """Return whether the text is UTF-8, by the first file whose start is not ASCII; True if there is none."""
         if self._has_words and self.opening.utf8 is None:
