@@ -11,6 +11,7 @@ without any reader, or end with an error in one sentence. Anything else is a sil
 from __future__ import annotations
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -362,6 +363,12 @@ def run(*arguments):
     return done.exit_code, done.stdout, done.stderr
 
 
+def feed(pipe, content):
+    """Write to a pipe; an error in another file may close it before it is read."""
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write_bytes(content)
+
+
 def demand(holds, what, *found):
     if not holds:
         raise Difference(f"{what}: {found!r:.600}")
@@ -476,7 +483,7 @@ class Set:
                 pipe = self.folder / f"pipe{''.join(files[k].suffixes)}"
                 os.mkfifo(pipe)
                 content = files[k].read_bytes()
-                threading.Thread(target=pipe.write_bytes, args=[content], daemon=True).start()
+                threading.Thread(target=feed, args=[pipe, content], daemon=True).start()
                 files[k] = pipe
                 arguments += ["--cache", self.folder / "cache"]
         elif self.rng.random() < 0.1:
