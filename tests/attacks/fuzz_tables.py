@@ -11,6 +11,7 @@ without any reader, or end with an error in one sentence. Anything else is a sil
 from __future__ import annotations
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -362,6 +363,12 @@ def run(*arguments):
     return done.exit_code, done.stdout, done.stderr
 
 
+def feed(pipe, content):
+    """Write to a pipe; an error in another file may close it before it is read."""
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write_bytes(content)
+
+
 def demand(holds, what, *found):
     if not holds:
         raise Difference(f"{what}: {found!r:.600}")
@@ -476,10 +483,11 @@ class Set:
                 pipe = self.folder / f"pipe{''.join(files[k].suffixes)}"
                 os.mkfifo(pipe)
                 content = files[k].read_bytes()
-                threading.Thread(target=pipe.write_bytes, args=[content], daemon=True).start()
+                threading.Thread(target=feed, args=[pipe, content], daemon=True).start()
                 files[k] = pipe
                 arguments += ["--cache", self.folder / "cache"]
         elif self.rng.random() < 0.1:
+            self.train_twice(arguments)
             arguments += ["--cache", self.folder / "cache"]
             run("train", *files, *arguments)
         code, output, error = run("train", *files, *arguments)
@@ -501,6 +509,16 @@ class Set:
             demand(found == expected, "train: rows of files", found, expected)
         self.outcomes["train: the same"] += 1
         return True
+
+    def train_twice(self, arguments):
+        """Train with features that depend on the rows before, from the files and then from a cache."""
+        option = ["--dictionary", "--standardise"][len(self.rows.records) % 2]
+        found = []
+        for _ in range(2):
+            code, _, error = run("train", *self.paths, *arguments, option, "--cache", self.folder / "features")
+            found.append((code, error, self.model.read_bytes() if code == 0 else None))
+        demand(found[0] == found[1], "train from a cache", *(error for _, error, _ in found))
+        self.outcomes[f"train twice: {'the same' if code == 0 else 'refused'}"] += 1
 
     def _predicted(self):
         return self.fitted.predict(self.matrix())

@@ -38,6 +38,26 @@ def test_a_model_is_measured_on_files(folder, data):
     assert f"accuracy   {told['accuracy']:.4f}" in text
 
 
+def test_labels_that_the_model_does_not_know_are_told(tmp_path):
+    for name, labels in [("train", ["False", "True"]), ("test", [0, 1])]:
+        (tmp_path / f"{name}.csv").write_text("a,b,y\n" + f"1,2,{labels[0]}\n2,1,{labels[1]}\n" * 4)
+    run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "-q")
+    told = "Labels that the model does not know: 0, 1. It knows False, True."
+    assert told in run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m").stderr
+    assert told not in run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m").stderr
+
+
+@pytest.mark.parametrize("encodings", [("utf-8", "latin-1"), ("latin-1", "utf-8")])
+def test_labels_in_another_encoding_are_refused(tmp_path, encodings):
+    for name, encoding in zip(("train.csv", "test.csv"), encodings, strict=True):
+        (tmp_path / name).write_text("a,b,y\n" + "1,2,größer\n2,1,kleiner\n" * 4, encoding=encoding)
+    for _ in range(2):  # the second time from the cache of the first
+        run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "--cache", tmp_path / "c", "-q")
+        run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m")
+        done = run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m", code=1)
+        assert "UTF-8, and the text of the training is" in done.stderr
+
+
 def test_one_error_is_counted_in_the_singular(tmp_path):
     (tmp_path / "rows.svm").write_text("1 1:1\n-1 1:-1\n")
     (tmp_path / "new.svm").write_text("1 1:1\n1 1:-1\n")

@@ -95,3 +95,15 @@ def test_shards_are_files_whose_columns_are_in_any_order(tmp_path):
     for shards in (2, 3):
         done = run("train", tmp_path / "1.csv", tmp_path / "2.csv", "--shards", shards, "--model", tmp_path / "m")
         assert f"{tmp_path / '1.csv'}: 20 rows\n{tmp_path / '2.csv'}: 20 rows\n" in done.stderr
+
+
+@pytest.mark.parametrize("encodings", [("utf-8", "latin-1"), ("latin-1", "utf-8")])
+def test_shards_in_two_encodings_are_refused(tmp_path, encodings):
+    """No shard saw the files of another, and the same word was two features."""
+    files = [tmp_path / f"{k}.csv" for k in range(2)]
+    for path, encoding in zip(files, encodings, strict=True):
+        path.write_text("a,k,y\n1,größer,1\n2,klein,0\n", encoding=encoding)
+    done = run("train", *files, "--shards", 2, "--model", tmp_path / "m", code=1)
+    assert "UTF-8, and the text of the training is" in done.stderr
+    trained(tmp_path, files[0], files[0], "--shards", 2)
+    assert "UTF-8, and the text of the training is" in run("predict", tmp_path / "m", files[1], code=1).stderr

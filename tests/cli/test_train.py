@@ -43,6 +43,20 @@ def test_the_model_does_not_depend_on_chunks_threads_or_caches(folder, name):
         assert trained(folder, *arguments, name=name) == wanted
 
 
+@pytest.mark.parametrize("option", ["--standardise", "--dictionary", "--holdout=3"])
+def test_a_training_from_the_cache_of_another_gives_its_model_and_says_the_same(folder, option):
+    rows = [f"{100 + i % 7},{i / 9},{int(i % 7 > 3)}" for i in range(60)]
+    data, model = folder / "raw.csv", folder / "raw.model"
+    data.write_text("\n".join(["a,b,y", *rows, "NA,1,0", ""]))
+    found = []
+    for _ in range(2):
+        done = run("train", data, "--model", model, option, "--cache", folder / f"raw{option}.cache")
+        told = [line for line in done.stderr.splitlines() if "The model is in" not in line]
+        found.append((model.read_bytes(), done.stdout, told))
+    assert found[0] == found[1]
+    assert "1 value is missing." in found[1][2]
+
+
 @pytest.mark.parametrize(
     ("learner", "estimator"),
     [
@@ -202,6 +216,26 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
             assert spawn("train", folder / "long.svm", "--model", model, *options).returncode == 0
             assert model.read_bytes() == (folder / "whole").read_bytes()
             assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize("option", ["--standardise", "--dictionary", "--bits=10"])
+def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_path, option):
+    """Of which the rows after the checkpoint need not show any more."""
+    from rosenblatt.learn.checkpoint import Checkpoint
+
+    data, checkpoint = tmp_path / "a.csv", tmp_path / "checkpoint"
+    rows = "".join(f"{i % 5},{'big' * (i % 3)},{i % 2}\n" for i in range(60))
+    data.write_text(f"a,k,y\n{rows}7,größer,1\n{rows}", encoding="utf-8")
+    options = [data, "--epochs", 2, "--chunk-bytes", 100, "--tol", "none", option]
+    run("train", "--model", tmp_path / "unbroken", *options)
+    options += ["--model", tmp_path / "resumed", "--checkpoint", checkpoint, "--every", 0, "--resume"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "remove", lambda self: None)
+        run("train", *options)
+    (tmp_path / "resumed").unlink()
+    assert "Resuming." in run("train", *options).stderr
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "unbroken").read_bytes()
+    assert rosenblatt.load_linear(tmp_path / "resumed").origin["utf8"]
 
 
 @pytest.mark.parametrize("more", [[], ["--holdout", 7]], ids=str)

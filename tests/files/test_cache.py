@@ -10,7 +10,7 @@ import pytest
 from files.common import content
 from mutations import mutations
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files import cache
+from rosenblatt.files import cache, opening
 from rosenblatt.files.cache import TAIL, _sum
 from rosenblatt.files.chunks import Position
 from rosenblatt.files.opening import open_source
@@ -57,6 +57,63 @@ def test_rows_from_the_cache_are_those_of_the_file_bit_for_bit(path):
     assert bits(again) == first
     numbers = [chunk.label.tolist() for chunk in again]
     assert [again.chunk(k).label.tolist() for k in range(again.chunk_count)] == numbers
+
+
+TOLD = {
+    "one.csv": ("a,kind,y\n" + "1,größer,0\n,red,1\nx,red,0\n2,,1\n" * 3).encode("latin-1"),
+    "two.csv": b",a,b,y\n" + b"".join(b"%d,%d,%d,%d\n" % (i, i, 100 + i % 5, i % 2) for i in range(40)),
+    "a.txt": b"spam\ta few words\nham\tother words here\n" * 5 + b"no tab\n",
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("features", [{}, {"dictionary": True}, {"dictionary": True, "bits": 1}, {"standardise": True}])
+def test_what_a_pass_found_besides_rows_is_in_the_cache(tmp_path, name, features):
+    """Names and scaling belong to a model; notes and counts to what users are told."""
+    if name == "a.txt" and "standardise" in features:
+        pytest.skip("there are no numbers")
+    path = tmp_path / name
+    path.write_bytes(TOLD[name])
+    options = {"on_error": "skip", "columns": {"a": "number"} if name == "one.csv" else {}}
+    first, again = (opened(path, features=FeatureOptions(**features), **options) for _ in range(2))
+    rows = bits(first)
+    assert not again.cached
+    again = opened(path, features=FeatureOptions(**features), **options)
+    assert again.cached
+    for _ in range(2):
+        assert again.problems == first.problems != type(first.problems)()
+        assert again.names == first.names
+        assert again.scaling == first.scaling
+        assert again.columns_used() == first.columns_used()
+        assert bits(again) == rows
+
+
+@pytest.mark.parametrize(
+    "found",
+    [{}, {"problems": []}, {"names": 3}, {"names": ["a", "a"]}, {"names": [1]}, {"scaling": [[1], [1]]}, {"used": "x"}],
+    ids=str,
+)
+def test_a_cache_of_which_anything_else_is_wrong_is_not_used(tmp_path, found):
+    path = tmp_path / "n.csv"
+    path.write_text(FILES["n.csv"])
+    features = FeatureOptions(dictionary=True, standardise=True)
+    expected = bits(opened(path, features=features))
+
+    def edit(index, content):
+        index["found"] = index["found"] | found if found else {}
+        return content
+
+    forge(tmp_path / "cache", edit)
+    source = opened(path, features=features)
+    assert not source.cached
+    assert bits(source) == expected
+    assert source.names == ("a", "b")
+
+
+def test_a_cache_of_another_version_is_not_used(path, monkeypatch):
+    opened(path).build_cache()
+    monkeypatch.setattr(opening, "package_version", lambda: "0.0")
+    assert not opened(path).cached
 
 
 def test_reading_goes_on_in_a_cache_at_any_row(path):

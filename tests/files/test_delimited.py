@@ -227,5 +227,5 @@ def test_conversions_have_the_rows_that_are_trained_on(tmp_path, text):
 def test_decimal_commas_do_not_hide_the_delimiter(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("width;height;kind\n" + "".join(f"{k},5;{k % 3},25;{'xy'[k % 2]}\n" for k in range(20)))
-    with pytest.raises(InvalidInput, match="Column 'width' has numbers with commas, as in '0,5'"):
+    with pytest.raises(InvalidInput, match="Column 'width' has numbers with commas or other marks, as in '0,5'"):
         open_source(path)

@@ -215,6 +215,11 @@ def test_standard_input_is_read_again_from_a_cache(pipe, tmp_path):
         assert source.again
     assert not (tmp_path / "cache").exists()
     pipe(SVMLIGHT.encode())
+    rows = content(open_source("-", cache=tmp_path / "cache"))[0]  # and is killed before it removes the cache
+    pipe(SVMLIGHT.encode() * 2)
+    with open_source("-", cache=tmp_path / "cache") as source:
+        assert content(source)[0] == rows * 2
+    pipe(SVMLIGHT.encode())
     with open_source("-") as source, pytest.raises(InvalidInput, match="standard input"):
         source.read(Position(5, 0, 9, 1))
 

@@ -81,6 +81,8 @@ def test_names_and_labels():
     ("content", "sentence"),
     [
         ("a,y\n1,0\n2,1\n".encode("utf-16"), "is text in UTF-16. Save it as UTF-8"),
+        ("a,y\n1,0\n2,1\n".encode("utf-16-be"), r"is text in UTF-16, .* iconv -f UTF-16BE"),
+        ("a,y\n1,0\n2,1\n".encode("utf-32"), "is text in UTF-32. Save it as UTF-8"),
         (b"a,y\r1,0\r2,1\r", "has lines that end in a carriage return alone."),
     ],
 )

@@ -131,10 +131,15 @@ def test_columns_with_numbers_for_names_are_no_row(tmp_path, index, label):
     assert content(source)[:2] == (NUMBERS, list("xyxy"))
 
 
-def test_a_comma_at_the_end_of_each_line_is_no_column(tmp_path):
-    write_csv(FRAME, tmp_path / "a.csv", header=False)
-    (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("\n", ",\n"))
+@pytest.mark.parametrize("commas", [",", ",,,"])
+@pytest.mark.parametrize("header", [False, True])
+def test_commas_at_the_end_of_each_line_are_no_columns(tmp_path, commas, header):
+    write_csv(FRAME, tmp_path / "a.csv", header=header)
+    write_csv(FRAME, tmp_path / "plain.csv", header=header)
+    (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("\n", f"{commas}\n"))
     assert read(tmp_path / "a.csv")[:2] == (NUMBERS, list("xyxy"))
+    if header:
+        assert read([tmp_path / "plain.csv", tmp_path / "a.csv"])[:2] == (NUMBERS * 2, list("xyxy") * 2)
 
 
 def test_a_first_line_that_may_be_names_or_a_row_is_asked_for(tmp_path):
@@ -379,6 +384,144 @@ def test_the_cache_knows_the_layout_of_every_file(tmp_path):
     assert again.file_rows == [4, 4]
     (tmp_path / "b.csv").write_bytes(gzip.compress((tmp_path / "b.csv").read_bytes()))
     assert not open_source(paths, **options).cached
+
+
+@pytest.mark.parametrize("trained", ["utf-8", "latin-1"])
+def test_text_in_another_encoding_than_that_of_the_training_is_refused(tmp_path, trained):
+    """A model of words in Latin-1 took the same words in UTF-8 for others, and evaluated labels as unknown ones."""
+    other = {"utf-8": "latin-1", "latin-1": "utf-8"}[trained]
+    for encoding in (trained, other):
+        (tmp_path / encoding).write_text("a,k,y\n1,größer,1\n2,klein,0\n", encoding=encoding)
+    first = open_source(tmp_path / trained, format="csv")
+    assert first.utf8 is None
+    rows = read(tmp_path / trained, format="csv")
+    assert content(first) == rows
+    assert first.utf8 is (trained == "utf-8")
+    like = {"reading": first.reading, "utf8": first.utf8}
+    assert read(tmp_path / trained, **like) == rows
+    with pytest.raises(InvalidInput, match=r"is (not )?UTF-8, and the text of the training is( not)?[.:]"):
+        read(tmp_path / other, **like)
+    (tmp_path / "ascii").write_text("a,k,y\n1,big,1\n2,klein,0\n")
+    assert read(tmp_path / "ascii", **like) == read(tmp_path / "ascii", reading=first.reading)
+
+
+def test_the_encoding_is_found_where_the_last_rows_do_not_show_it(tmp_path):
+    (tmp_path / "a.csv").write_text("a,k,y\n1,größer,1\n2,klein,0\n", encoding="latin-1")
+    source = open_source(tmp_path / "a.csv", chunk_bytes=1)
+    place = next(iter(open_source(tmp_path / "a.csv", chunk_bytes=1))).after
+    assert len(content(source.read(place))[1]) == 1
+    assert source.utf8 is None
+    source.find_encoding()
+    assert source.utf8 is False
+
+
+def of_two_files(tmp_path, first, second, formats=("csv", "csv"), **options):
+    paths = [tmp_path / f"{k}.{format}" for k, format in enumerate(formats)]
+    for path, frame in zip(paths, (first, second), strict=True):
+        write = {"csv": write_csv, "parquet": pd.DataFrame.to_parquet}[path.suffix[1:]]
+        write(frame, path)
+    source = open_source(paths, **options)
+    return content(source)[1], source
+
+
+@pytest.mark.parametrize("words", [["no", "yes"], ["False", "True"]])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_labels_that_are_numbers_in_one_file_and_words_in_another_are_refused(tmp_path, words, swapped):
+    """They became four classes."""
+    other = FRAME.assign(kind=[words[k % 2] for k in range(len(FRAME))])
+    numbers = FRAME.assign(kind=np.arange(len(FRAME)) % 2)
+    files = [other, numbers] if swapped else [numbers, other]
+    with pytest.raises(
+        InvalidInput, match=r"is not a number, as those in .* are\. Write the labels of all files alike"
+    ):
+        of_two_files(tmp_path, *files, label="kind")
+    labels, _ = of_two_files(tmp_path, *files, label="kind", label_type="text")
+    assert set(labels) == {"0", "1", *words}
+
+
+@pytest.mark.skipif(not find_spec("pyarrow"), reason="pyarrow is not installed")
+def test_truth_values_are_labels_in_every_format(tmp_path):
+    truth = FRAME.assign(kind=np.arange(len(FRAME)) % 2 == 1)
+    assert set(of_two_files(tmp_path, truth, truth, ("parquet", "csv"), label="kind")[0]) == {"False", "True"}
+    words = truth.assign(kind=np.where(truth.kind, "yes", "no"))
+    numbers = truth.assign(kind=truth.kind.astype(int))
+    assert set(of_two_files(tmp_path, truth, numbers, ("parquet", "csv"), label="kind")[0]) == {0, 1}
+    for first, second in [(truth, words), (numbers, truth)]:
+        with pytest.raises(InvalidInput, match="Write the labels of all files alike"):
+            of_two_files(tmp_path, first, second, ("parquet", "csv"), label="kind")
+
+
+def test_a_column_of_numbers_in_one_file_and_words_in_another_is_noted(tmp_path):
+    words = pd.concat([FRAME] * 4).assign(b="low")
+    _, source = of_two_files(tmp_path, FRAME, words, label="kind")
+    assert any("'low' in column 'b' is not a number, as all in" in note for note in source.problems.notes)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "0,{}",
+        "1.234,{}",
+        "1,23{}.5",
+        "1 23{}",
+        "1'23{}",
+        "1_00{}",
+        "{}%",
+        "{} %",
+        "${}",
+        "-${}",
+        "{} €",
+        "\u2212{}",
+        "'{}'",
+    ],
+)
+def test_numbers_with_marks_are_no_categories(tmp_path, number):
+    write_csv(FRAME.assign(b=[number.format(k % 10) for k in range(len(FRAME))]), tmp_path / "a.csv")
+    with pytest.raises(InvalidInput, match="Column 'b' has numbers with commas or other marks, as in"):
+        open_source(tmp_path / "a.csv", label="kind")
+    assert open_source(tmp_path / "a.csv", label="kind", columns={"b": "category"})
+
+
+def test_quotes_of_pandas_between_tabs_are_refused_or_noted(tmp_path):
+    path = tmp_path / "a.tsv"
+    write_csv(FRAME, path, sep="\t", quoting=1)
+    with pytest.raises(InvalidInput, match="Quotes belong to the fields of TSV: pass --format csv if they do not"):
+        open_source(path)
+    assert len(read(path, format="csv", label="kind")[1]) == len(FRAME)
+    path.write_text('a\tk\ty\n1\t"say ""hi"""\t0\n2\tb\t1\n')
+    assert "line 2: the quotes of" in open_source(path).problems.notes[0]
+    assert not open_source(path, format="csv").problems.notes
+    path.write_text('a\tk\ty\n1\tsay "hi"\t0\n2\tb\t1\n')
+    assert not open_source(path).problems.notes
+
+
+def test_dates_are_noted_and_written_in_one_way(tmp_path):
+    days = FRAME.assign(b=pd.date_range("2020-01-01", periods=len(FRAME)))
+    _, source = of_two_files(tmp_path, days, days, label="kind")
+    assert ["has dates; it is read as a category" in note for note in source.problems.notes] == [True]
+    hours = FRAME.assign(b=pd.date_range("2020-01-01", periods=len(FRAME), freq="h"))
+    with pytest.raises(InvalidInput, match=r"has dates in two ways.* '2020-01-01' in .*, and '2020-01-01 00:00:00' in"):
+        of_two_files(tmp_path, days, hours, label="kind")
+
+
+@pytest.mark.skipif(not find_spec("pyarrow"), reason="pyarrow is not installed")
+def test_an_index_with_a_name_is_noted(tmp_path):
+    frame = FRAME.set_index(pd.Index([7, 3, 5, 4], name="id"))
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert "column 'id' was the index of a frame" in open_source(tmp_path / "a.parquet", label="kind").problems.notes[0]
+    assert not open_source(tmp_path / "a.parquet", label="kind", columns={"id": "skip"}).problems.notes
+    assert not open_source(tmp_path / "a.parquet", label="id").problems.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "why"),
+    [("gro\u0308ße", "utf-8", "has other code points there"), ("größe", "latin-1", "Not all of these names are UTF-8")],
+)
+def test_names_that_look_alike_are_told_apart(tmp_path, name, encoding, why):
+    write_csv(FRAME.rename(columns={"a": "größe"}), tmp_path / "1.csv")
+    write_csv(FRAME.rename(columns={"a": name}), tmp_path / "2.csv", encoding=encoding)
+    with pytest.raises(InvalidInput, match=why):
+        open_source([tmp_path / "1.csv", tmp_path / "2.csv"], label="kind")
 
 
 def test_the_same_rows_in_several_files_give_the_same_results():

@@ -29,7 +29,7 @@ from rosenblatt.cli.options import (
     take_input,
 )
 from rosenblatt.cli.output import rows_of_files, table
-from rosenblatt.cli.training import check_class_weight, class_weights, job_of, training_options
+from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
 
 # Each row is predicted by weights that have learned from all blocks of so many rows before it.
 ROWS_PER_BLOCK = 64
@@ -139,7 +139,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
             ("files", "model", "quiet", "as_json", *REUSED_NAMES),
             "the model knows how it was trained, and how its files are read. Leave it out, or --model.",
         )
-        source = _predict(score, model, files, options)
+        source = _predict(score, model, files, options, quiet)
     elif folds:
         if options["shuffle"]:
             raise click.UsageError(
@@ -169,7 +169,9 @@ def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
         score.add_numbers(chunk.label[rows].astype(float), model.predict(matrix))
 
 
-def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any]) -> Any:
+def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> Any:
+    import numpy as np
+
     from rosenblatt.learn.loading import load_linear
 
     model = load_linear(path)
@@ -178,6 +180,11 @@ def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str,
     weights = replace(model, origin=None)  # the rows of the source are scaled already
     for chunk in source:
         _add(score, weights, chunk)
+    known = model.classes.tolist()
+    unknown = sorted({label for label, _ in score.pairs}.difference(known))  # none in a regression
+    if unknown:
+        strange = shown_labels(np.array(unknown))
+        note(f"Labels that the model does not know: {strange}. It knows {shown_labels(model.classes)}.", quiet)
     return source
 
 

@@ -344,7 +344,7 @@ def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
         from rosenblatt.files.tables import Scaling
 
         options["scaling"] = Scaling(*(tuple(part) for part in origin["scaling"]))
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {"utf8": origin.get("utf8")} | {name: value for name, value in options.items() if value is not None}
     return open_source(list(paths), reading=reading, **given)
 
 

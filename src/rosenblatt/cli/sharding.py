@@ -59,7 +59,7 @@ def train_on_shards(options: dict[str, Any]) -> int:
     training |= describe_run(fitted.run_)
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)
-    origin = {"reading": reading["reading"].to_json(), "training": training}
+    origin = {"reading": reading["reading"].to_json(), "training": training, "utf8": reading["utf8"]}
     replace(model, origin=origin, feature_names=names or ()).save(path)
     if options["as_json"]:
         print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)

@@ -30,7 +30,6 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import Watch, rows_of_files
 from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
-from rosenblatt.version import package_version
 from rosenblatt.words import count
 
 _TRAINING = "Training"
@@ -185,7 +184,7 @@ class _Training:
             return None
         from rosenblatt.learn.checkpoint import Checkpoint
 
-        content = [self.source.digest(), self.told, holdout, validation, package_version()]
+        content = [self.source.digest(), self.told, holdout, validation]
         identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
         return Checkpoint(self.checkpoint_path, self.every, identity)
 
@@ -243,6 +242,10 @@ class _Training:
         origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
         if self.source.scaling is not None:
             origin["scaling"] = [list(part) for part in self.source.scaling]
+        if self.resume:
+            self.source.find_encoding()
+        if self.source.utf8 is not None:
+            origin["utf8"] = self.source.utf8
         model = outcome.model(origin=origin)
         if names is None:
             return model
@@ -306,7 +309,8 @@ class _Like:
 
         reading = self.source.reading
         names = self.source.names if reading.features.dictionary else None
-        return open_source([self.path], reading=reading, names=names or None, scaling=self.source.scaling)
+        known = {"names": names or None, "scaling": self.source.scaling, "utf8": self.source.utf8}
+        return open_source([self.path], reading=reading, **known)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._open())

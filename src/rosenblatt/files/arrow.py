@@ -94,12 +94,22 @@ def look(sample: Sample, format: str) -> Look:
         raise InvalidInput(f"{sample.path} has two columns of one name: {', '.join(names)[:200]}. Rename one.")
     columns = []
     for column in batch.columns:
-        if _is_number(column.type):
+        if _pyarrow().types.is_boolean(column.type):
+            columns.append(column.to_pylist())
+        elif _is_number(column.type):
             columns.append([None if np.isnan(value) else value for value in _as_numbers(column)[0].tolist()])
         else:
             columns.append([text.decode("utf-8", "replace") or None for text in _as_texts(column)])
     rows = [list(row) for row in zip(*columns, strict=True)]
-    return Look(sample.path, Layout(format, tuple(names), True), rows, list(range(1, len(rows) + 1)))
+    indices = frozenset(names).intersection(_index_names(batch.schema))
+    return Look(sample.path, Layout(format, tuple(names), True), rows, list(range(1, len(rows) + 1)), indices=indices)
+
+
+def _index_names(schema: Any) -> list[str]:
+    """Return the names of the columns that pandas wrote for the index of a frame."""
+    with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):  # anything may be written there
+        return [name for name in schema.pandas_metadata["index_columns"] if isinstance(name, str)]
+    return []
 
 
 class ArrowReader:

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -82,6 +82,12 @@ class Cache:
         assert self._index is not None
         return len(self._index["chunks"])
 
+    @property
+    def found(self) -> dict[str, Any]:
+        """What the pass that wrote the rows found besides them."""
+        assert self._index is not None
+        return dict(self._index["found"])
+
     def remove(self) -> None:
         """Remove the file."""
         self._index = None
@@ -89,10 +95,16 @@ class Cache:
 
     # --------------------------------------------------------------------------------------------------------- writing
 
-    def write(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def write(self, chunks: Iterator[Chunk], found: Callable[[], dict[str, Any]]) -> Iterator[Chunk]:
         """Yield the chunks, and write them; the file is there when the last one was taken.
 
         If the disk is full or the cache would become too large, the chunks go on without it.
+
+        Parameters
+        ----------
+        chunks : iterator of Chunk
+        found : callable
+            Returns, after the last chunk, what the pass found besides rows, as plain values.
         """
         self.given_up = ""
         writer: _Writer | None = None
@@ -112,7 +124,7 @@ class Cache:
                 yield chunk
             if writer is not None:
                 try:
-                    writer.finish()
+                    writer.finish(found())
                     self._index = self._read_index()
                 except OSError as error:
                     self.given_up = f"No cache was kept: {self.path} cannot be written ({error})."
@@ -314,10 +326,10 @@ class _Writer:
     def _pad(self) -> None:
         self.end += self.file.write(bytes(-self.end % ALIGNMENT))
 
-    def finish(self) -> None:
+    def finish(self, found: dict[str, Any]) -> None:
         """Write the index, and put the file in its place."""
         try:
-            content = json.dumps(self.index).encode()
+            content = json.dumps(self.index | {"found": found}).encode()
             self.file.write(content)
             self.file.write(TAIL.pack(len(content), sum(content)))
         except OSError:

@@ -84,7 +84,7 @@ def look(sample: Sample) -> Look:
 
 
 def _cell(value: Any) -> Any:
-    return value if isinstance(value, str) else float(value)
+    return value if isinstance(value, str | bool) else float(value)
 
 
 class JsonParser(TableParser):

@@ -24,7 +24,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.blocks import Block, BlockReader, in_order
-from rosenblatt.files.cache import Cache
+from rosenblatt.files.cache import FAULTS, Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import (
@@ -59,11 +59,13 @@ from rosenblatt.files.source import (
     unpacked_start,
 )
 from rosenblatt.files.tables import Look
+from rosenblatt.version import package_version
 
 Array = npt.NDArray[Any]
 
 CHUNK_BYTES = 1 << 22
 CACHE_BYTES = 64 << 30
+TRAINING = -1  # in place of the number of a file
 # Module and class of each format's parser, and of what decides how such a file is to be read.
 PARSERS = {
     "svmlight": ("svmlight", "SvmlightParser"),
@@ -107,6 +109,8 @@ class Opening:
         The dictionary of other files; names that are not in it are left out.
     scaling : Scaling, optional
         Means and deviations of other files.
+    utf8 : bool, optional
+        Whether the text of other files was UTF-8; files in which it is otherwise are refused. None: it is not known.
     chunk_bytes, chunk_rows : int
         Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
     threads : int
@@ -129,6 +133,7 @@ class Opening:
     reading: Reading | None = None
     names: Sequence[str] | None = None
     scaling: Any = None
+    utf8: bool | None = None
     chunk_bytes: int = CHUNK_BYTES
     chunk_rows: int | None = None
     threads: int = 2
@@ -144,6 +149,7 @@ class Opening:
             "label_type": ("auto", "number", "text"),
             "header": ("auto", True, False),
             "zero_based": ("auto", True, False),
+            "utf8": (None, True, False),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
@@ -190,7 +196,7 @@ def open_source(paths: FilePath | Sequence[FilePath], **options: Any) -> FileSou
     if opening.cache is not None:
         if os.path.realpath(opening.cache) in map(os.path.realpath, inputs.paths):
             raise InvalidInput(f"cache={str(opening.cache)!r} is one of the files that are read. Name another file.")
-        source.cache = Cache(opening.cache, opening.cache_bytes, source.digest(), source.n_features)
+        source.use_cache(Cache(opening.cache, opening.cache_bytes, source.digest(), source.n_features))
     return source
 
 
@@ -325,7 +331,15 @@ def _decide_table(name: str, inputs: Inputs, opening: Opening) -> tuple[Reading,
     for look in looks[int(alike) :]:
         notes += tables.check_columns(reading, look, opening.labels, looks[0] if alike else None)
     layouts = [look.layout._replace(closed=alike) for look in looks]
-    return _normalised(reading, opening), layouts, [*tables.index_notes(reading, looks), *notes]
+    return (
+        _normalised(reading, opening),
+        layouts,
+        [
+            *tables.index_notes(reading, looks),
+            *tables.quote_notes(reading, looks),
+            *notes,
+        ],
+    )
 
 
 def _look(sample: Sample, name: str, opening: Opening, known: Collection[str]) -> Look:
@@ -357,6 +371,8 @@ class FileSource:
     reading : Reading
         All decisions; files that are read with an equal one give rows that mean the same.
     n_features : int
+    utf8 : bool, or None
+        Whether the text read so far is UTF-8; None if it is ASCII, or if there are no words in it.
     problems : Problems
         Of the current or the last pass.
     file_rows : list of int, or None
@@ -369,8 +385,9 @@ class FileSource:
         options = self.reading.features
         self._known = None if opening.names is None else check_names(opening.names, options)
         self._dictionary = Dictionary(options.n_columns, self._known) if options.dictionary else None
-        self.scaling = opening.scaling
+        self.scaling, self.utf8 = opening.scaling, opening.utf8
         self._used = np.zeros(self.n_features, np.uint8)
+        self._used_before = 0  # columns that the pass used whose rows are in the cache
         self._reader: BlockReader | None = None
         self._finished = 0  # bytes of the files of the current pass that were read to their end
         self._rows = 0
@@ -404,9 +421,10 @@ class FileSource:
         return self.cached or self.inputs.standard_input is None
 
     def digest(self) -> str:
-        """Return the identity of the input: files, sizes, times of change, and how they are read."""
+        """Return the identity of the input: files, sizes, times of change, and how and by what they are read."""
         content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
+            package_version(),
             [parser.layout for parser in self.parsers],
             self._known,
             self.opening.chunk_bytes,
@@ -423,7 +441,7 @@ class FileSource:
 
     def columns_used(self) -> int:
         """Return how many columns had an entry so far."""
-        return int(np.count_nonzero(self._used))
+        return max(int(np.count_nonzero(self._used)), self._used_before)
 
     def progress(self) -> Progress:
         """Return how far the current pass has come."""
@@ -462,7 +480,7 @@ class FileSource:
         return from_row(self._parsed(Position()), start.row) if again else self._parsed(start)
 
     def _written(self, chunks: Iterator[Chunk], cache: Cache) -> Iterator[Chunk]:
-        yield from cache.write(chunks)
+        yield from cache.write(chunks, self._found)
         if cache.given_up:
             self._note(cache.given_up)
 
@@ -484,6 +502,42 @@ class FileSource:
 
     def _note(self, note: str) -> None:
         self.problems = self.problems._replace(notes=(*self.problems.notes, note))
+
+    def use_cache(self, cache: Cache) -> None:
+        """Keep rows in a cache; if it has them, take over what the pass that wrote it found besides."""
+        self.cache = cache
+        if not cache.whole:
+            return
+        try:
+            if self.inputs.standard_input is not None:
+                raise ValueError("left by a process that was killed, of other rows")
+            self._take_over(**cache.found)
+        except (InvalidInput, *FAULTS):
+            cache.remove()
+
+    def _found(self) -> dict[str, Any]:
+        """Return what a pass over all rows found besides them, which a model and its report need."""
+        skipped, examples, missing, notes = self.problems
+        return {
+            "problems": [skipped, examples, missing, notes[len(self._none.notes) :]],
+            "names": None if self._dictionary is None else self._dictionary.names(),
+            "scaling": self.scaling,
+            "used": self.columns_used(),
+            "utf8": self.utf8,
+        }
+
+    def _take_over(self, problems: Any, names: Any, scaling: Any, used: Any, utf8: Any) -> None:
+        """Take over what `_found` returned in another process; raise an error for anything else."""
+        options = self.reading.features
+        skipped, examples, missing, notes = problems
+        texts = tuple(map(str, examples)), (*self._none.notes, *map(str, notes))
+        found = Problems(int(skipped), texts[0], int(missing), texts[1])
+        dictionary = Dictionary(options.n_columns, check_names(names, options)) if options.dictionary else None
+        if options.standardise:
+            scaling = tables.Scaling(*(tuple(map(float, part)) for part in scaling))
+            self.parsers[0].scaler(scaling)
+        self._used_before, self.utf8 = int(used), None if utf8 is None else bool(utf8)
+        self.problems, self._dictionary, self.scaling = found, dictionary, scaling
 
     def build_cache(self) -> None:
         """Read all rows once, to write them into the cache."""
@@ -544,7 +598,9 @@ class FileSource:
         scaler = self.parsers[0].scaler(self.opening.scaling) if self.reading.features.standardise else None
         row, file, line = start.row, start.file if start.offset else -1, start.line
         typed = [number for number, parser in enumerate(self.parsers) if parser.layout.format in TYPED]
-        encodings = {True: typed[0]} if typed else {}
+        encodings = {} if self.opening.utf8 is None else {self.opening.utf8: TRAINING}
+        if typed:
+            encodings.setdefault(True, typed[0])
         for block, parsed, largest, utf8 in in_order(self._blocks(start), self._work, self.opening.threads):
             if utf8 is not None:
                 self._check_encoding(encodings, utf8, block.file)
@@ -586,14 +642,39 @@ class FileSource:
         numbers = self.reading.numeric or self.reading.format == "svmlight"
         return not numbers or self.reading.label_type == "text"
 
+    def find_encoding(self) -> None:
+        """Read all files again to find `utf8`: a training that was resumed may have read the last rows only."""
+        if self.utf8 is None and self._has_words and self.again:
+            blocks = (one for one in self._blocks(Position()) if self.parsers[one.file].layout.format not in TYPED)
+            found = {is_utf8(block.text) for block in blocks} - {None}
+            self.utf8 = False not in found if found else None
+
+    def starts_in_utf8(self) -> bool:
+        """Return whether the text is UTF-8, by the first file whose start is not ASCII; True if there is none."""
+        if self._has_words and self.opening.utf8 is None:
+            for number, parser in enumerate(self.parsers):
+                if parser.layout.format not in TYPED:
+                    start = self.inputs.sample(number).content
+                    whole = start[: start.rfind(b"\n") + 1]  # a letter may be cut off
+                    if (found := is_utf8(np.frombuffer(whole, np.uint8))) is not None:
+                        return found
+        return self.opening.utf8 is not False
+
     def _check_encoding(self, found: dict[bool, int], utf8: bool, file: int) -> None:
         """Note that a file is not UTF-8; raise an error if others are, as the same words would be others in it."""
-        first = found.setdefault(utf8, file)
-        path = self.inputs.paths[found.get(False, file)]
+        first, paths = found.setdefault(utf8, file), self.inputs.paths
+        self.utf8 = False not in found
+        if len(found) == 2 and found[False] == TRAINING:
+            raise InvalidInput(
+                f"{paths[file]} is UTF-8, and the text of the training is not: the same words would be others. Convert "
+                f"it, for example by iconv -f UTF-8 -t LATIN1 {paths[file]}; or train on UTF-8."
+            )
+        path = paths[found.get(False, file)]
         remedy = f"Convert it, for example by iconv -f LATIN1 -t UTF-8 {path}."
         if len(found) == 2 and found[False] != found[True]:
-            raise InvalidInput(f"{path} is not UTF-8, and {self.inputs.paths[found[True]]} is. {remedy}")
-        if not utf8 and first == file:
+            other = "the text of the training" if found[True] == TRAINING else paths[found[True]]
+            raise InvalidInput(f"{path} is not UTF-8, and {other} is. {remedy}")
+        if not utf8 and first in (file, TRAINING):
             note = f"{path} is not UTF-8: its letters beyond ASCII are taken byte by byte. {remedy}"
             if note not in self.problems.notes:
                 self._note(note)

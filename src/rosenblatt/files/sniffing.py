@@ -196,8 +196,9 @@ def check_text(start: bytes, path: FilePath) -> None:
     """Raise an error if a file is known to be something else than a text, or one that no reader takes."""
     if start.startswith(tuple(MAGIC)):
         return
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInput(f"{path} is text in UTF-16. Save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8.")
+    if start.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
+        code = "UTF-32" if start[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff") else "UTF-16"
+        raise InvalidInput(f"{path} is text in {code}. Save it as UTF-8, for example with iconv -f {code} -t UTF-8.")
     what, remedy = kind_of_file(start)
     if what:
         raise InvalidInput(f"{path} is {what}, which is not read here. {remedy}")

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +29,9 @@ from rosenblatt.files.source import FilePath
 from rosenblatt.words import count
 
 Array = npt.NDArray[Any]
-Value = str | float | None  # of a cell; None: it is missing
+Value = str | float | bool | None  # of a cell; a truth value only where a format has such; None: it is missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
-NO_FEATURES = "The table has no column but the label. Pass a file with features, or another label."
 # What pandas calls columns without a name, and a frame's index in Parquet.
 UNNAMED = "Unnamed: {}"
 INDEX = re.compile(r"Unnamed: 0(\.[0-9]+)*|__index_level_[0-9]+__")
@@ -39,8 +39,13 @@ INDEX = re.compile(r"Unnamed: 0(\.[0-9]+)*|__index_level_[0-9]+__")
 MOSTLY_NUMBERS = 0.8
 FEATURES = ("number", "category", "text")
 MOST_NAMES_SHOWN = 20
-# Decimal commas, and commas between thousands.
-COMMAS = re.compile(r"[-+]?(?:[0-9]+,[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?)", re.ASCII)
+# Decimal commas, marks between thousands, currencies, per cent, a minus sign that is no hyphen, quotes in TSV.
+MARKED = re.compile(
+    r"""(["']?)[-+\u2212]?[$€£¥]?[ \u00a0]?[-+\u2212]?"""
+    r"""(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:[.,' _\u2019\u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?)"""
+    r"""[ \u00a0]?[$€£¥%]?\1"""
+)
+DATE = re.compile(r"([0-9]{4}-[01][0-9]-[0-3][0-9])(?:[T ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
 _is_number = re.compile(NUMBER).fullmatch
 
 
@@ -57,6 +62,8 @@ class Look(NamedTuple):
         The line of each of them, from 1.
     always : set of str
         Names that all of them have, even if the value is missing; of JSON.
+    indices : set of str
+        Names of the columns that were the index of a frame; of Parquet and Arrow.
     """
 
     path: FilePath
@@ -64,6 +71,7 @@ class Look(NamedTuple):
     rows: list[list[Value]]
     lines: list[int]
     always: AbstractSet[str] = frozenset()
+    indices: AbstractSet[str] = frozenset()
 
 
 def value_of(field: str) -> Value:
@@ -137,7 +145,8 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
     said = {column_number(names, which, "columns") for which in wanted}
     cells = _first_cells(names, looks)
-    unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or _is_nothing(k, names, cells[name])]
+    empty = _trailing(names, [[value for value, _ in cells[name]] for name in names])
+    unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or k >= empty]
     label = label_column(names, opening.label, opening.labels, unused)
     hint = "" if first.layout.named else " If the first line has the names of the columns, pass --header yes."
     kinds, notes = [], []
@@ -158,12 +167,12 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     return replace(reading, columns=reading.columns + left_out), notes
 
 
-Cells = list[tuple[Value, str]]  # values of a column, and where each is
+Cells = Sequence[tuple[Value, str]]  # values of a column, and where each is
 
 
-def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> dict[str, Cells]:
+def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> Mapping[str, Cells]:
     """Return the first values of each column, wherever the files end."""
-    cells: dict[str, Cells] = {name: [] for name in names}
+    cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
     for look in looks:
         place = {name: k for k, name in enumerate(look.layout.names)}
         room = SAMPLE_LINES - max(map(len, cells.values()))
@@ -173,15 +182,17 @@ def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> dict[str, Cells
     return cells
 
 
-def _is_nothing(number: int, names: Sequence[str], cells: Cells) -> bool:
-    """Return whether a column is what a comma at the end of each line makes."""
-    last = number == len(names) - 1 and names[number] in (UNNAMED.format(number), str(number))
-    return last and all(value is None for value, _ in cells)
+def _trailing(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> int:
+    """Return the first of the columns that commas at the end of each line make; the number of columns if none do."""
+    end = len(names)
+    while end and names[end - 1] in (UNNAMED.format(end - 1), str(end - 1)) and set(columns[end - 1]) <= {None}:
+        end -= 1
+    return end
 
 
 def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[str]]:
     """Return what a column is, and what is to be said about it."""
-    read = [(value_of(value) if isinstance(value, str) else value, where) for value, where in cells]
+    read = [(_number_or_text(value), where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
     numbers = bool(known) and all(isinstance(value, float) for value, _ in known)
     if numbers and all(isinstance(value, str | None) for value, _ in cells):  # a format with types says so
@@ -191,17 +202,23 @@ def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[st
         ]
     texts = [value.strip() for value, _ in known if isinstance(value, str)]
     remedy = f"columns={{{name!r}: 'category'}}, --columns {name}=category"
-    if texts and all(map(COMMAS.fullmatch, texts)):
+    if texts and all(map(MARKED.fullmatch, texts)):
+        quotes = " Quotes belong to the fields of TSV: pass --format csv if they do not." if texts[0][0] == '"' else ""
         raise InvalidInput(
-            f"Column {name!r} has numbers with commas, as in {texts[0][:40]!r}. Write decimal points, without "
-            f"other marks, or call it a category: {remedy}."
+            f"Column {name!r} has numbers with commas or other marks, as in {texts[0][:40]!r}. Write digits and a "
+            f"decimal point alone, or call it a category: {remedy}.{quotes}"
         )
     kind = kind_of([value for value, _ in known])
     share = 1.0 - len(texts) / max(len(known), 1)
-    if kind == "number" or share < 0.5:
+    if kind == "number":
         return kind, []
     where = next(where for value, where in known if isinstance(value, str))
     found = f"{where}: {texts[0][:40]!r} in column {name!r}"
+    if not share and all(map(DATE.fullmatch, texts)):
+        return kind, [_about_dates(name, known)]
+    if share < 0.5:
+        other = _file_without_words(known)
+        return kind, [f"{found} is not a number, as all in {other} are. The column is read as a {kind}."] * bool(other)
     if share < MOSTLY_NUMBERS:
         return kind, [f"{found} is not a number, as most are. The column is read as a {kind}."]
     if skips:
@@ -212,12 +229,57 @@ def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[st
     )
 
 
+def _number_or_text(value: Value) -> Value:
+    return value_of(value) if isinstance(value, str) else None if value is None else float(value)
+
+
+def _by_file(cells: Cells) -> dict[str, list[Value]]:
+    """Return the values that are known, by the file that they are in."""
+    found: dict[str, list[Value]] = {}
+    for value, where in cells:
+        if value is not None:
+            found.setdefault(where.rpartition(", line ")[0], []).append(value)
+    return found
+
+
+def _file_without_words(cells: Cells) -> str:
+    """Return a file that has numbers alone where another has words alone; empty if there is none."""
+    kinds = {path: {isinstance(value, str) for value in values} for path, values in _by_file(cells).items()}
+    return next((path for path, kind in kinds.items() if kind == {False}), "") if {True} in kinds.values() else ""
+
+
+def _about_dates(name: str, cells: Cells) -> str:
+    """Return a note on a column of dates; raise an error if files write them in two ways."""
+    first: dict[bool, tuple[str, str]] = {}
+    for value, where in cells:
+        text = str(value).strip()
+        first.setdefault(len(text) > len("2000-01-01"), (text, where))
+    if len(first) == 2:
+        (date, where), (time, other) = first[False], first[True]
+        raise InvalidInput(
+            f"Column {name!r} has dates in two ways, which would be different categories: {date!r} in {where}, and "
+            f"{time!r} in {other}. Write them alike, or leave the column out by --columns {name}=skip."
+        )
+    return (
+        f"{cells[0][1]}: column {name!r} has dates; it is read as a category, each date for itself. For an order in "
+        f"time write a number; to leave the column out, pass --columns {name}=skip."
+    )
+
+
 def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
     """Return whether labels are numbers or text."""
     known = [(value, where) for value, where in cells if value is not None]
     words = [(value, where) for value, where in known if isinstance(value, str) and not _is_number(as_text(value))]
     if not words:
         return "number"
+    truth = {value for value, _ in words} <= {"True", "False"}  # which formats with types have as such
+    numbers = _file_without_words([(_number_or_text(v), w) for v, w in known if not (truth and isinstance(v, bool))])
+    if numbers:
+        value, where = words[0]
+        raise InvalidInput(
+            f"{where}: {str(value)[:40]!r} in column {name!r}, which has the labels, is not a number, as those in "
+            f"{numbers} are. Write the labels of all files alike, or pass --label-type text.{hint}"
+        )
     if 1.0 - len(words) / len(known) < MOSTLY_NUMBERS:
         return "text"
     if skips:
@@ -255,7 +317,10 @@ def decide_columns(
     if label is not None:
         kinds[label] = "label"
     if not set(kinds) & {"number", "category", "text"}:
-        raise InvalidInput(NO_FEATURES)
+        raise InvalidInput(
+            f"The table has no column but the label; its columns are {listed(names)}. Pass a file with features, or "
+            "another label; if the first line has no names of columns, remove it."
+        )
     columns = tuple(Column(name, kind) for name, kind in zip(names, kinds, strict=True))
     features = {kind for kind in kinds if kind in ("number", "category", "text")}
     return replace(reading, columns=columns, normalise=features == {"text"})
@@ -324,6 +389,7 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
         both = f"{lacks} It{adds}" if lacks and adds else lacks or adds
+        both += _spelling(missing, new if first is not None else names)
         remedy = "Rename or add columns" if missing else f"Leave them out by --columns {new[0]}=skip, or rename them"
         raise InvalidInput(
             f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. {remedy}: all files "
@@ -332,9 +398,50 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
     return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
 
 
+def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
+    """Return why names that look alike are not the same; empty if there is no such reason."""
+    if not all(map(_is_unicode, (*missing, *others))):
+        return " Not all of these names are UTF-8: save the files as such."
+    alike = {normalize("NFC", name) for name in missing} & {normalize("NFC", name) for name in others}
+    if alike:
+        return f" {listed(sorted(alike))} has other code points there (Unicode's NFC and NFD): write either form."
+    return ""
+
+
+def _is_unicode(name: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def quote_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
+    """Return a note on fields in quotes in TSV, which are other categories and labels than those without."""
+    used = {column.name for column in reading.columns if column.kind in ("category", "label")}
+    for look in looks:
+        if look.layout.format != "tsv":
+            continue
+        places = [k for k, name in enumerate(look.layout.names) if name in used]
+        for row, line in zip(look.rows, look.lines, strict=True):
+            found = next((value for k in places if _is_quoted(value := row[k])), None)
+            if found is not None:
+                return [
+                    f"{look.path}, line {line}: the quotes of {str(found)[:40]} belong to the field, as always in TSV. "
+                    "If they do not, as in what pandas writes, pass --format csv."
+                ]
+    return []
+
+
+def _is_quoted(value: Value) -> bool:
+    text = value.strip() if isinstance(value, str) else ""
+    return len(text) > 1 and text[0] == text[-1] == '"'
+
+
 def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
-    """Return a note on the index of a frame in files that pandas wrote, if it is left out."""
+    """Return notes on the index of a frame in files that pandas wrote: that it is left out, or that it is used."""
     used = {column.name for column in reading.columns if column.kind != "skip"}
+    kept = [(look.path, name) for look in looks for name in sorted(look.indices & used) if name != _label(reading)]
+    notes = [
+        f"{path}: column {name!r} was the index of a frame, and is used. To leave it out, pass --columns {name}=skip."
+        for path, name in kept[:1]
+    ]
     found = [
         (look.path, name, number)
         for look in looks
@@ -342,21 +449,26 @@ def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
         if INDEX.fullmatch(name) and name not in used
     ]
     if not found:
-        return []
+        return notes
     path, name, number = found[0]
     called = "has no name" if name == UNNAMED.format(number) else f"is called {name!r}"
     more = f" {count(len(found) - 1, 'more file')} likewise." if len(found) > 1 else ""
     return [
+        *notes,
         f"{path}: column {number} {called}, as pandas writes the index of a frame: it is left out.{more} To use it, "
-        f"say what it is: --columns {number}=number. To write none, pass index=False to pandas."
+        f"say what it is: --columns {number}=number. To write none, pass index=False to pandas.",
     ]
+
+
+def _label(reading: Reading) -> str | None:
+    return next((column.name for column in reading.columns if column.kind == "label"), None)
 
 
 def _is_left_out(name: str, look: Look) -> bool:
     """Return whether a column is an index, or nothing."""
     names = look.layout.names
-    cells: Cells = [(row[-1], "") for row in look.rows]
-    return bool(INDEX.fullmatch(name)) or (name == names[-1] and _is_nothing(len(names) - 1, names, cells))
+    columns = list(zip(*look.rows, strict=True)) or [()] * len(names)
+    return bool(INDEX.fullmatch(name)) or name in names[_trailing(names, columns) :]
 
 
 def _refuse_names(reading: Reading, look: Look, whose: Any) -> None:

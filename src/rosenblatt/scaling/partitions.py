@@ -146,6 +146,7 @@ def decided(paths: Any, options: dict[str, Any]) -> Decided:
     fixed = {"chunk_bytes": CHUNK_BYTES, "threads": 1} | options | {"reading": source.reading}
     for name in ("label", "label_type", "header", "columns", "zero_based", "features"):
         fixed.pop(name, None)
+    fixed["utf8"] = source.starts_in_utf8()  # a worker sees its own files only
     whole = [os.path.abspath(path) for path in source.inputs.paths]
     return Decided(whole, fixed, source.names or (), source.problems.notes)
 

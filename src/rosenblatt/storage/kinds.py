@@ -43,6 +43,7 @@ def kind_of_file(start: bytes) -> tuple[str, str]:
     zeros = [start[k::2].count(0) for k in (0, 1)]
     if len(start) > 1 and sum(zeros) > MOST_ZEROS * len(start):
         if min(zeros) == 0 and max(zeros) >= 0.4 * len(start):
-            return "text in UTF-16", "Save it as UTF-8, for example with iconv -f UTF-16LE -t UTF-8."
+            order = "LE" if zeros[1] else "BE"
+            return "text in UTF-16", f"Save it as UTF-8, for example with iconv -f UTF-16{order} -t UTF-8."
         return "a binary file", "Pass a text file, or one of Parquet or Arrow."
     return "", ""
