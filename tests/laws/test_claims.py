@@ -17,9 +17,9 @@ MODELS = [
     AveragedPerceptron(),
     AveragedPerceptron(multiclass="joint"),
     VotedPerceptron(),
-    KernelPerceptron(tol=None, max_iter=2000, kernel="linear"),
-    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", aggregate="vote"),
-    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", multiclass="ovo", aggregate="last"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", fit_intercept=True, aggregate="average"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", fit_intercept=True, aggregate="vote"),
+    KernelPerceptron(tol=None, max_iter=2000, kernel="linear", fit_intercept=True, multiclass="ovo"),
     KernelPerceptron(tol=None, max_iter=2000, kernel="poly", degree=2),
 ]
 
@@ -65,7 +65,7 @@ def test_rows_that_nothing_is_learned_from_are_not_spoken_of(options):
     assert "every row that was learned from is on its side" in model.stop_reason_
 
 
-@pytest.mark.parametrize("model", [Perceptron(), KernelPerceptron(kernel="linear")], ids=str)
+@pytest.mark.parametrize("model", [Perceptron(), KernelPerceptron(kernel="linear", fit_intercept=True)], ids=str)
 def test_only_rows_that_were_seen_once_promise_anything(model):
     X, y = separable(5, 2)
     warm = clone(model).set_params(warm_start=True, max_iter=2)

@@ -265,7 +265,7 @@ CALLS = {
                 .set_params(multiclass="ovo")
                 .partial_fit(X, np.arange(30) % 4)
             ),
-            "multiclass='ovo' is not what the model was fitted with, 'ovo-vote'. Set that back, or fit anew.",
+            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
         ),
         (
             lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),

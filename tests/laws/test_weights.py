@@ -12,7 +12,11 @@ from members import STREAMS
 from oracles import family
 from rosenblatt import ROMMA, AdalineRegressor, KernelPerceptron, PassiveAggressive, PocketPerceptron
 
-MEMBERS = [*STREAMS, PocketPerceptron(), KernelPerceptron(), KernelPerceptron(kernel="linear", multiclass="joint")]
+MEMBERS = [
+    *(*STREAMS, PocketPerceptron()),
+    KernelPerceptron(margin=4, max_updates=8),  # without a limit the kernel separates the rows, whatever they weigh
+    KernelPerceptron(kernel="linear", multiclass="joint", aggregate="average", fit_intercept=True),
+]
 
 
 def overlapping(seed):

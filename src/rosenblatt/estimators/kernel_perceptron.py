@@ -302,7 +302,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             if job.start.rows.size:  # a warm start: the rows may be those of an earlier fit
                 self._store(replace(self.run_, single_pass=None))
             if self.run_.stop is Stop.EPOCHS and self.tol is not None:
-                noisy = "" if np.isfinite(self.max_updates) else " If the rows are noisy, use margin=4, max_updates=8."
+                noisy = " If the rows are noisy, use margin=4, max_updates=8." if self.max_updates == np.inf else ""
                 warnings.warn(f"Not converged: {self.stop_reason_}{noisy}", ConvergenceWarning, stacklevel=2)
         return self
 
