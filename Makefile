@@ -14,7 +14,7 @@ test: $(VENV)/.test
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
-NOJIT := tests/verbs tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
+NOJIT := tests/engine tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
 	$(addprefix tests/files/test_,delimited.py features.py svmlight.py text.py vw.py) \
 	tests/methods $(addprefix tests/learn/test_,check_separable.py reserve.py multiclass.py decisions.py cycle.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
@@ -23,7 +23,7 @@ NOJIT := tests/verbs tests/compiled tests/data tests/exact/test_signed_rows.py t
 	soft_margin.py voted.py winnow.py)
 
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.verbs --cov-fail-under=97 \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.engine --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
 # The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright
