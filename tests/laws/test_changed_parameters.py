@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone, is_regressor
 
 from members import STREAMS
@@ -201,3 +202,19 @@ def test_a_model_that_threads_use_is_copied_and_pickled():
     for other in (pickle.loads(pickle.dumps(model)), clone(model).fit(X, Y)):
         np.testing.assert_array_equal(other.coef_, model.coef_)
         assert in_threads(lambda number, other=other: other.learn_one(X[number], 0)) == []
+
+
+def test_similarities_with_too_few_rows_are_refused_whatever_the_number_of_features_says():
+    X = np.random.default_rng(0).integers(0, 3, (12, 4)).astype(float)
+    model = KernelPerceptron(kernel="precomputed", max_iter=3).fit(X @ X.T, np.arange(12) % 3)
+    model.n_features_in_ = 2
+    with pytest.raises(InvalidInput, match="similarities with 2 training rows"):
+        model.predict(np.ones((3, 2)))
+
+
+def test_a_full_covariance_learns_from_sparse_rows_after_a_change_of_the_covariance():
+    X = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float)
+    model = AROW(covariance="diagonal").partial_fit(sp.csr_array(X), np.arange(24) % 3)
+    model.set_params(covariance="full")
+    model.learn_one(sp.csr_array(X[:1]), 1)
+    assert model.covariance == "full" and model.t_ == 25
