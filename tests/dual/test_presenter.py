@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris, make_classification, make_moons
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.dual.presenter import TRIALS_ALWAYS_ALLOWED
+from rosenblatt.learn.stopping import FREE_TRIALS
 
 NOISY = make_classification(600, 10, n_informative=5, flip_y=0.3, random_state=0)
 
@@ -64,7 +64,7 @@ def test_a_handful_of_rows_is_separated_even_if_that_promises_nothing():
     X, y = rng.standard_normal((8, 2)), np.arange(8) % 2
     model = KernelPerceptron(gamma=0.3, max_iter=1000).fit(X, y)
     assert model.run_.stop.name == "SEPARATED"
-    assert len(y) < model.run_.trials < TRIALS_ALWAYS_ALLOWED
+    assert len(y) < model.run_.trials < FREE_TRIALS
     assert (model.predict(X, "last") == y).all()
 
 

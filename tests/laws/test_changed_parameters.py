@@ -13,6 +13,7 @@ from sklearn.base import clone, is_regressor
 
 from members import STREAMS
 from rosenblatt import (
+    AROW,
     AdalineRegressor,
     AssociationUnits,
     KernelPerceptron,

@@ -58,7 +58,7 @@ def ends_in_words(stops: Sequence[Stop]) -> str:
     if len(set(stops)) == 1:
         end = end_in_words(stops[0])
         return end if len(stops) == 1 else f"all {len(stops)} {end}"
-    return ", ".join(f"{stops.count(stop)} {end_in_words(stop)}" for stop in Stop if stop in stops)
+    return ", ".join(f"{stops.count(stop)} {end_in_words(stop)}" for stop in reversed(Stop) if stop in stops)
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
