@@ -134,7 +134,7 @@ def _estimate_dense(X, i, W, V, p):
 @compiled(forceinline=True)
 def _estimate_csr(data, indices, indptr, i, W, V, p):
     score, variance = W.dtype.type(0), 0.0  # in the order of `dot_csr`
-    k, end = U(indptr[i]), U(indptr[i + 1])
+    k, end = U(indptr[U(i)]), U(indptr[U(i) + U(1)])
     while k + U(4) <= end:
         x0, x1, x2, x3 = data[k], data[k + U(1)], data[k + U(2)], data[k + U(3)]
         j0, j1 = U(indices[k]), U(indices[k + U(1)])
@@ -161,7 +161,7 @@ def _pull_dense(X, i, alpha, beta, W, V, p):
 
 @compiled(forceinline=True)
 def _pull_csr(data, indices, indptr, i, alpha, beta, W, V, p):
-    for k in range(U(indptr[i]), U(indptr[i + 1])):
+    for k in range(U(indptr[U(i)]), U(indptr[U(i) + U(1)])):
         j = U(indices[k])
         gain = V[p, j] * data[k]
         W[p, j] += alpha * gain

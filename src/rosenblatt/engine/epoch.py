@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.engine.rows import add_csr, add_dense, dot_csr, dot_dense, square_csr, square_dense
+from rosenblatt.engine.rows import U, add_csr, add_dense, dot_csr, dot_dense, square_csr, square_dense
 from rosenblatt.engine.rules import respond
 from rosenblatt.jit import compiled
 
@@ -77,11 +77,11 @@ def run_dense(rule, learner, rows, task, order, active, weights, into, counts):
     X, source = rows.X, weights.W
     W, b, seen, scale, owed, _, scale_sum, lag, lag_b, _ = into
     for t in range(order.size if order.size else X.shape[0]):
-        i = order[t] if order.size else t
-        c = task.label[i]
+        i = U(order[t] if order.size else t)
+        c = U(task.label[i])
         norm = square_dense(X, i) + task.bias
         for a in range(active.size):
-            p = active[a]
+            p = U(active[a])
             sign = task.sign[c, p]
             if sign == 0:
                 continue
@@ -127,11 +127,11 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
     source = weights.W
     W, b, seen, scale, owed, _, scale_sum, lag, lag_b, _ = into
     for t in range(order.size if order.size else indptr.size - 1):
-        i = order[t] if order.size else t
-        c = task.label[i]
+        i = U(order[t] if order.size else t)
+        c = U(task.label[i])
         norm = square_csr(data, indptr, i) + task.bias
         for a in range(active.size):
-            p = active[a]
+            p = U(active[a])
             sign = task.sign[c, p]
             if sign == 0:
                 continue
@@ -160,7 +160,7 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
             if learner.l1 > 0.0:
                 owed[p] += rate * learner.l1
                 # Only what the row touches: a weight that no row reads can pay later, and sparse stays sparse.
-                for k in range(indptr[i], indptr[i + 1]):
+                for k in range(U(indptr[i]), U(indptr[i + U(1)])):
                     if data[k] != 0.0:
                         truncate(into, p, indices[k])
             seen[p] += 1

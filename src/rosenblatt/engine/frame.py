@@ -4,7 +4,7 @@
 type of its parameters, which are a NamedTuple.
 """
 
-from rosenblatt.engine.rows import by_type
+from rosenblatt.engine.rows import U, by_type
 from rosenblatt.jit import compiled, overload
 
 # The trial of each algorithm, by the class of its parameters.
@@ -25,10 +25,10 @@ overload(run_trial, jit_options={"forceinline": True, "error_model": "numpy"})(
 def run_epoch(algorithm, rows, task, order, active, state, counts):
     """Present the rows in `order` (empty: all of them as they are stored) to the `active` problems."""
     for t in range(order.size if order.size else task.label.size):
-        i = order[t] if order.size else t
-        c = task.label[i]
+        i = U(order[t] if order.size else t)
+        c = U(task.label[i])
         for a in range(active.size):
-            p = active[a]
+            p = U(active[a])
             sign = task.sign[c, p]
             if sign == 0:
                 continue

@@ -520,8 +520,8 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         vectors = known.rows if matrix is not None else known.vectors
         if matrix is not None and matrix.shape[1] <= np.max(vectors, initial=-1):
             raise InvalidInput(
-                f"X has the similarities with {matrix.shape[1]} training rows, but row {np.max(vectors)} is one of those "
-                "that the model was learned from. Pass a column for each row of the fit."
+                f"X has the similarities with {matrix.shape[1]} training rows, but the model was learned from row "
+                f"{np.max(vectors)}, too. Pass a column for each row of the fit."
             )
         if chosen == "vote":
             scores = vote(kernel, replace(known, vectors=vectors), objects)
