@@ -258,7 +258,7 @@ def is_handed_down(caller, code):
     """Whether a call goes through an interface that is declared below."""
     if caller in ("learn/trainer.py", "learn/stopping.py", "learn/reasons.py"):  # Presenter
         return hasattr(Presenter, code.co_name)
-    if caller == "jit.py":  # the function that `compiled` or `small_first` decorates
+    if caller == "jit.py":  # the function that `compiled` decorates
         return True
     return caller in ("storage/values.py", "storage/records.py")  # check and constructor of a registered record
 

@@ -56,6 +56,19 @@ def test_a_loop_has_the_name_and_the_attributes_of_its_function_and_of_its_dispa
     assert not hasattr(loop, "__nonsense__")
 
 
+def halve(value):
+    return jit.DISABLE_JIT, value / 2.0
+
+
+@needs_the_compiler
+def test_what_is_jitable_is_called_by_compiled_code_and_stays_python(monkeypatch, tmp_path):
+    found = jit.jitable(halve)
+    assert found is halve
+    loop, result = compile_into(tmp_path, monkeypatch, lambda values: halve(values[0]), np.full(3, 5.0))
+    assert result == halve(5.0) == (False, 2.5)
+    assert loop.nopython_signatures
+
+
 # ------------------------------------------------------------------------------------------------ the time it takes
 
 LOUD = """

@@ -18,20 +18,11 @@ from functools import cached_property, update_wrapper
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 # Seconds of compiling after which a line says so.
 SILENT_SECONDS = 2.0
 DISABLE_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-class _Mode(threading.local):
-    """Whether the loops that this thread calls are run as plain Python."""
-
-    interprets = False
-
-
-_mode = _Mode()
 _importing = threading.RLock()
 
 
@@ -49,7 +40,7 @@ class Loop:
 
     def __call__(self, *args: Any) -> Any:
         """Call the machine code for arguments of these types; compile it if there is none."""
-        return self.py_func(*args) if _mode.interprets else self.dispatcher(*args)
+        return self.dispatcher(*args)
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -68,45 +59,6 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     return lambda function: function if DISABLE_JIT else Loop(function, options)
 
 
-class SmallFirst:
-    """A compiled function that is interpreted until that has cost as much as compiling it would.
-
-    A first `certify` of a few rows would else wait seconds for code that it needs for microseconds. Only for functions
-    whose result is the same to the last bit either way: sums of integers, sums in a fixed order. Compiled functions
-    cannot call it.
-
-    Parameters
-    ----------
-    loop : Loop
-    work : callable
-        About how many operations of interpreted code a call takes, from its arguments.
-    limit : float
-        Operations after which the function is compiled.
-    """
-
-    def __init__(self, loop: Any, work: Callable[..., float], limit: float) -> None:
-        update_wrapper(self, loop)
-        self.loop, self.work, self.left = loop, work, limit
-
-    def __call__(self, *args: Any) -> Any:
-        """Call the function."""
-        if self.left > 0.0:
-            self.left -= self.work(*args)
-        if self.left <= 0.0:
-            return self.loop(*args)
-        before, _mode.interprets = _mode.interprets, True
-        try:
-            with np.errstate(all="ignore"):  # machine code does not warn either
-                return self.loop(*args)
-        finally:
-            _mode.interprets = before
-
-
-def small_first(work: Callable[..., float], limit: float = 200_000.0) -> Callable[[Any], Any]:
-    """Return a decorator that interprets a compiled function while its work is small, see `SmallFirst`."""
-    return lambda loop: loop if DISABLE_JIT else SmallFirst(loop, work, limit)
-
-
 overloads: list[tuple[Any, dict[str, Any], Any]] = []  # that Numba does not know yet
 
 
@@ -120,6 +72,15 @@ def overload(function: Any, **options: Any) -> Callable[[Any], Any]:
         return choice
 
     return decorate
+
+
+def jitable(function: Any) -> Any:
+    """Let compiled code call a Python function, which stays one for other callers: `numba.extending.register_jitable`.
+
+    The code of small work need not be compiled then, see `rosenblatt.compiled.nearest`.
+    """
+    overload(function, strict=False)(lambda *args: function)
+    return function
 
 
 # ------------------------------------------------------------------------------------------------- the time it takes

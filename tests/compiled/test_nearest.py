@@ -47,6 +47,36 @@ def test_coordinate_descent_is_that_of_the_dual(kind):
     assert np.allclose(w, expected_w)
 
 
+def hulls():
+    """Rows around the origin and beside it, and rows that repeat and depend on one another."""
+    A = np.random.default_rng(0).normal(size=(90, 4))
+    dependent = np.column_stack([A[:, 0], A[:, 0], -A[:, 1], A[:, 2] * 1e-9])
+    return {"around": A, "beside": A + np.array([1.0, 0.0, 0.0, 2.5]), "repeated": np.rint(A), "dependent": dependent}
+
+
+@pytest.mark.parametrize("any_separator", [False, True])
+@pytest.mark.parametrize("hull", hulls())
+def test_a_search_over_few_rows_gives_the_same_bits_interpreted_and_compiled(hull, any_separator, monkeypatch):
+    A, found = hulls()[hull], []
+    for limit in (np.inf, 0.0):
+        monkeypatch.setattr(nearest, "OPERATIONS_TO_COMPILE", limit)
+        active = empty(4)
+        result = nearest.nearest_point(A, len(A), active, 0, 1e-12, 100, any_separator)
+        found.append((result, [part.tobytes() for part in active]))
+    assert found[0] == found[1]
+
+
+def test_searches_are_compiled_when_they_have_become_much_work(monkeypatch):
+    kinds = []
+    monkeypatch.setattr(nearest, "_search", lambda *args: kinds.append("interpreted"))
+    monkeypatch.setattr(nearest, "_search_compiled", lambda *args: kinds.append("compiled"))
+    monkeypatch.setattr(nearest, "_interpreted", np.zeros(1))
+    monkeypatch.setattr(nearest, "OPERATIONS_TO_COMPILE", 3 * nearest.OPERATIONS_PER_ENTRY * 40)
+    for size in (10, 1000, 10, 10, 10, 10):
+        nearest.nearest_point(np.zeros((size, 4)), size, empty(4), 0, 1e-12, 100, False)
+    assert kinds == ["interpreted", "compiled", "interpreted", "interpreted", "compiled", "compiled"]
+
+
 def empty(width):
     active = ActiveSet(
         np.zeros(width + 2, np.int64),

@@ -4,12 +4,11 @@ Nothing here checks bounds; `rosenblatt.separability.cycles` validates each arra
 limit below which no sum overflows 64 bits.
 """
 
-from rosenblatt.jit import compiled, small_first
+from rosenblatt.jit import compiled
 
 GOING, SEPARATED, RETURNED, OVERFLOW = 0, 1, 2, 3
 
 
-@small_first(lambda Z, w, mark, counts, state, epochs, limit: 2 * epochs * Z.size)
 @compiled()
 def run_epochs(Z, w, mark, counts, state, epochs, limit):
     """Present the rows of Z in order for more epochs, from where the last call ended.

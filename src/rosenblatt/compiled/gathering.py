@@ -1,10 +1,9 @@
 """Copies of some rows."""
 
 from rosenblatt.engine.rows import add
-from rosenblatt.jit import compiled, small_first
+from rosenblatt.jit import compiled
 
 
-@small_first(lambda rows, subset, factor, out: 10 * out.size)
 @compiled()
 def gather(rows, subset, factor, out):
     """Copy the rows of `subset`, each times its `factor`, into the zeroed matrix out."""

@@ -6,7 +6,7 @@ primes below 2**27 each product stays below 2**53 and is exact, and unlike the i
 
 import numpy as np
 
-from rosenblatt.jit import compiled, small_first
+from rosenblatt.jit import compiled
 
 # Sums may be reordered: every partial sum is an integer below 2**53, so all orders give the same number.
 FASTMATH = {"reassoc", "contract", "nsz"}
@@ -46,7 +46,6 @@ def _subtract(row, factor, other, p, inverse_p):
         row[j] = t - np.rint(t * inverse_p) * p
 
 
-@small_first(lambda M, p, begin, end, left, rows, columns, rank: 4 * len(M) * (end - begin) * M.shape[1])
 @compiled()
 def find_pivots(M, p, begin, end, left, rows, columns, rank):
     """Eliminate some columns, one by one; M is overwritten.
@@ -99,7 +98,6 @@ def find_pivots(M, p, begin, end, left, rows, columns, rank):
     return rank
 
 
-@small_first(lambda M, p, begin, end, swapped: 4 * len(M) ** 2 * (end - begin))
 @compiled()
 def invert(M, p, begin, end, swapped):
     """Replace M by its inverse modulo p (Gauss and Jordan, in place); False if M is singular modulo p.
@@ -145,9 +143,6 @@ def _dot(M, i, x):
     return total
 
 
-@small_first(
-    lambda limbs, inverse, residual, p, digits: 2 * len(digits) * (limbs.size + inverse.size + 8 * residual.size)
-)
 @compiled()
 def lift_digits(limbs, inverse, residual, p, digits):
     """Continue the p-adic expansion of the solution of A x = b by as many digits as `digits` has rows.
@@ -204,7 +199,6 @@ def lift_digits(limbs, inverse, residual, p, digits):
                 remainder[i] = _residue(remainder[i] * base + q, p, inverse_p)
 
 
-@small_first(lambda limbs, p, out: 6 * limbs.size)
 @compiled()
 def reduce_limbs(limbs, p, out):
     """Write to `out` the residues of integers with the limbs limbs[k] in place k, modulo a prime below 2**LIMB_BITS."""
@@ -218,7 +212,6 @@ def reduce_limbs(limbs, p, out):
             out[i, j] = total
 
 
-@small_first(lambda A, B, p: 4 * A.size)
 @compiled()
 def congruent(A, B, p):
     """Whether two matrices of integers below 2**52 are equal modulo p."""
@@ -230,7 +223,6 @@ def congruent(A, B, p):
     return True
 
 
-@small_first(lambda digits, factor, p, begin, end, total, product: (end - begin) * len(total) * (2 * factor.size + 8))
 @compiled()
 def multiply(digits, factor, p, begin, end, total, product):
     """Multiply p-adic numbers, a column each, by the digits of an integer. The result has digits nearest to zero.
@@ -257,7 +249,6 @@ def multiply(digits, factor, p, begin, end, total, product):
             total[i] = carry[i] + q
 
 
-@small_first(lambda rows, v, total: 2 * rows.size * len(v))
 @compiled()
 def add_products(rows, v, total):
     """Add rows . v to total, by places.
@@ -277,7 +268,6 @@ def add_products(rows, v, total):
             total[i % m, t + i // m] += np.int64(_dot(rows, i, v[t]))
 
 
-@small_first(lambda total: 2 * total.size)
 @compiled()
 def all_zero(total):
     """Whether all numbers that `add_products` made are 0. Carries are done in place."""
@@ -291,7 +281,6 @@ def all_zero(total):
     return True
 
 
-@small_first(lambda x, y: 100)
 @compiled()
 def decided_quotients(x, y):
     """Take the steps of Euclid's algorithm that are the same for all numbers that begin with x and y (Lehmer, 1938).

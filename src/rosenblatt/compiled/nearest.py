@@ -3,10 +3,10 @@
 If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
 margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
 
-A search over few rows takes less time than to compile it. Its sums are made in order (`Ordered`), so that it gives the
-same bits interpreted and compiled; it is interpreted at first. Sums over many rows are made in any order (`Fast`): the
-number of rows and columns alone decides. Code
-is written with loops over numbers, not over arrays, which take Numba ten times as long to compile.
+A search over few rows takes milliseconds, and seconds to compile. Its sums are made in order (`Ordered`), so that it
+gives the same bits interpreted and compiled, and it is interpreted at first. Sums over many rows are made in any order
+(`Fast`): the number of rows and columns alone decides. Code is written with loops over numbers, not over arrays, which
+take Numba ten times as long to compile.
 
 Stored rows are the NamedTuples Dense and Csr of `rosenblatt.engine.rows`, read by their fields.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.engine.rows import INLINED, by_type
-from rosenblatt.jit import compiled, overload, small_first
+from rosenblatt.jit import compiled, jitable, overload
 
 FASTMATH = {"reassoc", "contract", "nsz"}
 
@@ -33,8 +33,8 @@ MARGIN_ROUNDING = 4e-16
 IMPROVEMENT_SHARE = 1e-10
 # Entries of the rows up to which sums are made in order.
 ORDERED_ENTRIES = 2000
-# Operations of an interpreted search for each entry of its rows, and those that take as long as to compile the search,
-# which is long: seconds.
+# Operations of an interpreted search for each entry of its rows, and those that take as long as compiling the search:
+# a first `certify` of OR takes 1.6 s of CPU so, and 5.9 s if it compiles the search.
 OPERATIONS_PER_ENTRY, OPERATIONS_TO_COMPILE = 30, 2_000_000
 
 
@@ -163,7 +163,7 @@ class Fast(NamedTuple):
     none: float = 0.0
 
 
-@compiled(forceinline=True)
+@jitable
 def _dot_ordered(A, i, v):
     total = 0.0
     for j in range(v.size):
@@ -190,14 +190,14 @@ def dot(sums, A, i, v):
 overload(dot, jit_options=INLINED)(lambda sums, A, i, v: by_type(_DOT, sums))
 
 
-@compiled()
+@jitable
 def _times(sums, A, k, v, out):
     """Write the products of the first k rows of A with v."""
     for i in range(k):
         out[i] = dot(sums, A, i, v)
 
 
-@compiled()
+@jitable
 def _subtract(A, k, shares, v):
     """Subtract the first k rows of A, each times its share, from v."""
     for i in range(k):
@@ -206,12 +206,12 @@ def _subtract(A, k, shares, v):
             v[j] -= share * A[i, j]
 
 
-@compiled()
+@jitable
 def _norm(sums, v):
     return np.sqrt(dot(sums, v.reshape(1, v.size), 0, v))
 
 
-@compiled()
+@jitable
 def _append(sums, Q, R, k, column, inside):
     """Append a column to the factors, orthogonalised twice; return the share of it that lies outside the span."""
     rest = Q[k]
@@ -233,14 +233,14 @@ def _append(sums, Q, R, k, column, inside):
     return length / total
 
 
-@compiled()
+@jitable
 def _length(x, y):
     """Return the length of (x, y), by arithmetic that is the same everywhere, unlike that of `hypot`."""
     large, small = max(abs(x), abs(y)), min(abs(x), abs(y))
     return large * np.sqrt(1.0 + (small / large) * (small / large)) if large > 0.0 else 0.0
 
 
-@compiled()
+@jitable
 def _remove(Q, R, c, k, at):
     """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
     for j in range(at, k - 1):
@@ -261,7 +261,7 @@ def _remove(Q, R, c, k, at):
         c[j], c[j + 1] = cosine * c[j] + sine * c[j + 1], cosine * c[j + 1] - sine * c[j]
 
 
-@compiled()
+@jitable
 def _back_substitute(R, k, c, out):
     for i in range(k):
         out[i] = c[i]
@@ -271,7 +271,7 @@ def _back_substitute(R, k, c, out):
             out[j] -= R[i, j] * out[i]
 
 
-@compiled()
+@jitable
 def _walk(active, k, goal):
     """Move the shares to those of the least squares solution, dropping rows whose share would become negative.
 
@@ -307,7 +307,7 @@ def _walk(active, k, goal):
     return k, returned
 
 
-@compiled()
+@jitable
 def _price(sums, A, r, candidates, count):
     """Return the largest gain among the listed rows outside the support, and the row's number; -1 if there is none."""
     inner = r[: A.shape[1]]
@@ -322,7 +322,7 @@ def _price(sums, A, r, candidates, count):
     return best, entering
 
 
-@compiled()
+@jitable
 def _cut(gain, size, most, scratch):
     """Return the `most`-th largest of the first `size` gains, by Hoare's selection."""
     for i in range(size):
@@ -349,7 +349,7 @@ def _cut(gain, size, most, scratch):
     return scratch[wanted]
 
 
-@compiled()
+@jitable
 def _list(sums, A, size, r, candidates, most):
     """List the `most` rows of largest gain outside the support, and ties; return their number and the highest gain."""
     gain, listed, within, barred = candidates.gain, candidates.listed, candidates.within, candidates.barred
@@ -368,7 +368,7 @@ def _list(sums, A, size, r, candidates, most):
     return count, highest
 
 
-@compiled()
+@jitable
 def _choose(sums, A, size, r, candidates, count, enough, any_separator):
     """Choose the row to enter the support; return it (-1: none), the length of the list, and how the search ends.
 
@@ -385,7 +385,7 @@ def _choose(sums, A, size, r, candidates, count, enough, any_separator):
     return entering, count, LIMIT
 
 
-@compiled()
+@jitable
 def _enter(sums, A, entering, active, k, column, drift):
     """Take a row into the support; return the share of it outside the span, 0 if it depends on the support."""
     Q, c, r = active.Q, active.c, active.r
@@ -409,7 +409,7 @@ def _enter(sums, A, entering, active, k, column, drift):
     return outside
 
 
-@compiled()
+@jitable
 def _search(sums, A, size, active, k, zero, iterations, any_separator):
     """Do what `nearest_point` says."""
     width = A.shape[1]
@@ -450,11 +450,8 @@ def _search(sums, A, size, active, k, zero, iterations, any_separator):
     return k, LIMIT, iterations
 
 
-@small_first(lambda A, size, *others: OPERATIONS_PER_ENTRY * size * A.shape[1], limit=OPERATIONS_TO_COMPILE)
-@compiled()
-def search_few(A, size, active, k, zero, iterations, any_separator):
-    """Do the same with sums in order."""
-    return _search(Ordered(0.0), A, size, active, k, zero, iterations, any_separator)
+_search_compiled = compiled()(_search)
+_interpreted = np.zeros(1)  # operations of interpreted searches so far
 
 
 def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iterations: int, any_separator: bool) -> Any:
@@ -479,8 +476,11 @@ def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iteration
     any_separator : bool
         Stop at the first separator instead of the nearest point.
     """
-    few = size * A.shape[1] <= ORDERED_ENTRIES
+    entries = size * A.shape[1]
+    few = entries <= ORDERED_ENTRIES
+    search = _search_compiled
+    if few and _interpreted[0] < OPERATIONS_TO_COMPILE:
+        _interpreted[0] += OPERATIONS_PER_ENTRY * entries
+        search = _search
     with np.errstate(all="ignore"):  # compiled code does not warn
-        if few:
-            return search_few(A, size, active, k, zero, iterations, any_separator)
-        return _search(Fast(), A, size, active, k, zero, iterations, any_separator)
+        return search(Ordered() if few else Fast(), A, size, active, k, zero, iterations, any_separator)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, small_first
+from rosenblatt.jit import compiled
 
 # Sums may be reordered and fused: the filter that reads them allows for any order. The passes that must not lose a
 # bit, `sum_dense` and `sum_csr`, are compiled without.
@@ -130,7 +130,6 @@ def joint_margins_csr(rows, label, W, s, a):
 # --------------------------------------------------------------------------------------------------------- signs
 
 
-@small_first(lambda s, a, relative, absolute, out: 4 * s.size)
 @compiled()
 def filter_signs(s, a, relative, absolute, out):
     """Write the sign of each margin that is farther from 0 than its error bound, else OPEN; return the open count."""
@@ -181,7 +180,6 @@ def _plain(x):
     return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
 
 
-@small_first(lambda rows, index, W, decimal, value, lost: 30 * index.row.size * W.shape[1])
 @compiled()
 def sum_dense(rows, index, W, decimal, value, lost):
     """Write margins of signed rows in doubled precision, and a bound of what was lost of each: 0 means exact.
@@ -205,7 +203,6 @@ def sum_dense(rows, index, W, decimal, value, lost):
         value[t], lost[t] = total + rest, loss
 
 
-@small_first(lambda rows, index, W, decimal, value, lost: 30 * (index.row.size + rows.data.size))
 @compiled()
 def sum_csr(rows, index, W, decimal, value, lost):
     """`sum_dense` for rows stored by their nonzeros."""
@@ -255,7 +252,6 @@ def _is_integral(x, scaled, decimal):
     return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
 
 
-@small_first(lambda rows, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
 @compiled()
 def sign_dense(rows, index, weights, decimal, out):
     """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
@@ -279,7 +275,6 @@ def sign_dense(rows, index, weights, decimal, out):
         out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
 
 
-@small_first(lambda rows, longest, index, weights, decimal, out: 10 * index.row.size * weights.limbs.size)
 @compiled()
 def sign_csr(rows, longest, index, weights, decimal, out):
     """`sign_dense` for rows stored by at most `longest` nonzeros each."""
@@ -306,7 +301,6 @@ def sign_csr(rows, longest, index, weights, decimal, out):
 # ------------------------------------------------------------------------------------------------------ gathering
 
 
-@small_first(lambda rows, index, columns, out: 5 * out.size)
 @compiled()
 def gather_dense(rows, index, columns, out):
     """Copy signed rows, restricted to `columns` of their width, into the zeroed matrix out."""
@@ -339,7 +333,6 @@ def _write(columns, column, value, out, t):
         out[t, low] = value
 
 
-@small_first(lambda rows, index, d, columns, out: 5 * out.size)
 @compiled()
 def gather_csr(rows, index, d, columns, out):
     """`gather_dense` for rows of d features stored by their nonzeros; columns empty: the entire width."""

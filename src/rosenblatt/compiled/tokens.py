@@ -6,13 +6,14 @@ for negative ones at each byte.
 
 import numpy as np
 
-from rosenblatt.compiled.bits import AT_ONCE, bit_count, bits_between, eight_bytes, highest_bit, lowest_bit
+from rosenblatt.compiled.bits import bit_count, lowest_bit
 from rosenblatt.jit import compiled
 
 U = np.uint64
 U8, U32 = np.uint8, np.uint32
 BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
+AT_ONCE = 64  # bytes that are looked at together, a bit for each
 BATCH = 128  # words that are hashed together, at least
 WORK = 2 * BATCH + AT_ONCE + 8  # numbers to work with when words are hashed
 
@@ -23,6 +24,7 @@ _c1, _c2, _c3, _c4 = U(0xCC9E2D51), U(0x1B873593), U(0x85EBCA6B), U(0xC2B2AE35)
 _five, _add = U(5), U(0xE6546B64)
 _high_bits = U(0x8080808080808080)  # of eight bytes
 _from_a, _after_z = U(0x0101010101010101 * (128 - 65)), U(0x0101010101010101 * (128 - 91))  # which set the high bits
+_gather = U(0x0102040810204080)  # moves the lowest bit of each of eight bytes to the highest byte
 _all = U(0xFFFFFFFFFFFFFFFF)
 
 
@@ -179,36 +181,30 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
 
 
 @compiled()
-def find_lines(text, end, tab):
-    """Write where lines end, and where each has its first tab, or ends if it has none; return how many lines there are.
+def find_tabs(text, end, tab):
+    """Write where each line has its first tab, or where it ends if it has none, given where lines end."""
+    i = 0
+    for line in range(end.size):
+        while i < end[line] and text[U(i)] != 9:
+            i += 1
+        tab[line] = i
+        i = end[line] + 1
 
-    Lines for which there is no room are counted only.
-    """
-    count, first = 0, -1
-    for base in range(0, text.size, AT_ONCE):
-        if base + AT_ONCE <= text.size:
-            found = bits_between(text, base, 9, 10)
-        else:
-            found = U(0)
-            for i in range(base, text.size):
-                found |= U((text[U(i)] == 9) | (text[U(i)] == 10)) << U(i - base)
-        while found != 0:
-            i = base + np.int64(lowest_bit(found))
-            found &= found - U(1)
-            if text[U(i)] == 9:
-                first = i if first < 0 else first
-            else:
-                if count < end.size:
-                    end[U(count)], tab[U(count)] = i, first if first >= 0 else i
-                count, first = count + 1, -1
-    return count
+
+@compiled()
+def _eight_bytes(text, i):
+    """Return the eight bytes at i as one number, the first of them lowest: compiled, it is a single load."""
+    found = U(0)
+    for k in range(8):
+        found |= U(text[U(i + k)]) << U(8 * k)
+    return found
 
 
 @compiled()
 def _load(text, i):
     """Return the eight bytes at i as one number, as far as there are so many."""
     if i + 8 <= text.size:
-        return eight_bytes(text, i)
+        return _eight_bytes(text, i)
     found = U(0)
     for place in range(i, text.size):
         found |= U(text[U(place)]) << U(8 * (place - i))
@@ -247,15 +243,23 @@ def _careful_word(text, i, stop, narrow, wide, scratch, seed):
     return i, o, murmur(scratch, zero, o, seed)
 
 
-@compiled(forceinline=True)
-def _letter_bits(text, i, narrow):
-    """Return a bit for each of the 64 bytes from i on, as far as there are so many: whether it may belong to a word."""
-    if i + AT_ONCE <= text.size:
-        letters = bits_between(text, i, 65, 90) | bits_between(text, i, 97, 122) | bits_between(text, i, 48, 57)
-        return letters | bits_between(text, i, 95, 95) | bits_between(text, i, 128, 255)
+@compiled()
+def _mark_letters(text, start, size, letters):
+    """Write 1 for each byte that may belong to a word and 0 for any other, and AT_ONCE zeros after the last."""
+    for k in range(size):
+        byte = text[U(start + k)]
+        letter = (byte | 32 >= 97) & (byte | 32 <= 122) | (byte >= 48) & (byte <= 57)
+        letters[U(k)] = letter | (byte == 95) | (byte >= 128)
+    for k in range(size, size + AT_ONCE):
+        letters[U(k)] = 0
+
+
+@compiled()
+def _bits(marks, i):
+    """Return a number whose bits are the AT_ONCE marks from i on, each 0 or 1."""
     found = U(0)
-    for place in range(i, text.size):
-        found |= U(narrow[U(text[U(place)])] != 0) << U(place - i)
+    for k in range(0, AT_ONCE, 8):
+        found |= _eight_bytes(marks, i + k) * _gather >> U(56) << U(k)
     return found
 
 
@@ -306,7 +310,7 @@ def _hash_long(text, begin, end, case, seed):
     """Return the hash of a word, and whether it is ASCII."""
     h, i, seen = seed, begin, U(0)
     while i + 8 <= end:
-        x = eight_bytes(text, i)
+        x = _eight_bytes(text, i)
         seen |= x
         x = _lower(x, case)
         h = _turned(h ^ _scrambled(x & _word))
@@ -328,31 +332,30 @@ def _hash_others(text, edges, count, flags, narrow, wide, case, seed, mask, colu
     """Write the hashes of words with a flag, where they are long or not ASCII; return where columns end then.
 
     What is not ASCII may be no word, or several: one of them has its place. From the last to the first, so that what
-    is at the end can take a place that is free.
+    is at the end can take a place that is free. `flags` receives the numbers of these words, which are below 256.
     """
-    last = first + count
-    for base in range((count - 1) // AT_ONCE * AT_ONCE, -1, -AT_ONCE):
-        found = bits_between(flags, base, 1, 255)
-        if count - base < AT_ONCE:
-            found &= (U(1) << U(count - base)) - U(1)
-        while found != 0:
-            k = base + np.int64(highest_bit(found))
-            found ^= U(1) << U(k - base)
-            i, stop = np.int64(edges[U(2 * k)]), np.int64(edges[U(2 * k + 1)])
-            h, plain = _hash_long(text, i, stop, case, seed)
-            column[U(first + k)] = np.int64(h & mask)
-            if plain:
-                continue
-            words = 0
-            while i < stop:
-                i, letters, h = _careful_word(text, i, stop, narrow, wide, scratch, seed)
-                if letters > 0:
-                    column[U(first + k if words == 0 else last)] = np.int64(h & mask)
-                    last += words > 0
-                    words += 1
-            if words == 0:
-                last -= 1
-                column[U(first + k)] = column[U(last)]
+    others, last = np.int64(0), first + count
+    for k in range(count):  # without branches, which would often be predicted wrongly
+        flag = flags[U(k)]
+        flags[U(others)] = k
+        others += flag
+    for other in range(others - 1, -1, -1):
+        k = np.int64(flags[U(other)])
+        i, stop = np.int64(edges[U(2 * k)]), np.int64(edges[U(2 * k + 1)])
+        h, plain = _hash_long(text, i, stop, case, seed)
+        column[U(first + k)] = np.int64(h & mask)
+        if plain:
+            continue
+        words = 0
+        while i < stop:
+            i, letters, h = _careful_word(text, i, stop, narrow, wide, scratch, seed)
+            if letters > 0:
+                column[U(first + k if words == 0 else last)] = np.int64(h & mask)
+                last += words > 0
+                words += 1
+        if words == 0:
+            last -= 1
+            column[U(first + k)] = column[U(last)]
     return last
 
 
@@ -372,7 +375,9 @@ def _note_edges(changes, at, edges, count):
 
 
 @compiled()
-def hash_words(text, start, end, narrow, wide, lowercase, seed, mask, column, pointer, scratch, eight, edges, flags):
+def hash_words(
+    text, start, end, narrow, wide, lowercase, seed, mask, column, pointer, scratch, letters, eight, edges, flags
+):
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
     The words of a span come in any order. The bytes of 64 are looked at together, and so are the words of a batch, so
@@ -390,6 +395,8 @@ def hash_words(text, start, end, narrow, wide, lowercase, seed, mask, column, po
         Receives the number of the first word of each span.
     scratch : uint8 array
         With room for twice the bytes of the longest span, and eight more.
+    letters : uint8 array
+        With room for the bytes of the longest span, and AT_ONCE more.
     eight, edges, flags : uint64, uint64 and uint8 arrays of shape (WORK,)
 
     Returns
@@ -403,10 +410,9 @@ def hash_words(text, start, end, narrow, wide, lowercase, seed, mask, column, po
         pointer[row] = count
         at, stop = np.int64(start[row]), np.int64(end[row])
         carry, known = U(0), np.int64(0)  # whether the byte before belongs to a word; edges of words so far
+        _mark_letters(text, at, stop - at, letters)
         while at <= stop:
-            bits = _letter_bits(text, at, narrow)
-            if stop - at < AT_ONCE:
-                bits &= (U(1) << U(stop - at)) - U(1)
+            bits = _bits(letters, at - np.int64(start[row]))
             known = _note_edges(bits ^ (bits << U(1) | carry), U(at), edges, known)
             carry = bits >> U(63)
             at += AT_ONCE
@@ -415,7 +421,7 @@ def hash_words(text, start, end, narrow, wide, lowercase, seed, mask, column, po
             words = known // 2
             if stop + 8 <= text.size:
                 for k in range(words):
-                    eight[U(k)] = eight_bytes(text, edges[U(2 * k)])
+                    eight[U(k)] = _eight_bytes(text, np.int64(edges[U(2 * k)]))
             else:
                 for k in range(words):
                     eight[U(k)] = _load(text, np.int64(edges[U(2 * k)]))

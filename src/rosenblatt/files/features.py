@@ -217,8 +217,8 @@ class Words:
         longest = int((end - start).max(initial=0))
         how = self.options.lowercase, seed, self.options.n_columns - 1
         works = (np.empty(tokens.WORK, dtype) for dtype in (np.uint64, np.uint64, np.uint8))
-        rooms = np.empty(2 * longest + 8, np.uint8), *works
-        count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, *rooms)
+        scratch, letters = np.empty(2 * longest + 8, np.uint8), np.empty(longest + tokens.AT_ONCE, np.uint8)
+        count = tokens.hash_words(text, start, end, *self._tables(text), *how, column, indptr, scratch, letters, *works)
         none = np.empty(0, np.int32)
         return Piece(indptr, text, none, none, ONE_GROUP, (b"",), none, column=column[:count])
 

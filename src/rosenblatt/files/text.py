@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.tokens import find_lines
+from rosenblatt.compiled.tokens import find_tabs
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
@@ -16,7 +16,6 @@ from rosenblatt.files.sniffing import Sample, label_type, sample_lines
 Array = npt.NDArray[Any]
 
 MISSING_LABEL = "Begin the line with a label, then a tab, and the text."
-USUAL_LINE = 64  # bytes; room for the ends of shorter lines is made when there are such
 
 
 def decide(reading: Reading, sample: Sample, opening: Any) -> Reading:
@@ -66,13 +65,10 @@ class TextParser(Parser):
 
 def lines_of(text: Array) -> tuple[Array, Array]:
     """Return where the lines of a text end, and where each has its first tab, or ends if it has none."""
-    room = text.size // USUAL_LINE + 1
-    while True:
-        end, tab = np.empty(room, np.int64), np.empty(room, np.int64)
-        count = find_lines(text, end, tab)
-        if count <= room:
-            return end[:count], tab[:count]
-        room = count
+    end = np.flatnonzero(text == 10)
+    tab = np.empty_like(end)
+    find_tabs(text, end, tab)
+    return end, tab
 
 
 def read_labels(text: Array, start: Array, end: Array, label_type: str, optional: bool) -> tuple[Array, Array]:
