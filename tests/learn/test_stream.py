@@ -29,7 +29,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Settings, Stream
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.engine.rules import perceptron
+from rosenblatt.engine import rules
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)
@@ -496,7 +496,7 @@ def streams_of(method, X, y, parts, **options):
 
 
 def perceptron(averaged=False):
-    return FirstOrder(perceptron(), averaged=averaged)
+    return FirstOrder(rules.perceptron(), averaged=averaged)
 
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo", "joint"])
