@@ -20,17 +20,17 @@ def test_a_journal_leads_back_to_the_state_after_the_last_row_written_down():
     journal = Journal(state)
 
     def learn(row, c):
-        state.W[0] += row * (2 * c - 1)
+        state.W[0] += row[0] * (2 * c - 1)
         state.b[:] += 0.1
         return 0
 
     rng = np.random.default_rng(0)
     for k in range(2 * MIN_ENTRIES):  # the copy is made anew now and then
         row = rng.standard_normal(2)
-        learn(row, k % 2)
-        journal.note(learn, row, k % 2, row.size)
+        learn((row,), k % 2)
+        journal.note(learn, (row,), k % 2)
     before = [array.copy() for array in state]
-    learn(np.full(2, np.inf), 1)
+    learn((np.full(2, np.inf),), 1)
     journal.restore()
     assert all(np.array_equal(old, new) for old, new in zip(before, state, strict=True))
     assert len(journal.rows) < MIN_ENTRIES

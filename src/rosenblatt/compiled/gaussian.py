@@ -7,7 +7,7 @@ import numpy as np
 from rosenblatt.engine.frame import TRIALS
 from rosenblatt.engine.joint import best_wrong
 from rosenblatt.engine.rows import FASTMATH, INLINED, Csr, Dense, U, by_type, dot, entries, entry
-from rosenblatt.engine.single import is_finite_row, no_counts, one_row, outcome
+from rosenblatt.engine.single import as_rows, is_sound, no_counts, one_row, outcome
 from rosenblatt.jit import compiled, overload
 
 
@@ -109,12 +109,13 @@ def run_joint_arow(algorithm, rows, task, order, state, counts):
 
 
 @compiled()
-def learn_joint_arow_row(algorithm, known, label, sign, cost, class_cost, bias, state, rows, c):
+def learn_joint_arow_row(algorithm, known, sign, cost, class_cost, bias, state, row, c):
     """Run `run_joint_arow` for one trial; as `rosenblatt.engine.single.learn_row`."""
-    if not is_finite_row(rows):
+    rows = as_rows(row)
+    if not is_sound(rows, state.W):
         return -1
     counts = no_counts(1)
-    task, order = one_row(c, label, sign, cost, class_cost, bias, np.empty(0))
+    task, order = one_row(c, sign, cost, class_cost, bias)
     run_joint_arow(algorithm, rows, task, order, state, counts)
     return outcome(rows, counts, 1, state.W, state.b)
 

@@ -226,16 +226,7 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
         return self._stream.problem_scores(table)[:, 0]
 
     @steady
-    def predict_one(self, x: Any) -> float:
-        """Return the number that belongs to one row, as `predict` does.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-
-        Returns
-        -------
-        float
-        """
-        table = self._one_row(x)
-        return float(self._stream.problem_scores(table)[0, 0])
+    def _predict_other(self, x: Any) -> float:
+        if "_stream" not in self.__dict__:
+            return 0.0
+        return float(self._stream.problem_scores(self._one_row(x))[0, 0])

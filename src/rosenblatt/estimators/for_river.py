@@ -34,10 +34,6 @@ class _FromRosenblatt:
     def _get_params(self) -> dict[str, Any]:
         return {"model": clone(self.model)}
 
-    @property
-    def _has_learned(self) -> bool:
-        return "_stream" in self._learns.__dict__
-
     def learn_one(self, x: dict[str, float], y: Any) -> None:
         """Learn from a row; features and classes may appear at any time."""
         self._learns.learn_one(x, y)
@@ -52,13 +48,13 @@ class RiverClassifier(_FromRosenblatt, _Classifier):
 
     def predict_one(self, x: dict[str, float]) -> Any:
         """Return the class of a row; None before the first one was learned."""
-        return self._learns.predict_one(x) if self._has_learned else None
+        return self._learns.predict_one(x)
 
     def predict_proba_one(self, x: dict[str, float]) -> dict[Any, float]:
         """Return the probability of each class, where the model has them; empty before the first row was learned."""
         if not hasattr(self._learns, "predict_proba_one"):
             raise NotImplementedError(f"{type(self.model).__name__} has no probabilities.")
-        return self._learns.predict_proba_one(x) if self._has_learned else {}
+        return self._learns.predict_proba_one(x)
 
 
 class RiverRegressor(_FromRosenblatt, _Regressor):
@@ -66,7 +62,7 @@ class RiverRegressor(_FromRosenblatt, _Regressor):
 
     def predict_one(self, x: dict[str, float]) -> float:
         """Return the number that belongs to a row; 0 before the first one was learned."""
-        return float(self._learns.predict_one(x)) if self._has_learned else 0.0
+        return self._learns.predict_one(x)
 
 
 def as_river(model: Any) -> Any:

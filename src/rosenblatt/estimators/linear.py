@@ -415,18 +415,13 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
         return super()._going_on()
 
     @steady
-    def predict_one(self, x: Any) -> Any:
-        """Return the class of one row, as `predict` does.
-
-        Parameters
-        ----------
-        x : array of shape (n_features,), sparse row, or dict from names to numbers
-
-        Returns
-        -------
-        label
-        """
-        label = self._elect(self._decide(self._problem_scores(self._one_row(x))))[0]
+    def _predict_other(self, x: Any) -> Any:
+        if "_stream" not in self.__dict__:
+            return None
+        x = self._by_names(self._stream, x)
+        label = self._stream.predict_one(x)
+        if label is None:
+            label = self._elect(self._decide(self._problem_scores(self._stream.row_table(x))))[0]
         return label.item() if isinstance(label, np.generic) else label
 
     # ------------------------------------------------------------------------------------------------------ prediction

@@ -109,7 +109,7 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
     @available_when(_is_logistic)
     @steady
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
-        """Return the probability of each class for one row, as `predict_proba` does.
+        """Return the probability of each class for one row, as `predict_proba` does; empty before the first row.
 
         Parameters
         ----------
@@ -119,5 +119,7 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
         -------
         dict from labels to float
         """
+        if "_stream" not in self.__dict__:
+            return {}
         scores = self._decide(self._problem_scores(self._one_row(x)))
         return dict(zip(self.classes_.tolist(), self._probabilities(scores)[0].tolist(), strict=True))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,21 +37,45 @@ def row_names(x: Any) -> tuple[str, ...]:
     return names if all(isinstance(name, str) for name in names) else ()
 
 
-def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
-    """Return a row whose names all have columns; raise a `KeyError` for one that has none.
+class Layout(NamedTuple):
+    """Where the names of a row are: the next row mostly has the same, and then needs no look at each.
 
     The entries are sorted, so that sums are added up in the order of the columns, as in a matrix.
     """
-    size = len(x)
-    places, values = (
-        zip(*sorted(zip(map(columns.__getitem__, x), x.values(), strict=True)), strict=True) if x else ((), ())
-    )
-    indices = np.fromiter(places, np.int64, size)
+
+    columns: Columns  # that this is about
+    size: int  # how many names
+    values: Callable[[Mapping[str, float]], Iterable[float]]  # of a row; a `KeyError` if it lacks a name
+    indices: Array  # columns of these values, ascending
+    dtype: np.dtype[Any]  # of the weights
+
+
+def layout_of(columns: Columns, names: Iterable[str], dtype: np.dtype[Any]) -> Layout:
+    """Return where names are; raise a `KeyError` for one that has no column."""
+    found = sorted([(columns[name], name) for name in names])
+    ordered = [name for _, name in found]
+    # A getter of one name returns no tuple.
+    values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]
+    return Layout(columns, len(found), values, np.array([column for column, _ in found], np.int64), dtype)
+
+
+def read_row(layout: Layout, x: Mapping[str, float]) -> tuple[Array, Array]:
+    """Return the values of a row, and their columns."""
     try:
-        data = np.fromiter(values, dtype, size)
+        return np.fromiter(layout.values(x), layout.dtype, layout.size), layout.indices
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
-    return Csr(data, indices, _ends(size) if size < 4096 else np.array([0, size], np.int64))
+        raise not_a_number(error) from None
+
+
+def not_a_number(error: Exception) -> InvalidInput:
+    """Return the error of a row with a value that cannot be read."""
+    return InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.")
+
+
+def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
+    """Return a row whose names all have columns; raise a `KeyError` for one that has none."""
+    data, indices = read_row(layout_of(columns, x, dtype), x)
+    return Csr(data, indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
 
 
 def known_part(columns: Columns, x: Mapping[str, float]) -> dict[str, float]:

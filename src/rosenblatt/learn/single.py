@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rosenblatt.methods.method import copy_state
-from rosenblatt.methods.single_row import RowTask
+from rosenblatt.methods.single_row import Row, RowTask
 
 # Entries of rows that are written down, at least, before the state is copied anew.
 MIN_ENTRIES = 4096
@@ -18,12 +16,17 @@ class Single(NamedTuple):
     """What `learn_one` needs at hand."""
 
     place: dict[Any, int]  # number of each class
-    shape: tuple[int, ...]  # of an array that is a row; () where rows are dicts
-    dtype: np.dtype[Any]  # of its values
-    learn: Callable[[Any, int], int]  # from an array that is a row, of this type, contiguous and aligned
     trial: RowTask
     safe: bool  # whether no row can make the weights overflow
-    learn_sparse: Callable[[Any, int], int] | None = None
+    learn: dict[int, Callable[[Row, int], int]]  # by the number of arrays that a row is
+
+
+class Scorer(NamedTuple):
+    """What `predict_one` needs at hand."""
+
+    score: Callable[[Row], float]  # as `rosenblatt.engine.single.score_row`
+    labels: list[Any] | None  # of the classes, as plain Python has them; None in a regression
+    several: bool  # whether there are more than two
 
 
 class Journal:
@@ -36,14 +39,16 @@ class Journal:
 
     def __init__(self, state: Any) -> None:
         self.state, self.copied = state, copy_state(state)
-        self.rows: list[tuple[Callable[[Any, int], int], Any, int]] = []
+        self.rows: list[tuple[Callable[[Row, int], int], Row, int]] = []
         self.size = max(MIN_ENTRIES, sum(array.size for array in state))
         self.room = self.size
 
-    def note(self, learn: Callable[[Any, int], int], row: Any, c: int, entries: int) -> None:
-        """Write down that a row, which nobody else may change, was learned in this way as one of class c."""
+    def note(self, learn: Callable[[Row, int], int], row: Row, c: int) -> None:
+        """Write down that a row was learned in this way as one of class c."""
+        if len(row) == 1:  # it may be the user's own array
+            row = (row[0].copy(),)
         self.rows.append((learn, row, c))
-        self.room -= entries + 1
+        self.room -= row[0].size + 1
         if self.room < 0:
             self.copied = copy_state(self.state, self.copied)
             self.rows, self.room = [], self.size

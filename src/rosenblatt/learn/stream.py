@@ -6,10 +6,12 @@ was: the stream copies its weights before it changes weights that somebody may s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +21,27 @@ from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.engine.rules import perceptron
-from rosenblatt.engine.single import touched_finite
+from rosenblatt.engine.single import as_rows, touched_finite
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn import named_rows
 from rosenblatt.learn.costs import class_costs
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.multiclass import by_pairs, code, count_problems, is_joint, make_task
-from rosenblatt.learn.named_rows import NOT_FINITE, Columns, add_names, check_finite, is_dict, known_part, named_row
+from rosenblatt.learn.named_rows import (
+    NOT_FINITE,
+    Columns,
+    Layout,
+    add_names,
+    check_finite,
+    is_dict,
+    known_part,
+    layout_of,
+    named_row,
+    not_a_number,
+    read_row,
+)
 from rosenblatt.learn.reserve import check_kind, growth, open_code
-from rosenblatt.learn.single import Journal, Single
+from rosenblatt.learn.single import Journal, Scorer, Single
 from rosenblatt.learn.touched import Undo, stays_local, touched_part, touches_few
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import (
@@ -43,7 +57,7 @@ from rosenblatt.methods.method import (
 )
 from rosenblatt.methods.pieces import present_in_pieces
 from rosenblatt.methods.scores import ENTRIES_PER_WEIGHT, scores
-from rosenblatt.methods.single_row import RowTask
+from rosenblatt.methods.single_row import Row, RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.words import count, shown
@@ -149,6 +163,8 @@ class Stream:
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
         self._single: Single | None = None
+        self._scorers: dict[int, Scorer] = {}  # by the number of arrays that a row is
+        self._layout: Layout | None = None  # of the last dict
         self._journal: Journal | None = None
 
     def begin(self) -> Callable[[], None]:
@@ -163,8 +179,8 @@ class Stream:
             while len(undos) > first:
                 undos.pop().restore()
             vars(self).update(before)
-            while self.columns is not None and len(self.columns) > names:
-                self.columns.popitem()
+            if self.columns is not None and len(self.columns) > names:
+                self.columns = dict(islice(self.columns.items(), names))  # another one: layouts are of the old one
             if outermost:
                 self._undos = None
 
@@ -187,8 +203,8 @@ class Stream:
             self.end()
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = dict.fromkeys(("_planes", "_model", "_single", "_journal"))
-        return self.__dict__ | derived | {"_exposed": False}
+        derived = dict.fromkeys(("_planes", "_model", "_single", "_layout", "_journal"))
+        return self.__dict__ | derived | {"_exposed": False, "_scorers": {}}
 
     @property
     def learned(self) -> Learned:
@@ -199,10 +215,6 @@ class Stream:
     def n_features(self) -> int:
         """Number of features; the state may have room for more."""
         return int(self.state.W.shape[1]) if self.columns is None else len(self.columns)
-
-    def knows(self, x: Any) -> bool:
-        """Return whether a row is a dict of names that have columns."""
-        return self.columns is not None and is_dict(x) and x.keys() <= self.columns.keys()
 
     @property
     def known(self) -> int:
@@ -390,7 +402,7 @@ class Stream:
         """Copy the weights if somebody may hold a view of them, or they cannot be written to."""
         if self._exposed or not self.state.W.flags.writeable:
             self.state = copy_state(self.state)
-            self._exposed, self._single, self._journal = False, None, None
+            self._exposed, self._single, self._scorers, self._journal = False, None, {}, None
 
     # ------------------------------------------------------------------------------------------------------- learning
 
@@ -446,7 +458,9 @@ class Stream:
         joint = is_joint(task.sign, self.settings.multiclass)
         counts, subset = new_counts(1 if joint else problems), used_rows(task.sample_weight)
         shown = Pass(table.rows, task, subset, subset, np.arange(problems), self._eta, counts, joint)
-        self._keep_undo(table.rows, local=(local := stays_local(shown, method, self.state)))
+        local = stays_local(shown, method, self.state)
+        if self._undos is not None:
+            self._undos.append(Undo(self.state, table.rows, local=local))
         present_in_pieces(method, shown, self.state, table.entries)
         W, b = self.state.W, self.state.b
         alone = local and isinstance(table.rows, Csr)
@@ -470,10 +484,7 @@ class Stream:
                 "same columns, or fit anew."
             )
 
-    def _keep_undo(self, rows: Any, *, local: bool) -> None:
-        """Remember the weights that rows are about to change in place, if that may have to be undone."""
-        if self._undos is not None:
-            self._undos.append(Undo(self.state, rows, local=local))
+    # ---------------------------------------------------------------------------------------------------- single rows
 
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row; return whether it was a mistake.
@@ -486,40 +497,50 @@ class Stream:
         x : array of shape (n_features,), sparse row, or dict from names to numbers
         y : label
         """
+        mistake = self.learn_known(x, y)
+        if mistake is not None:
+            return mistake
+        with self.all_or_nothing():  # a row that is refused leaves none of its names
+            if self.state is not None and is_dict(x):
+                self._add_names(x)
+                mistake = self.learn_known(x, y)
+            return self._learn_first(x, y) if mistake is None else mistake
+
+    def learn_known(self, x: Any, y: Any) -> bool | None:
+        """Learn from one row, unless its class or one of its names is new; None if so."""
         if self._exposed:
             self._make_own()
         single = self._single or self._prepare_single()
         if single is None:
-            return self._learn_first(x, y)
+            return None
+        place, trial, safe, learners = single
         try:
-            c = single.place.get(y, -1)
+            c = place.get(y)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
-        if c < 0:
-            return self._learn_first(x, y)
-        self._planes = self._model = None
-        # Compiled code is called without a look at types: they must be just those that it was made for.
-        if (
-            type(x) is np.ndarray
-            and x.shape == single.shape
-            and x.dtype is single.dtype
-            and x.flags.num & PLAIN == PLAIN
-        ):
-            self._keep_undo(x, local=False)
-            mistakes = single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)
-        else:
-            mistakes = self._learn_other_row(x, c)
+        if c is None or (row := self._row(x)) is None:
+            return None
+        learn = learners.get(len(row))
+        if learn is None:
+            learn = learners[len(row)] = self.settings.method.row_learner(trial, self.state, row)
+        if self._undos is not None:
+            self._undos.append(self._undo_of(row))
+        mistakes = learn(row, c) if safe else self._learn_noted(learn, row, c)
         if mistakes < 0:
-            self._refuse(mistakes)
-        self.trials, self.mistakes = self.trials + 1, self.mistakes + mistakes
+            overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
+            raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
+        self.trials += 1
+        self.mistakes += mistakes
+        self._planes = self._model = None
         return mistakes > 0
 
-    def _refuse(self, outcome: int) -> NoReturn:
-        """Raise the error that an outcome of a loop over a single row stands for."""
-        overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
-        raise InvalidInput(NOT_FINITE if outcome == -1 else overflow)
+    def _undo_of(self, row: Row) -> Undo:
+        """Return how to undo a trial of one row."""
+        method = self.settings.method
+        plain = not isinstance(method, FirstOrder) or not method.penalised
+        return Undo(self.state, as_rows(row), local=plain and method.local)  # type: ignore[no-untyped-call]
 
-    def _learn_noted(self, learn: Callable[[Any, int], int], row: Any, c: int, entries: int) -> int:
+    def _learn_noted(self, learn: Callable[[Row, int], int], row: Row, c: int) -> int:
         """Present a row and write it down; undo what it did if the weights overflowed."""
         journal = self._journal
         if journal is None:
@@ -528,7 +549,7 @@ class Stream:
         if mistakes == -2:
             journal.restore()
         elif mistakes >= 0:
-            journal.note(learn, row.copy() if type(row) is np.ndarray else row, c, entries)
+            journal.note(learn, row, c)
         return mistakes
 
     def _learn_first(self, x: Any, y: Any) -> bool:
@@ -542,58 +563,85 @@ class Stream:
             return None
         self._open()
         self._make_own()
-        settings, state = self.settings, self.state
+        settings, method = self.settings, self.settings.method
         task = self._task(np.empty(0, np.int32), np.empty(0))
-        trial = RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known)
-        example = np.zeros(1, state.W.dtype)
-        method = settings.method
         steps_once = isinstance(method, FirstOrder) and method.rule.of is perceptron and not method.penalised
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
-            shape=() if self.columns is not None else state.W.shape[1:],
-            dtype=example.dtype,
-            learn=method.dense_row_learner(trial, state, example),
-            trial=trial,
+            trial=RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known),
             safe=steps_once and task.class_cost.max() * self._eta <= SAFE_COST,
+            learn={},
         )
         return self._single
 
-    def _learn_other_row(self, x: Any, c: int) -> int:
-        """Present a dict, a sparse row, or what becomes an array."""
-        dtype = self.state.W.dtype
-        if not is_dict(x):
-            return self._learn_rows(with_dtype(self.row_table(x), dtype).rows, x, c)
-        try:
-            rows = named_row(self._own_columns(), x, dtype)
-        except KeyError:
-            with self.all_or_nothing():  # a row that is refused leaves none of its names
-                rows = self._grown_row(x, dtype)
-                mistakes = self._learn_rows(rows, x, c)
-                if mistakes < 0:
-                    self._refuse(mistakes)
-                return mistakes
-        return self._learn_rows(rows, x, c)
+    def predict_one(self, x: Any) -> Any:
+        """Return the class of a row, or the number in a regression.
 
-    def _learn_rows(self, rows: Dense | Csr, x: Any, c: int) -> int:
-        """Present a row that x has become."""
-        single = self._single or self._prepare_single()  # a new name may have made room, and so another state
-        assert single is not None
-        method = self.settings.method
-        plain = not isinstance(method, FirstOrder) or not method.penalised
-        self._keep_undo(rows, local=plain and method.local)
+        None if the row is not finite, classes are learned by pairs, or all weights must be derived: `problem_scores`
+        then says more.
+        """
+        scorers = self._scorers  # read once: whoever changes what was learned puts another dict there
+        row = self._row(x)
+        if row is None:  # names that nobody has learned count as zero
+            row = self._row(known_part(self.columns or {}, x))
+            assert row is not None
+        score, labels, several = scorers.get(len(row)) or self._make_scorer(scorers, row)
+        value = score(row)
+        if value != value:
+            return None
+        return value if labels is None else labels[int(value) if several else value > 0.0]
+
+    def _make_scorer(self, scorers: dict[int, Scorer], row: Row) -> Scorer:
+        classes, pairs = self.classes, by_pairs(self.settings.multiclass) and self.classes.size > 2
+        score = None if pairs else self.settings.method.row_scorer(self.known, self.state, row)
+        labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
+        several = len(labels) > 2
+        labels = 2 * labels if len(labels) == 1 else labels
+        scorer = scorers[len(row)] = Scorer(score or (lambda row: math.nan), labels or None, several)
+        return scorer
+
+    def _row(self, x: Any) -> Row | None:
+        """Return a row as the compiled calls take it; None if it has a name without a column.
+
+        Those calls do not look at types, which must be just those that they were made for.
+        """
+        if type(x) is dict:
+            if (layout := self._layout) is not None:
+                columns, size, values, indices, dtype = layout
+                if size == len(x) and columns is self.columns:
+                    try:
+                        return np.fromiter(values(x), dtype, size), indices
+                    except KeyError:  # the row has other names
+                        pass
+                    except (TypeError, ValueError, OverflowError) as error:
+                        raise not_a_number(error) from None
+            return self._named_row(x)
+        W = self.state.W
+        if (
+            type(x) is np.ndarray
+            and x.dtype is W.dtype
+            and x.shape == W.shape[1:]
+            and x.flags.num & PLAIN == PLAIN
+            and self.columns is None
+        ):
+            return (x,)
+        if is_dict(x):
+            return self._named_row(x)
+        rows = with_dtype(self.row_table(x), W.dtype).rows
         if isinstance(rows, Dense):
-            x = np.require(rows.X[0], single.dtype, ["C", "A"])
-            return single.learn(x, c) if single.safe else self._learn_noted(single.learn, x, c, x.size)
-        if not is_dict(x):
-            # The code is called without a look at types: indices may be of 32 or 64 bits, so all are made 64.
-            types: tuple[Any, ...] = (single.dtype, np.int64, np.int64)
-            # A copy: what is written down must not change with the user's matrix.
-            rows = Csr(*(np.array(part, kind, order="C") for part, kind in zip(rows, types, strict=True)))
-        learn = single.learn_sparse
-        if learn is None:
-            learn = self.settings.method.row_learner(single.trial, self.state, rows)
-            self._single = single._replace(learn_sparse=learn)
-        return learn(rows, c) if single.safe else self._learn_noted(learn, rows, c, rows.data.size)
+            return (np.require(rows.X[0], W.dtype, ["C", "A"]),)
+        # Copies: what is written down must not change with the user's matrix.
+        return np.array(rows.data, W.dtype), np.array(rows.indices, np.int64)
+
+    def _named_row(self, x: Mapping[str, float]) -> Row | None:
+        """Return a dict as the compiled calls take it, and remember where its names are: most rows have the same."""
+        columns = self._own_columns()
+        try:
+            layout = layout_of(columns, x, self.state.W.dtype)
+        except KeyError:
+            return None
+        self._layout = layout
+        return read_row(layout, x)
 
     # ------------------------------------------------------------------------------------------------- rows with names
 
@@ -607,8 +655,10 @@ class Stream:
             Whether names that were not there before become columns; else they count as zero.
         """
         if is_dict(x):
+            if grow:
+                self._add_names(x)
             columns, double = self._own_columns(), np.dtype(np.float64)
-            row = self._grown_row(x, double) if grow else named_row(columns, known_part(columns, x), double)
+            row = named_row(columns, known_part(columns, x), double)
             return Table(row, (1, max(len(columns), 1)), double, check_finite(row))
         if self.columns is not None:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
@@ -630,17 +680,16 @@ class Stream:
             self.columns = {}
         return self.columns
 
-    def _grown_row(self, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
-        """Return a row whose new names have become columns, for which the state has room."""
+    def _add_names(self, x: Mapping[str, float]) -> None:
+        """Let new names become columns, for which the state has room."""
         columns = self._own_columns()
         # Nothing may be left of a row that is refused.
-        check_finite(named_row({name: place for place, name in enumerate(x)}, x, dtype))
+        check_finite(named_row({name: place for place, name in enumerate(x)}, x, np.dtype(np.float64)))
         add_names(columns, x)
         if self.state is not None and len(columns) > self.state.W.shape[1]:
             # Twice as many columns as needed, so that this is rare.
             self.state = self.settings.method.widen(self.state, 2 * len(columns))
             self._forget()
-        return named_row(columns, x, dtype)
 
     # --------------------------------------------------------------------------------------------------------- merging
 

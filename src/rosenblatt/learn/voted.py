@@ -104,6 +104,9 @@ class VotedStream(Stream):
         assert isinstance(method, Voted)
         return method
 
+    def learn_known(self, x: Any, y: Any) -> None:
+        """Return None: every row is kept."""
+
     def learn_one(self, x: Any, y: Any) -> bool:
         """Learn from one row, as from a chunk: its row is kept."""
         if isinstance(x, Mapping):

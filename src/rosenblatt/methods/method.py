@@ -16,11 +16,12 @@ import numpy.typing as npt
 from rosenblatt.compiled import errors
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
+from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
+from rosenblatt.engine.single import score_row
 from rosenblatt.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from rosenblatt.methods.single_row import RowTask
+    from rosenblatt.methods.single_row import Row, RowTask
 
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
@@ -171,10 +172,10 @@ class Method:
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 
-    def row_learner(self, trial: RowTask, state: Any, rows: Any) -> Callable[[Any, int], int]:
-        """Return a function of rows, of which there is one, and the number of its class, that lets a state learn it.
+    def row_learner(self, trial: RowTask, state: Any, row: Row) -> Callable[[Row, int], int]:
+        """Return a function of a row and the number of its class that lets a state learn it.
 
-        `rows` are an example of what it will be called with: the types of its arrays must never change. It returns the
+        `row` is an example of what it will be called with: the types of its arrays must never change. It returns the
         mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights
         overflowed.
         """
@@ -182,10 +183,14 @@ class Method:
 
         return interpreted_learner(self, trial, state)
 
-    def dense_row_learner(self, trial: RowTask, state: Any, x: Array) -> Callable[[Any, int], int]:
-        """Return the same as `row_learner`, as a function of a dense row, as a vector, and of the class."""
-        learn = self.row_learner(trial, state, Dense(x[None]))
-        return lambda x, c: learn(Dense(x[None]), c)
+    def row_scorer(self, known: int, state: Any, row: Row) -> Callable[[Row], float] | None:
+        """Return a function of a row like `rosenblatt.engine.single.score_row`; None if all weights must be derived."""
+        if self.derived:
+            return None
+        from rosenblatt.methods.single_row import bind
+
+        planes = self.hyperplanes(state)
+        return bind(score_row, (known, planes.W, planes.b), row)
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that the state stands for."""

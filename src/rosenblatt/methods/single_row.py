@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.engine.rows import Task
-from rosenblatt.engine.single import is_finite_row, touched_finite
+from rosenblatt.engine.single import as_rows, is_sound, touched_finite
 from rosenblatt.methods.method import Method, Pass, new_counts
 
 Array = npt.NDArray[Any]
+Row = tuple[Array, ...]  # a dense row, or the values and columns of a sparse one
 
 
 class RowTask(NamedTuple):
@@ -25,34 +26,33 @@ class RowTask(NamedTuple):
     known: int  # problems whose mistakes count; those of the reserve class come after them
 
 
-def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., int]:
+def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., Any]:
     """Return a compiled loop as a function of its last arguments, which must be of the types of the examples.
 
     Numba looks at the types of all arguments of each call, which takes 3 to 10 us for a NamedTuple of NamedTuples. Here
     they are known beforehand: the code for them is asked for once, and called without a further look.
     """
-    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and counts in NumPy's numbers
-        return lambda *rest: int(loop(*fixed, *rest))
+    if not hasattr(loop, "compile"):  # the JIT is off: the loop is plain Python, and returns NumPy's numbers
+        return lambda *rest: np.asarray(loop(*fixed, *rest)).item()
     from numba import typeof
 
     return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
 
 def bind_row_loop(
-    loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], rows: Any
-) -> Callable[[Any, int], int]:
-    """Return a compiled loop over single rows as a function of the rows and the class."""
+    loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], row: Row
+) -> Callable[[Row, int], int]:
+    """Return a compiled loop over a single row as a function of the row and its class."""
     task = trial.task
-    label = np.zeros(1, np.int32)
-    fixed = (*how, trial.known, label, task.sign, task.cost, task.class_cost, task.bias, *state)
-    return bind(loop, fixed, rows, 0)
+    return bind(loop, (*how, trial.known, task.sign, task.cost, task.class_cost, task.bias, *state), row, 0)
 
 
-def interpreted_learner(method: Method, trial: RowTask, state: Any) -> Callable[[Any, int], int]:
+def interpreted_learner(method: Method, trial: RowTask, state: Any) -> Callable[[Row, int], int]:
     """Return a function of a row and its class that calls `Method.present`, for methods without a loop of their own."""
 
-    def learn(rows: Any, c: int) -> int:
-        if not is_finite_row(rows):
+    def learn(row: Row, c: int) -> int:
+        rows = as_rows(row)  # type: ignore[no-untyped-call]
+        if not is_sound(rows, state.W):
             return -1
         problems, every = state.b.size, np.empty(0, np.int32)
         counts = new_counts(1 if trial.joint else problems)

@@ -14,7 +14,7 @@ from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass
-from rosenblatt.methods.single_row import RowTask
+from rosenblatt.methods.single_row import Row, RowTask
 
 Array = npt.NDArray[Any]
 
@@ -78,13 +78,12 @@ class Voted(FirstOrder):
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
 
-    def row_learner(self, trial: RowTask, state: Weights, rows: Any) -> Callable[[Any, int], int]:
+    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> Callable[[Row, int], int]:
         """Return a function that runs one trial, and keeps its updates."""
-        return Method.row_learner(self, trial, state, rows)
+        return Method.row_learner(self, trial, state, row)
 
-    def dense_row_learner(self, trial: RowTask, state: Weights, x: Array) -> Callable[[Any, int], int]:
-        """Return the same as a function of a dense row, as a vector, and of the class."""
-        return Method.dense_row_learner(self, trial, state, x)
+    def row_scorer(self, known: int, state: Weights, row: Row) -> None:
+        """Return None: a vote is no score of hyperplanes."""
 
     def present(self, shown: Pass, state: Weights, into: Weights) -> int:
         """Run the first-order loop and keep its updates."""
