@@ -35,6 +35,12 @@ def _weighted(response, importance):
     return response[0] * importance, response[1]
 
 
+@compiled(forceinline=True)
+def _forwards(response):
+    # A step back would break the proofs that a run makes of its steps. NaN ends the run with an error.
+    return response[0] if response[0] >= 0.0 else np.nan, response[1]
+
+
 class Rule:
     """A rule, which makes NamedTuples of its parameters: their type tells loops which rule it is.
 
@@ -43,29 +49,42 @@ class Rule:
     function : callable
         From margin, norm and rate, see above, to step and loss.
     finite : bool
-        Whether separable data ends the updates after finitely many.
+        Whether separable data ends the updates after finitely many, all of them with positive steps.
+    unit : bool
+        Whether a step is the rate times the importance, so that a constant rate only scales the weights.
     zero_loss : float
         Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
     remedy : str
         What to do against weights that grow without end.
+
+    Attributes
+    ----------
+    own : bool
+        Whether a user has written it: its code is not kept on disk, nor is it trusted with its word on `finite`.
     """
 
-    def __init__(self, function, *, finite=False, zero_loss=math.inf, remedy=SCALE_DATA):
-        self.function, self.finite, self.zero_loss, self.remedy = function, finite, zero_loss, remedy
+    def __init__(self, function, *, finite=False, unit=False, zero_loss=math.inf, remedy=SCALE_DATA):
+        self.function, self.finite, self.unit = function, finite, unit
+        self.zero_loss, self.remedy = zero_loss, remedy
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         given = inspect.signature(function).parameters
-        inputs = [name for name in given if name in INPUTS]
+        self.own = not self.__module__.startswith("rosenblatt.")
+        self.inputs = [name for name in given if name in INPUTS]
         self.defaults = {name: parameter.default for name, parameter in given.items() if name not in INPUTS}
         fields = list(self.defaults) or ["none"]  # Numba has no NamedTuple without fields
         self.Parameters = namedtuple(self.__name__, fields, defaults=list(self.defaults.values()) or [0.0])
-        self.Parameters.of = self
+        self.Parameters.of, self.Parameters.kept = self, not self.own
         # Pickled by this name, in Numba's cache.
-        self.Parameters.__module__, self.Parameters.__qualname__ = self.__module__, f"{self.__name__}.Parameters"
+        self.Parameters.__module__ = self.__module__
+        self.Parameters.__qualname__ = f"{function.__qualname__}.Parameters"
         # A call with just what the function asks for, written out: Numba knows no keyword arguments by dict.
-        call = f"f({', '.join([*inputs, *(f'rule.{name}' for name in self.defaults)])})"
-        if "importance" not in inputs:
+        call = f"f({', '.join([*self.inputs, *(f'rule.{name}' for name in self.defaults)])})"
+        if "importance" not in self.inputs:
             call = f"weighted({call}, importance)"
-        names = {"f": compiled(forceinline=True, error_model="numpy")(function), "weighted": _weighted}
+        if self.own and finite:
+            call = f"forwards({call})"
+        self.loop = compiled(forceinline=True, error_model="numpy", cache=not self.own)(function)
+        names = {"f": self.loop, "weighted": _weighted, "forwards": _forwards}
         self.body = eval(f"lambda rule, {', '.join(INPUTS)}: {call}", names)
 
     def __call__(self, **values):
@@ -86,7 +105,7 @@ def respond(rule, margin, norm, rate, importance, sign):
 overload(respond, jit_options=INLINED)(lambda rule, margin, norm, rate, importance, sign: rule.instance_class.of.body)
 
 
-@rule(finite=True)
+@rule(finite=True, unit=True)
 def perceptron(margin, norm, rate, importance, sign, positive=0.0, negative=0.0):
     """Step 1 when y f(x) <= margin, with a margin for each class: Rosenblatt (1958) at 0, Li et al. (2002) uneven."""
     # Written so that a NaN margin, from an overflow, never counts as correct.

@@ -276,6 +276,7 @@ class Trainer:
         self.plan, self.presenter = plan, presenter
         self.active = list(range(presenter.parts))
         self.stops: dict[int, Stop] = {}
+        self.at_rest: list[int] = []  # parts that nothing moves any more, for all their mistakes
         self.patience = None if plan.tol is None else Patience(presenter.parts, plan.tol, plan.patience)
         self.divergence = Divergence(presenter.parts, presenter.zero_loss, plan.patience)
         # Whole cycles change nothing: a part that cycles ends at the epoch with the weights of the last one.
@@ -365,9 +366,10 @@ class Trainer:
         clean = [part for part in self.active if not shown.updates[part]]
         if not shown.complete:
             clean = [part for part in clean if self.presenter.fits(part, self.clock)]
-        # Rows that may not be updated any more are mistakes without an update.
+        # Rows that may not be updated any more, or that a rule leaves alone, are mistakes without an update.
         self._end([part for part in clean if not shown.mistakes[part]], Stop.SEPARATED)
-        self._end([part for part in clean if shown.mistakes[part]], Stop.TRAINING)
+        self.at_rest += [part for part in clean if shown.mistakes[part]]
+        self._end(self.at_rest, Stop.TRAINING)
 
     def _end_cycles(self, number: int) -> None:
         for part, length in self.presenter.returned(self.active).items():
