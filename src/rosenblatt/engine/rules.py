@@ -56,19 +56,16 @@ class Rule:
         Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
     remedy : str
         What to do against weights that grow without end.
-
-    Attributes
-    ----------
     own : bool
-        Whether a user has written it: its code is not kept on disk, nor is it trusted with its word on `finite`.
+        Whether a user has written it. Its code is then not kept on disk, where it would be found by its name though the
+        body may have changed since; and a step that is negative though it says to be finite is turned into NaN.
     """
 
-    def __init__(self, function, *, finite=False, unit=False, zero_loss=math.inf, remedy=SCALE_DATA):
+    def __init__(self, function, *, finite=False, unit=False, zero_loss=math.inf, remedy=SCALE_DATA, own=False):
         self.function, self.finite, self.unit = function, finite, unit
-        self.zero_loss, self.remedy = zero_loss, remedy
+        self.zero_loss, self.remedy, self.own = zero_loss, remedy, own
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         given = inspect.signature(function).parameters
-        self.own = not self.__module__.startswith("rosenblatt.")
         self.inputs = [name for name in given if name in INPUTS]
         self.defaults = {name: parameter.default for name, parameter in given.items() if name not in INPUTS}
         fields = list(self.defaults) or ["none"]  # Numba has no NamedTuple without fields

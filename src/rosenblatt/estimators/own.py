@@ -41,7 +41,7 @@ LOOP_INPUTS = ("X", "y", "order", "weights", "bias", "importance")
 A_RULE = "A rule takes margin, norm and rate, also importance and sign, and parameters with defaults"
 A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and parameters with defaults"
 # What the NamedTuple of a rule has, or the class of a learner.
-RESERVED = frozenset({"of", "kept", "count", "index", *dir(LinearClassifier), "rule", "loop", "defaults", "weighs"})
+RESERVED = frozenset({"of", "kept", "count", "index", *dir(LinearClassifier), "rule", "loop", "inputs", "defaults"})
 LARGEST_INTEGER = 2**62
 # What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
@@ -58,21 +58,24 @@ DOCUMENTATION = """
     """
 
 
+def values_of(member: Any) -> tuple[Any, ...]:
+    """Return the values of the parameters that the function has, each of the type of its default."""
+    return tuple(type(default)(getattr(member, name)) for name, default in member.defaults.items())
+
+
 class ForOwnRule(WithPenalty, WithRate, FullTraining, LinearMember):
     """Parameters of a rule of one's own, beside those that it has itself."""
 
     average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
 
     rule: ClassVar[Rule]
+    defaults: ClassVar[dict[str, Any]]
 
     def _check_own(self) -> None:
-        _compile(self.rule, self._values())
-
-    def _values(self) -> dict[str, Any]:
-        return {name: type(default)(getattr(self, name)) for name, default in self.rule.defaults.items()}
+        _compile(self.rule, values_of(self))
 
     def _method(self) -> Method:
-        return OwnRule(self.rule(**self._values()), penalty_of(self), averaged=bool(self.average))
+        return OwnRule(self.rule.Parameters(*values_of(self)), penalty_of(self), averaged=bool(self.average))
 
 
 class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep, LinearMember):
@@ -82,8 +85,13 @@ class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart,
     modes = ("ovr", "ovo", "ovo-vote")
 
     loop: ClassVar[Callable[..., Any]]
+    inputs: ClassVar[tuple[str, ...]]
     defaults: ClassVar[dict[str, Any]]
-    weighs: ClassVar[bool]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = False
+        return tags
 
     def _check_own(self) -> None:
         if not self.fit_intercept and "fit_intercept" not in self.defaults:
@@ -93,8 +101,7 @@ class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart,
             )
 
     def _method(self) -> Method:
-        values = tuple(type(default)(getattr(self, name)) for name, default in self.defaults.items())
-        return OwnLoop(type(self).__name__, type(self).loop, self.weighs, values)
+        return OwnLoop(type(self), values_of(self))
 
 
 def learner(function: Callable[..., Any] | None = None, **facts: Any) -> Any:
@@ -155,44 +162,50 @@ def _public() -> list[str]:
 
 
 def _rule_class(function: Any, finite: bool = False, zero_loss: float = np.inf, remedy: str = "") -> Any:
-    name, required = function.__name__, INPUTS[:1]
-    defaults = _defaults(function, INPUTS, required, ForOwnRule, A_RULE)
-    remedy = remedy or f"one of the steps of {name} was not finite, or all are too long. Is norm, which may be 0, " \
-        f"divided by? Else {SCALE_DATA}, or lower eta0"
+    name = function.__name__
+    defaults = _defaults(function, INPUTS, INPUTS[:1], ForOwnRule, A_RULE)
+    if not remedy:
+        remedy = (
+            f"a step of {name} was not finite (norm is 0 for a row of zeros), or steps are too long. Look at the rule"
+        )
+        remedy += f", {SCALE_DATA}, or lower eta0"
     if finite:
-        remedy = f"a step of {name}, which is to be finite, was negative; or {remedy}"
-    rule = Rule(function, finite=bool(finite), zero_loss=float(zero_loss), remedy=remedy)
+        remedy = f"a step of {name}, which is said to be finite, was negative; or {remedy}"
+    rule = Rule(  # type: ignore[no-untyped-call]
+        function, finite=bool(finite), zero_loss=float(zero_loss), remedy=remedy, own=True
+    )
     for margin in TRIED_MARGINS:
-        inputs = {key: value for key, value in (TRIED | {"margin": margin}).items() if key in rule.inputs}
+        inputs = {key: value for key, value in ({"margin": margin} | TRIED).items() if key in rule.inputs}
         answer = _tried(function, inputs)
         if not _are_numbers(answer, 2):
             raise InvalidInput(
-                f"{name} returned {shown(answer)} for {_told(inputs)}. A rule returns two numbers, the step and the loss."
+                f"{name} returned {shown(answer)} for {_told(inputs)}. A rule returns two numbers, the step and the "
+                "loss."
             )
     return _made(function, (ForOwnRule, LinearClassifier), defaults, {"rule": rule, "Parameters": rule.Parameters})
 
 
 def _loop_class(function: Any) -> Any:
     defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], ForOwnLoop, A_LOOP)
-    weighs = "importance" in inspect.signature(function).parameters
-    X = np.array([[1.0, -0.5], [-1.0, 2.0]])
-    inputs = {"X": X, "y": np.array([1.0, -1.0]), "order": np.arange(2), "weights": np.zeros(2), "bias": np.zeros(1)}
-    answer = _tried(function, inputs | ({"importance": np.ones(2)} if weighs else {}))
+    inputs = tuple(name for name in inspect.signature(function).parameters if name in LOOP_INPUTS)
+    arrays = [[[1.0, -0.5], [-1.0, 2.0]], [1.0, -1.0], [0, 1], [0.0, 0.0], [0.0], [1.0, 1.0]]
+    tried = {name: np.array(array) for name, array in zip(LOOP_INPUTS, arrays, strict=True) if name in inputs}
+    answer = _tried(function, tried)
     if not _are_numbers(answer, 3):
         raise InvalidInput(
             f"{function.__name__} returned {shown(answer)} for two rows. A loop returns three numbers: how many "
             "mistakes, how many updates, and the sum of the losses."
         )
     # An index that is out of bounds must not write where others live.
-    loop = _Explained(function.__name__, compiled(cache=False, boundscheck=True, error_model="numpy")(function))
-    members = {"loop": loop, "defaults": defaults, "weighs": weighs}
-    return _made(function, (ForOwnLoop, LinearClassifier), defaults, members)
+    loop = _Explained(compiled(cache=False, boundscheck=True, error_model="numpy")(function))
+    return _made(function, (ForOwnLoop, LinearClassifier), defaults, {"loop": loop, "inputs": inputs})
 
 
 def _made(function: Any, bases: tuple[type, ...], defaults: dict[str, Any], members: dict[str, Any]) -> Any:
     """Return a class named like a function, with its parameters as declared fields."""
     text = inspect.cleandoc(function.__doc__ or f"{function.__name__}, a rule of one's own.").replace("\n", "\n    ")
     fields = {name: _declared(default) for name, default in defaults.items()}
+    members |= {"defaults": defaults}
     place = {"__module__": function.__module__, "__qualname__": function.__qualname__, "__doc__": text + DOCUMENTATION}
     return type(function.__name__, bases, fields | members | place)
 
@@ -201,13 +214,13 @@ def _declared(default: Any) -> Parameter:
     """Return a parameter of a rule, of the type of its default."""
     text = "Of the function that was made a learner."
     declared: Parameter
-    if is_truth(default):
-        declared = flag(default=bool(default), text=text)
-    elif isinstance(default, Integral):
+    if isinstance(default, bool):
+        declared = flag(default=default, text=text)
+    elif isinstance(default, int):
         wanted = f"a whole number, as its default {default} is; write {default}.0 there for any number"
-        declared = integer(default=int(default), text=text, least=-LARGEST_INTEGER, wanted=wanted)
+        declared = integer(default=default, text=text, least=-LARGEST_INTEGER, wanted=wanted)
     else:
-        declared = real(default=float(default), text=text, most=np.inf, wanted="a number")
+        declared = real(default=default, text=text, most=np.inf, wanted="a number")
     return declared
 
 
@@ -227,21 +240,27 @@ def _defaults(
     for key in required:
         if key not in given:
             raise InvalidInput(f"{sentence}; {name} takes no {key}. Add it.")
-    if list(given)[: len(required)] != list(required) and required != INPUTS[:1]:
-        raise InvalidInput(f"{sentence}, in this order; {name} takes {', '.join(given)}. Put them in order.")
-    defaults = {key: parameter.default for key, parameter in given.items() if key not in inputs}
+    defaults = {key: _plain(parameter.default) for key, parameter in given.items() if key not in inputs}
     for key, value in defaults.items():
-        if not isinstance(value, Real | np.bool_):
+        if not isinstance(value, bool | int | float):
             raise InvalidInput(f"{name} has the default {key}={shown(value)}. Defaults are numbers, True or False.")
-        taken = key in family.declared and key != "fit_intercept"
+        taken = key in family.declared and (family, key) != (ForOwnLoop, "fit_intercept")
         if taken or key.startswith("_") or key in RESERVED:
             raise InvalidInput(f"{name} cannot call a parameter {key}: every learner has that. Choose another name.")
-    plain = {key: bool(v) if is_truth(v) else int(v) if isinstance(v, Integral) else float(v) for key, v in defaults.items()}
-    return plain
+    return defaults
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy's, or one like it, as Python's own."""
+    if is_truth(value):
+        return bool(value)
+    return int(value) if isinstance(value, Integral) else float(value) if isinstance(value, Real) else value
 
 
 def _are_numbers(answer: Any, count: int) -> bool:
-    return isinstance(answer, tuple) and len(answer) == count and all(isinstance(one, Real | np.bool_) for one in answer)
+    return (
+        isinstance(answer, tuple) and len(answer) == count and all(isinstance(one, Real | np.bool_) for one in answer)
+    )
 
 
 def _told(inputs: dict[str, Any]) -> str:
@@ -272,7 +291,7 @@ def _line(function: Any, number: int) -> str:
     return f", in line {number}{text}"
 
 
-def _not_compiled(name: str, function: Any, error: Any) -> InvalidInput:
+def _not_compiled(function: Any, error: Any) -> InvalidInput:
     """Return an error that says in a sentence what Numba says in pages."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     reason = next((line for line in lines if line and not line.startswith(("Failed in", "- Resolution", "During"))), "")
@@ -280,8 +299,8 @@ def _not_compiled(name: str, function: Any, error: Any) -> InvalidInput:
     numbers = [getattr(getattr(error, "loc", None), "line", None), *map(int, re.findall(r"\((\d+)\)$", raised))]
     where = next((_line(function, number) for number in numbers if number), "")
     return InvalidInput(
-        f"{name} cannot be compiled{where}: {reason.rstrip('.:')}. Machine code has numbers, tuples, arrays, math and "
-        "NumPy, and functions with @numba.njit above them."
+        f"{function.__name__} cannot be compiled{where}: {reason.rstrip('.:')}. Machine code has numbers, tuples, "
+        "arrays, math and NumPy, and functions with @numba.njit above them."
     )
 
 
@@ -292,8 +311,8 @@ def _by_numba(error: Exception) -> bool:
 class _Explained:
     """A compiled loop, whose failures to compile are told in a sentence."""
 
-    def __init__(self, name: str, loop: Any) -> None:
-        self.name, self.loop = name, loop
+    def __init__(self, loop: Any) -> None:
+        self.loop = loop
 
     def __call__(self, *arguments: Any) -> Any:
         try:
@@ -301,16 +320,17 @@ class _Explained:
         except Exception as error:
             if not _by_numba(error):
                 raise
-            raise _not_compiled(self.name, self.loop.py_func, error) from None
+            raise _not_compiled(self.loop.py_func, error) from None
 
 
-def _compile(rule: Rule, values: dict[str, Any]) -> None:
+def _compile(rule: Any, values: tuple[Any, ...]) -> None:
     """Compile a rule by itself, unless that was done: what is wrong with it is then told in its own terms."""
     if not hasattr(rule.loop, "compile"):  # the JIT is off
         return
     from numba import typeof
 
-    types = tuple(map(typeof, ((TRIED | {"margin": 0.0})[name] for name in rule.inputs))) + tuple(map(typeof, values.values()))
+    inputs = [({"margin": 0.0} | TRIED)[name] for name in rule.inputs]
+    types = tuple(map(typeof, (*inputs, *values)))
     if types in rule.loop.overloads:
         return
     try:
@@ -318,4 +338,4 @@ def _compile(rule: Rule, values: dict[str, Any]) -> None:
     except Exception as error:
         if not _by_numba(error):
             raise
-        raise _not_compiled(rule.__name__, rule.function, error) from None
+        raise _not_compiled(rule.function, error) from None

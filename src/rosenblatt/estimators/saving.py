@@ -1,9 +1,9 @@
 """Model files: any estimator of the family, fitted or not, saved and loaded.
 
-A file can name only public estimators of this package, and learners that the process has defined. `load` believes nothing that it reads: a model is put together
-only if its parts fit one another, so that no loop will ever read outside an array. What must hold of a part is declared
-beside it. `save` holds a model to the same, so that whatever it writes can be loaded. The format is described in
-docs/reference/model-files.md.
+A file can name only public estimators of this package, and learners that a user has defined in the process. `load`
+believes nothing that it reads: a model is put together only if its parts fit one another, so that no loop will ever
+read outside an array. What must hold of a part is declared beside it. `save` holds a model to the same, so that
+whatever it writes can be loaded. The format is described in docs/reference/model-files.md.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _put_together(content: Any) -> Any:
     if cls is None:
         own = sorted(parameters.keys() - _family()) if isinstance(parameters, dict) else []
         raise Fault(
-            f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, define it "
-            f"first: with @rosenblatt.learner, under this name, with the parameters {', '.join(own) or 'none':.200}"
+            f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, "
+            f"define it first: with @rosenblatt.learner, by this name, with the parameters {', '.join(own) or 'none':.200}"
         )
     return _assemble(cls, parameters, attributes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -53,24 +53,25 @@ class OwnLoop(Method):
 
     Attributes
     ----------
-    name : str
-    loop : callable
-        From X, y, order, weights and bias, then the importance of each row if it takes that, then its parameters, to
-        mistakes, updates and loss.
-    weighs : bool
-        Whether it takes the importance.
+    owner : type
+        Its `loop` is a function from what `inputs` names, of X, y, order, weights, bias and the importance of each row,
+        and from the parameters to mistakes, updates and loss. The class, and not the function, as only the class can be
+        pickled by its name.
     values : tuple
-        Of its parameters.
+        Of the parameters.
     """
 
-    name: str
-    loop: Callable[..., Any]
-    weighs: bool
+    owner: Any
     values: tuple[Any, ...]
 
     state_class: ClassVar[type] = LoopWeights
     layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p"}
     local: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name of the loop."""
+        return str(self.owner.__name__)
 
     @property
     def remedy(self) -> str:  # type: ignore[override]
@@ -79,14 +80,16 @@ class OwnLoop(Method):
 
     def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> LoopWeights:
         """Return zero weights."""
-        return LoopWeights(np.zeros((problems, features), dtype), np.zeros(problems, dtype), np.zeros(problems, np.int64))
+        return LoopWeights(
+            np.zeros((problems, features), dtype), np.zeros(problems, dtype), np.zeros(problems, np.int64)
+        )
 
     def present(self, shown: Pass, state: LoopWeights, into: LoopWeights) -> int:
         """Run the loop for each problem."""
         if not isinstance(shown.rows, Dense):
             raise InvalidInput(
-                f"{self.name} is a loop over dense rows, and X is sparse. Pass X.toarray(), or write a rule, a function "
-                "of margin, norm and rate, which learns from either."
+                f"{self.name} is a loop over dense rows, and X is sparse. Pass X.toarray(), or write a rule, a "
+                "function of margin, norm and rate, which learns from either."
             )
         task, order = shown.task, shown.order if shown.order.size else np.arange(shown.size)
         for p in shown.active:
@@ -94,14 +97,15 @@ class OwnLoop(Method):
             importance = task.cost[:, p][task.label]
             if task.sample_weight.size:
                 importance = importance * task.sample_weight
-            if not self.weighs and np.any((importance[order] != 1.0) & (y[order] != 0.0)):
+            if "importance" not in self.owner.inputs and np.any((importance[order] != 1.0) & (y[order] != 0.0)):
                 raise InvalidInput(
-                    f"{self.name} takes no weights of rows or classes. Name its sixth argument importance, an array "
-                    "with a number for each row; or drop sample_weight and class_weight."
+                    f"{self.name} takes no weights of rows or classes. Let it take importance, an array with a number "
+                    "for each row; or drop sample_weight and class_weight."
                 )
-            row = (importance,) if self.weighs else ()
+            arrays = {"X": shown.rows.X, "y": y, "order": order, "weights": state.W[p], "bias": state.b[p : p + 1]}
+            inputs = [(arrays | {"importance": importance})[name] for name in self.owner.inputs]
             with named(self.name):
-                counts = self.loop(shown.rows.X, y, order, state.W[p], state.b[p : p + 1], *row, *self.values)
+                counts = self.owner.loop(*inputs, *self.values)
             for column, count in zip(shown.counts[:3], counts, strict=True):
                 column[p] += count
             state.t[p] += np.count_nonzero(y[order])
