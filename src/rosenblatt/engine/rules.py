@@ -20,6 +20,7 @@ of the row, as its fifth.
 import inspect
 import math
 from collections import namedtuple
+from itertools import count
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from rosenblatt.engine.rows import INLINED
 from rosenblatt.jit import compiled, overload
 
 INPUTS = ("margin", "norm", "rate", "importance", "sign")
+_numbers = count(1)  # of rules that users write: one may be written again, under the same name
 SCALE_DATA = "scale the data, for example with StandardScaler"
 
 
@@ -69,7 +71,9 @@ class Rule:
         self.inputs = [name for name in given if name in INPUTS]
         self.defaults = {name: parameter.default for name, parameter in given.items() if name not in INPUTS}
         fields = list(self.defaults) or ["none"]  # Numba has no NamedTuple without fields
-        self.Parameters = namedtuple(self.__name__, fields, defaults=list(self.defaults.values()) or [0.0])
+        # Numba takes NamedTuples of the same name and fields for one another when it looks for machine code.
+        name = f"{self.__name__}_{next(_numbers)}" if own else self.__name__
+        self.Parameters = namedtuple(name, fields, defaults=list(self.defaults.values()) or [0.0])
         self.Parameters.of, self.Parameters.kept = self, not self.own
         # Pickled by this name, in Numba's cache.
         self.Parameters.__module__ = self.__module__

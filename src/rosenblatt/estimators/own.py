@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rosenblatt.data.numbers import is_truth
 from rosenblatt.engine.rules import INPUTS, SCALE_DATA, Rule
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.linear import LinearClassifier
@@ -104,7 +104,13 @@ class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart,
         return OwnLoop(type(self), values_of(self))
 
 
-def learner(function: Callable[..., Any] | None = None, **facts: Any) -> Any:
+def learner(
+    function: Callable[..., Any] | None = None,
+    *,
+    finite: bool = False,
+    zero_loss: float = np.inf,
+    remedy: str = "",
+) -> Any:
     """Turn a rule into a class of the family: a scikit-learn estimator, as fast as those that are built in.
 
     Parameters
@@ -114,10 +120,15 @@ def learner(function: Callable[..., Any] | None = None, **facts: Any) -> Any:
         which the weights are w + step y x, and the loss. It is called for each row, as machine code: numbers, `math`
         and NumPy's functions of numbers can be used. It takes what it needs of margin, norm, rate, importance and
         sign, by these names, and then its parameters, which have defaults. The weights of rows and classes multiply
-        the step, unless it takes them as importance. Or a loop, if its first argument is X: see the guide.
-    **facts
-        Of a rule: finite=True if separable data ends the updates after finitely many, which a run then waits for;
-        zero_loss, the loss at a margin of 0, far above which a run counts as diverged; remedy, what to do then.
+        the step, unless it takes them as importance. Or a loop over dense rows, if its first argument is X: see
+        docs/how-to/own-rule.md.
+    finite : bool, default False
+        Of a rule: whether separable data ends the updates after finitely many, all with positive steps. A run then goes
+        on while some hyperplane may separate the rows.
+    zero_loss : float, default inf
+        Of a rule: the loss at a margin of 0. A run with a mean loss ten times as large counts as diverged.
+    remedy : str, optional
+        Of a rule: what to do against weights that grow without end, for the sentences that say so.
 
     Returns
     -------
@@ -141,7 +152,7 @@ def learner(function: Callable[..., Any] | None = None, **facts: Any) -> Any:
     [0, 1]
     """
     if function is None:
-        return lambda function: learner(function, **facts)
+        return partial(learner, finite=finite, zero_loss=zero_loss, remedy=remedy)
     if not inspect.isfunction(function):
         raise InvalidInput(f"{shown(function)} is no function. Write one with def, and @rosenblatt.learner above it.")
     name = function.__name__
@@ -149,8 +160,12 @@ def learner(function: Callable[..., Any] | None = None, **facts: Any) -> Any:
         raise InvalidInput("A learner is named like its function, and a lambda has no name. Write it with def.")
     if name in _public():
         raise InvalidInput(f"rosenblatt has a {name} already. Give the function another name.")
-    is_loop = next(iter(inspect.signature(function).parameters), "") == "X"
-    made = _loop_class(function, **facts) if is_loop else _rule_class(function, **facts)
+    if next(iter(inspect.signature(function).parameters), "") != "X":
+        made = _rule_class(function, finite, zero_loss, remedy)
+    elif finite or zero_loss < np.inf or remedy:
+        raise InvalidInput(f"finite, zero_loss and remedy are facts of a rule, and {name} is a loop. Drop them.")
+    else:
+        made = _loop_class(function)
     DEFINED[name] = made
     return made
 
@@ -161,16 +176,13 @@ def _public() -> list[str]:
     return rosenblatt.__all__
 
 
-def _rule_class(function: Any, finite: bool = False, zero_loss: float = np.inf, remedy: str = "") -> Any:
+def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> Any:
     name = function.__name__
     defaults = _defaults(function, INPUTS, INPUTS[:1], ForOwnRule, A_RULE)
-    if not remedy:
-        remedy = (
-            f"a step of {name} was not finite (norm is 0 for a row of zeros), or steps are too long. Look at the rule"
-        )
-        remedy += f", {SCALE_DATA}, or lower eta0"
+    fault = f"{name} returned a step that is not finite (norm is 0 for a row of zeros), or steps that are too long"
     if finite:
-        remedy = f"a step of {name}, which is said to be finite, was negative; or {remedy}"
+        fault += ", or one that is negative, though finite=True"
+    remedy = f"{fault}: {remedy or f'look at the rule, {SCALE_DATA}, or lower eta0'}"
     rule = Rule(  # type: ignore[no-untyped-call]
         function, finite=bool(finite), zero_loss=float(zero_loss), remedy=remedy, own=True
     )
@@ -252,7 +264,7 @@ def _defaults(
 
 def _plain(value: Any) -> Any:
     """Return a number of NumPy's, or one like it, as Python's own."""
-    if is_truth(value):
+    if isinstance(value, bool | np.bool_):
         return bool(value)
     return int(value) if isinstance(value, Integral) else float(value) if isinstance(value, Real) else value
 

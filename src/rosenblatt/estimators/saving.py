@@ -171,9 +171,10 @@ def _put_together(content: Any) -> Any:
     cls = _class(name) if isinstance(name, str) else None
     if cls is None:
         own = sorted(parameters.keys() - _family()) if isinstance(parameters, dict) else []
+        had = f"{', '.join(own) or 'none of its own':.200}"
         raise Fault(
             f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, "
-            f"define it first: with @rosenblatt.learner, by this name, with the parameters {', '.join(own) or 'none':.200}"
+            f"define it first: with @rosenblatt.learner, by this name, with the parameters {had}"
         )
     return _assemble(cls, parameters, attributes)
 
