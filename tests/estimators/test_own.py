@@ -381,6 +381,7 @@ def define(text):
         ("def Three(margin): return 0.0, 0.0, 0.0", "A rule returns two numbers, the step and the loss"),
         ("def Text(margin, mode='fast'): return 0.0, 0.0", "Text has the default mode='fast'. Defaults are numbers"),
         ("def Taken(margin, alpha=1.0): return 0.0, 0.0", "Taken cannot call a parameter alpha"),
+        ("def Batch(margin, batch=True): return 0.0, 0.0", "Batch cannot call a parameter batch"),
         ("def Fit(margin, fit=1.0): return 0.0, 0.0", "Fit cannot call a parameter fit"),
         ("def Perceptron(margin): return 0.0, 0.0", "rosenblatt has a Perceptron already"),
         ("def Fails(margin):\n    return [][1], 0.0", "Fails failed when it was tried with margin=-2.0, in line 3"),
@@ -457,6 +458,7 @@ def test_a_rule_from_a_console_has_no_file_and_is_compiled_all_the_same():
     np.testing.assert_array_equal(model.coef_, Rosenblatt(**FEW).fit(X, y).coef_)
 
 
+@needs_the_compiler
 def test_a_step_that_is_not_finite_names_the_rule():
     @learner
     def Divides(margin, norm, rate):

@@ -41,7 +41,9 @@ LOOP_INPUTS = ("X", "y", "order", "weights", "bias", "importance")
 A_RULE = "A rule takes margin, norm and rate, also importance and sign, and parameters with defaults"
 A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and parameters with defaults"
 # What the NamedTuple of a rule has, or the class of a learner.
-RESERVED = frozenset({"of", "kept", "count", "index", *dir(LinearClassifier), "rule", "loop", "inputs", "defaults"})
+RESERVED = frozenset(
+    {*dir(LinearClassifier), "of", "kept", "count", "index", "batch", "schedule", "rule", "loop", "inputs", "defaults"}
+)
 LARGEST_INTEGER = 2**62
 # What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
