@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -160,7 +161,7 @@ def learner(
     name = function.__name__
     if not name.isidentifier():
         raise InvalidInput("A learner is named like its function, and a lambda has no name. Write it with def.")
-    if name in _public():
+    if name in import_module("rosenblatt").__all__:
         raise InvalidInput(f"rosenblatt has a {name} already. Give the function another name.")
     if next(iter(inspect.signature(function).parameters), "") != "X":
         made = _rule_class(function, finite, zero_loss, remedy)
@@ -170,12 +171,6 @@ def learner(
         made = _loop_class(function)
     DEFINED[name] = made
     return made
-
-
-def _public() -> list[str]:
-    import rosenblatt
-
-    return rosenblatt.__all__
 
 
 def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> Any:
