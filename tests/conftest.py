@@ -36,6 +36,17 @@ def pytest_make_collect_report(collector):
         option.doctest_ignore_import_errors = ignored
 
 
+@pytest.fixture(autouse=True)
+def _no_learners_left():
+    """Forget the learners that a test defines: the lab lists them, and files may name them."""
+    from rosenblatt.storage.registry import DEFINED
+
+    before = dict(DEFINED)
+    yield
+    DEFINED.clear()
+    DEFINED.update(before)
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of the real data sets; tests that need it are skipped, saying so, where it is absent."""

@@ -100,3 +100,13 @@ def test_the_time_to_compile_is_added_up_without_the_functions_inside_twice(monk
     loop, _ = compile_into(tmp_path, monkeypatch, double, np.ones(3, np.float32))
     assert loop.stats.cache_hits
     assert jit.compile_seconds() - before > spent, "to load code takes time, too"
+
+
+@needs_the_compiler
+def test_a_compilation_that_was_under_way_before_there_was_a_listener_ends_without_harm():
+    watch = jit._Watch()
+    watch.end()
+    assert watch.seconds == 0.0
+    watch.start(double)
+    watch.end()
+    assert watch.seconds > 0.0

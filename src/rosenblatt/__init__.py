@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.estimators.maximum_margin import MaximumMargin as MaximumMargin
     from rosenblatt.estimators.onnx import register_onnx as register_onnx
     from rosenblatt.estimators.onnx import to_onnx as to_onnx
+    from rosenblatt.estimators.own import learner as learner
     from rosenblatt.estimators.p_norm import PNormPerceptron as PNormPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressive as PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron as AveragedPerceptron
@@ -71,6 +72,7 @@ _HOME = {
     "certify": "separability.certify",
     "certify_cycle": "separability.cycles",
     "certify_pairs": "separability.certify",
+    "learner": "estimators.own",
     "load": "estimators.saving",
     "load_linear": "learn.loading",
     "record": "learn.record",

@@ -1,9 +1,10 @@
 """Numba and its disk cache, imported when the first function is to be compiled or loaded.
 
-The cache is Numba's own but for three things. An edit in any file of compiled code makes all of it stale: Numba looks
+The cache is Numba's own but for four things. An edit in any file of compiled code makes all of it stale: Numba looks
 at the file of a function alone, and would go on with the old code of what it calls. Several processes may write at
-once: what one reads is whole, and belongs to the types that it asked for. And a cache that cannot be read or written
-costs a warning at most.
+once: what one reads is whole, and belongs to the types that it asked for. Loops with a user's rule in them are not
+kept: the cache would find them by the name of the rule, whose body may be another the next time. And a cache that
+cannot be read or written costs a warning at most.
 """
 
 from __future__ import annotations
@@ -63,6 +64,12 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
         self._save_index(self._load_index() | {key: self._data_name(number)})
 
 
+def kept(signature: Any) -> bool:
+    """Return whether code for a signature may be kept: not if one of its types is a rule that a user has written."""
+    types = getattr(signature, "args", signature)
+    return all(getattr(getattr(one, "instance_class", None), "kept", True) for one in types)
+
+
 class Cache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of a function's code, which never fails: what it cannot load is compiled again."""
 
@@ -73,6 +80,8 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
+        if not kept(signature):
+            return None
         start = time.perf_counter()
         try:
             return super().load_overload(signature, target)
@@ -83,6 +92,8 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Keep the code for a signature if the disk lets us."""
+        if not kept(signature):
+            return
         try:
             super().save_overload(signature, code)
         except OSError as error:
@@ -98,8 +109,8 @@ def warn_once(message: str) -> None:
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Return Numba's dispatcher of a function, which keeps its code on disk if there is a place for it."""
     register_overloads()
-    loop = njit(nogil=True, **options)(function)
-    if is_jitted(loop):  # else the JIT is off
+    loop = njit(nogil=True, **options | {"cache": False})(function)  # here is another cache
+    if is_jitted(loop) and options.get("cache", True):  # else the JIT is off
         try:
             loop._cache = Cache(function)
         except (RuntimeError, OSError):  # "no locator available": no directory is writable
@@ -118,7 +129,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
     """Starts and stops the watch when compiling begins and ends."""
 
     def on_start(self, event: event.Event) -> None:
-        watch.start(event.data["dispatcher"].py_func)
+        watch.start(event.data["dispatcher"].py_func, kept=kept(event.data["args"]))
 
     def on_end(self, event: event.Event) -> None:
         watch.end()

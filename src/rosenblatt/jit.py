@@ -55,7 +55,10 @@ class Loop:
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
-    """Return a decorator that compiles a function with options of `numba.njit` when it is first called."""
+    """Return a decorator that compiles a function with options of `numba.njit` when it is first called.
+
+    With ``cache=False`` the machine code is not kept on disk.
+    """
     return lambda function: function if DISABLE_JIT else Loop(function, options)
 
 
@@ -93,22 +96,25 @@ class _Watch:
         self.seconds, self.said = 0.0, False
         self.thread = threading.local()  # compiling one function compiles those that it calls
 
-    def start(self, function: Any) -> None:
-        """Start the clock with the outermost function."""
+    def start(self, function: Any, *, kept: bool = True) -> None:
+        """Start the clock with the outermost function; its code is kept on disk, or is not."""
         depth = getattr(self.thread, "depth", 0)
         self.thread.depth = depth + 1
         if depth == 0:
             self.thread.start = time.perf_counter()
             self.thread.timer = None
             if not self.said and function.__module__.startswith("rosenblatt."):
-                self.thread.timer = threading.Timer(max(0.0, SILENT_SECONDS - self.seconds), self.say)
+                self.thread.timer = threading.Timer(max(0.0, SILENT_SECONDS - self.seconds), self.say, [kept])
                 self.thread.timer.daemon = True
                 self.thread.timer.start()
 
     def end(self) -> None:
         """Stop the clock with the outermost function."""
-        self.thread.depth -= 1
-        if self.thread.depth == 0:
+        depth = getattr(self.thread, "depth", 0)
+        if depth == 0:  # what ends now began before Numba was told to tell us
+            return
+        self.thread.depth = depth - 1
+        if depth == 1:
             self.seconds += time.perf_counter() - self.thread.start
             if self.thread.timer is not None:
                 self.thread.timer.cancel()
@@ -118,11 +124,12 @@ class _Watch:
         if not getattr(self.thread, "depth", 0):
             self.seconds += seconds
 
-    def say(self) -> None:
+    def say(self, kept: bool) -> None:
         """Write one line to stderr, once per process."""
         if not self.said:
             self.said = True
-            sys.stderr.write("rosenblatt: compiling loops for this machine; the next time they are loaded from disk.\n")
+            later = "; the next time they are loaded from disk" * kept
+            sys.stderr.write(f"rosenblatt: compiling loops for this machine{later}.\n")
 
 
 watch = _Watch()

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from rosenblatt import Perceptron
-from rosenblatt.cli.demo import _check_output, _cold, _planted, run_demo
+from rosenblatt.cli.demo import _check_output, _planted, run_demo
 from rosenblatt.errors import InvalidInput
 from rosenblatt.estimators.sample_data import tumours
 
@@ -115,8 +115,3 @@ def test_planted_points_keep_their_distance_and_their_number():
     side = X @ [0.8, 0.6] - 0.1
     assert X.shape == (200, 2)
     assert (y * side).min() >= 0.3
-
-
-def test_compilation_is_announced_only_before_it_happened(told):
-    assert not _cold()
-    assert "Compiling" not in report()

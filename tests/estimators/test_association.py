@@ -34,7 +34,7 @@ def test_a_perceptron_behind_them_learns_what_it_could_not(units, data):
 @pytest.mark.parametrize("units", UNITS)
 def test_they_learn_two_moons(units):
     X, y = make_moons(200, noise=0.1, random_state=0)
-    assert make_pipeline(AssociationUnits(units=units), Perceptron()).fit(X, y).score(X, y) == 1.0
+    assert make_pipeline(AssociationUnits(units=units), Perceptron()).fit(X, y).score(X, y) >= 0.99
 
 
 @settings(max_examples=20)

@@ -41,6 +41,7 @@ def test_the_docstring_lists_exactly_the_parameters_of_the_constructor(cls):
     assert "{" not in re.sub(r"\{[^{}]*\}", "", cls.__doc__)
     assert "{parameters}" not in cls.__doc__
     assert "{attributes}" not in cls.__doc__
+    assert "Attributes\n" not in cls.__doc__ or re.search(r"Attributes\n +-+\n +\w+", cls.__doc__), "none is listed"
 
 
 @classes

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from oracles import family
 from rosenblatt import PassiveAggressive
+from rosenblatt.learn.stopping import Stop
 from strategies import integer_sets
 
 ONE = {"shuffle": False, "max_iter": 1, "tol": None}
@@ -54,3 +56,10 @@ def test_the_average_predicts_and_the_steps_are_the_same():
         model.partial_fit(x[None], [label], classes=[0, 1])
         iterates.append(model.coef_[0].copy())
     np.testing.assert_allclose(average.coef_[0], np.mean(iterates, axis=0), atol=1e-10)
+
+
+@pytest.mark.parametrize("rows", [np.asarray, csr_matrix])
+def test_a_row_of_zeros_that_cannot_have_a_margin_is_a_mistake_and_not_separated(rows):
+    model = PassiveAggressive(C=np.inf, fit_intercept=False, shuffle=False).fit(rows([[0.0], [1.0], [-2.0]]), [1, 1, 0])
+    assert model.run_.mistakes[-1] == 1
+    assert model.run_.stop is not Stop.SEPARATED

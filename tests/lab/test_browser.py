@@ -17,7 +17,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import KernelPerceptron, trace
+from rosenblatt import KernelPerceptron, learner, trace
 from rosenblatt.datasets import logical
 from rosenblatt.lab.catalogue import learner_names
 from rosenblatt.lab.frames import frames, record_scene
@@ -400,6 +400,19 @@ def test_the_learner_its_parameters_and_the_data_are_chosen(lab):
     lab.wait("lab.run.n === 60")
     lab.page.get_by_label("order").first.select_option("shuffled")
     lab.wait("lab.run.about.scene.order === 'shuffled'")
+
+
+def test_a_learner_of_ones_own_is_one_of_the_lab(lab):
+    @learner
+    def Relaxation(margin, norm, overshoot=1.0):  # noqa: N802 (it becomes a class)
+        return (0.0, 0.0) if margin >= 1.0 else (overshoot * (1.0 - margin) / norm, 1.0 - margin)
+
+    lab.open("data=or&learner=Relaxation&param.overshoot=1.5&t=1&race=Perceptron:cyclic")
+    lab.wait("lab.run.about.rule === 'own' && lab.run.about.scene.params.overshoot === 1.5")
+    assert "The rule moves the weights" in lab.sentence
+    lab.page.locator("details[data-part=settings] summary").click()
+    lab.page.locator(".settings").get_by_label("overshoot", exact=False).first.fill("0")
+    lab.wait("lab.run.about.scene.params.overshoot === 0")
 
 
 @pytest.mark.parametrize("data", ["clouds", "four", "spam"])

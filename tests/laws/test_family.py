@@ -1,5 +1,7 @@
 """The compiled family against its oracle, and the laws that every member keeps."""
 
+import runpy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -256,7 +258,7 @@ def test_one_row_at_a_time_is_the_stream():
             Perceptron().partial_fit(X, y).learn_one(wrong, 1)
 
 
-def test_a_rule_is_added_in_a_few_lines():
+def test_a_rule_is_added_in_a_few_lines(tmp_path):
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
 from rosenblatt.engine.rules import rule
@@ -271,8 +273,9 @@ class UnitPerceptron(FullTraining, LinearClassifier):
         return FirstOrder(unit_step())
 """
     assert script.count("\n") < 15
-    space: dict = {"__name__": "a_module_of_ones_own"}
-    exec(script, space)
+    path = tmp_path / "unit_step.py"
+    path.write_text(script)
+    space = runpy.run_path(str(path))
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 4))
     y = X[:, 0] > 0

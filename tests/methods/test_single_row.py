@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from rosenblatt.engine.rows import Dense
 from rosenblatt.methods.method import copy_state
 from rosenblatt.methods.single_row import RowTask
 from ways import STREAMING, trained

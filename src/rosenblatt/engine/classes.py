@@ -74,6 +74,9 @@ def run_classes(rule, learner, rows, task, order, active, weights, into, counts,
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
+            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+                counts.mistakes[p] += 1
+                counts.loss[p] += loss
             seen[p] += 1
             if learner.averaged:
                 scale_sum[p] += scale[p]
@@ -125,6 +128,9 @@ def run_joint_classes(rule, learner, rows, task, order, weights, into, counts):
             counts.updates[0] += 1
             counts.loss[0] += loss
             counts.step[0] += step
+        elif not margin > 0.0 and importance > 0.0:  # which the rule leaves as it is
+            counts.mistakes[0] += 1
+            counts.loss[0] += loss
         for k in range(b.size):
             seen[k] += 1
             if learner.averaged:

@@ -108,6 +108,9 @@ def run_dense(rule, learner, rows, task, order, active, weights, into, counts):
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
+            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+                counts.mistakes[p] += 1
+                counts.loss[p] += loss
             if learner.l1 > 0.0:
                 owed[p] += rate * learner.l1
                 for j in range(X.shape[1]):
@@ -157,6 +160,9 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
+            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+                counts.mistakes[p] += 1
+                counts.loss[p] += loss
             if learner.l1 > 0.0:
                 owed[p] += rate * learner.l1
                 # Only what the row touches: a weight that no row reads can pay later, and sparse stays sparse.

@@ -45,6 +45,9 @@ def run_joint(rule, learner, rows, task, order, weights, into, counts):
             counts.updates[0] += 1
             counts.loss[0] += loss
             counts.step[0] += step
+        elif not margin > 0.0 and importance > 0.0:  # which the rule leaves as it is
+            counts.mistakes[0] += 1
+            counts.loss[0] += loss
         if learner.l1 > 0.0:
             start, end = entries(rows, i)
             for k in range(b.size):

@@ -20,6 +20,7 @@ of the row, as its fifth.
 import inspect
 import math
 from collections import namedtuple
+from itertools import count
 
 import numpy as np
 
@@ -27,12 +28,19 @@ from rosenblatt.engine.rows import INLINED
 from rosenblatt.jit import compiled, overload
 
 INPUTS = ("margin", "norm", "rate", "importance", "sign")
+_numbers = count(1)  # of rules that users write: one may be written again, under the same name
 SCALE_DATA = "scale the data, for example with StandardScaler"
 
 
 @compiled(forceinline=True)
 def _weighted(response, importance):
     return response[0] * importance, response[1]
+
+
+@compiled(forceinline=True)
+def _forwards(response):
+    # A step back would break the proofs that a run makes of its steps. NaN ends the run with an error.
+    return response[0] if response[0] >= 0.0 else np.nan, response[1]
 
 
 class Rule:
@@ -43,39 +51,47 @@ class Rule:
     function : callable
         From margin, norm and rate, see above, to step and loss.
     finite : bool
-        Whether separable data ends the updates after finitely many.
+        Whether separable data ends the updates after finitely many, all of them with positive steps.
+    unit : bool
+        Whether a step is the rate times the importance, so that a constant rate only scales the weights.
     zero_loss : float
         Loss of weights of zero on a row, for a target of one; infinite where a loss may grow without harm.
     remedy : str
         What to do against weights that grow without end.
+    own : bool
+        Whether a user has written it. Its code is then not kept on disk, where it would be found by its name though the
+        body may have changed since; and a step that is negative though it says to be finite is turned into NaN.
     """
 
-    def __init__(self, function, *, finite=False, zero_loss=math.inf, remedy=SCALE_DATA):
-        self.function, self.finite, self.zero_loss, self.remedy = function, finite, zero_loss, remedy
+    def __init__(self, function, *, finite=False, unit=False, zero_loss=math.inf, remedy=SCALE_DATA, own=False):
+        self.function, self.finite, self.unit = function, finite, unit
+        self.zero_loss, self.remedy, self.own = zero_loss, remedy, own
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         given = inspect.signature(function).parameters
-        inputs = [name for name in given if name in INPUTS]
+        self.inputs = [name for name in given if name in INPUTS]
         self.defaults = {name: parameter.default for name, parameter in given.items() if name not in INPUTS}
         fields = list(self.defaults) or ["none"]  # Numba has no NamedTuple without fields
-        self.Parameters = namedtuple(self.__name__, fields, defaults=list(self.defaults.values()) or [0.0])
-        self.Parameters.of = self
-        # Pickled by this name, in Numba's cache.
-        self.Parameters.__module__, self.Parameters.__qualname__ = self.__module__, f"{self.__name__}.Parameters"
+        # Numba takes NamedTuples of the same name and fields for one another when it looks for machine code.
+        name = f"{self.__name__}_{next(_numbers)}" if own else self.__name__
+        self.Parameters = namedtuple(name, fields, defaults=list(self.defaults.values()) or [0.0])
+        self.Parameters.of, self.Parameters.kept = self, not self.own
+        # Pickled by this name: a user's rule is an attribute of its learner.
+        self.Parameters.__module__, self.Parameters.__doc__ = self.__module__, self.__doc__
+        self.Parameters.__qualname__ = f"{function.__qualname__}.Parameters" if own else function.__qualname__
         # A call with just what the function asks for, written out: Numba knows no keyword arguments by dict.
-        call = f"f({', '.join([*inputs, *(f'rule.{name}' for name in self.defaults)])})"
-        if "importance" not in inputs:
+        call = f"f({', '.join([*self.inputs, *(f'rule.{name}' for name in self.defaults)])})"
+        if "importance" not in self.inputs:
             call = f"weighted({call}, importance)"
-        names = {"f": compiled(forceinline=True, error_model="numpy")(function), "weighted": _weighted}
+        if self.own and finite:
+            call = f"forwards({call})"
+        self.loop = compiled(forceinline=True, error_model="numpy", cache=not self.own)(function)
+        names = {"f": self.loop, "weighted": _weighted, "forwards": _forwards}
         self.body = eval(f"lambda rule, {', '.join(INPUTS)}: {call}", names)
-
-    def __call__(self, **values):
-        """Return the rule with these parameters."""
-        return self.Parameters(**values)
 
 
 def rule(function=None, **facts):
-    """Return a `Rule` from a function; with facts about it, a decorator."""
-    return Rule(function, **facts) if function is not None else lambda function: Rule(function, **facts)
+    """Return the NamedTuple of the parameters of a rule, from its function; with facts about it, a decorator."""
+    return Rule(function, **facts).Parameters if function is not None else lambda function: rule(function, **facts)
 
 
 def respond(rule, margin, norm, rate, importance, sign):
@@ -86,7 +102,7 @@ def respond(rule, margin, norm, rate, importance, sign):
 overload(respond, jit_options=INLINED)(lambda rule, margin, norm, rate, importance, sign: rule.instance_class.of.body)
 
 
-@rule(finite=True)
+@rule(finite=True, unit=True)
 def perceptron(margin, norm, rate, importance, sign, positive=0.0, negative=0.0):
     """Step 1 when y f(x) <= margin, with a margin for each class: Rosenblatt (1958) at 0, Li et al. (2002) uneven."""
     # Written so that a NaN margin, from an overflow, never counts as correct.

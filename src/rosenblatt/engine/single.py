@@ -1,7 +1,7 @@
 """Single rows of a stream: one trial of each kind of loop, or the scores of one row, in a single compiled call.
 
-A row is a tuple of arrays: (x,) if it is dense, (values, columns) if it is sparse or a dict; columns ascend. Calls do not
-look at the types of arguments, see `rosenblatt.methods.single_row.bind`, but at sizes: a row that is wider than the
+A row is a tuple of arrays: (x,) if it is dense, (values, columns) if it is sparse or a dict; columns ascend. Calls do
+not look at the types of arguments, see `rosenblatt.methods.single_row.bind`, but at sizes: a row that is wider than the
 weights is refused.
 
 The state comes array by array: Numba unpacks nine arrays in a fifth of the time of a NamedTuple of them, and the trial
@@ -139,7 +139,7 @@ def learn_state_row(algorithm, known, sign, cost, class_cost, bias, state, row, 
     return outcome(rows, counts, known, state.W, state.b)
 
 
-# ------------------------------------------------------------------------------------------------------------ predicting
+# ----------------------------------------------------------------------------------------------------------- predicting
 
 
 @compiled()

@@ -220,7 +220,7 @@ class Declared:
     # Why there is no parameter `shards`, where it would be missed.
     without_shards: ClassVar[str] = ""
     # What a fit leaves on the object, for the placeholder {attributes} of the docstring.
-    attributes_text: ClassVar[str] = ""
+    attributes_text: ClassVar[str]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -239,7 +239,8 @@ class Declared:
             listed = "\n".join(parameter.document(name) for name, parameter in cls.declared.items())
             cls.__doc__ = cls.__doc__.replace("    {parameters}", listed)
         if cls.__doc__:
-            cls.__doc__ = cls.__doc__.replace("    {attributes}", cls.attributes_text.strip("\n"))
+            attributes = getattr(cls, "attributes_text", "").strip("\n")  # of a class that may come later in the order
+            cls.__doc__ = cls.__doc__.replace("    {attributes}", attributes)
 
     @classmethod
     def _check_names(cls, names: Iterable[str]) -> None:

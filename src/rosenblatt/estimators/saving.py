@@ -1,9 +1,9 @@
 """Model files: any estimator of the family, fitted or not, saved and loaded.
 
-A file can name only public estimators of this package. `load` believes nothing that it reads: a model is put together
-only if its parts fit one another, so that no loop will ever read outside an array. What must hold of a part is declared
-beside it. `save` holds a model to the same, so that whatever it writes can be loaded. The format is described in
-docs/reference/model-files.md.
+A file can name only public estimators of this package, and learners that a user has defined in the process. `load`
+believes nothing that it reads: a model is put together only if its parts fit one another, so that no loop will ever
+read outside an array. What must hold of a part is declared beside it. `save` holds a model to the same, so that
+whatever it writes can be loaded. The format is described in docs/reference/model-files.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rosenblatt.proof.certificate import Certificate
 from rosenblatt.storage.atomic import source_of, target_of
 from rosenblatt.storage.checks import entries, is_integer
 from rosenblatt.storage.container import Content, open_container, write
-from rosenblatt.storage.registry import Fault, expect, stored
+from rosenblatt.storage.registry import DEFINED, Fault, expect, stored
 
 stored("Certificate")(Certificate)
 
@@ -71,6 +71,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         return
     name = type(model).__name__
     if _class(name) is not type(model):
+        if name in DEFINED:
+            raise InvalidInput(f"{name} was defined anew after this model was made. Make it again, and save that one.")
         raise InvalidInput(
             f"An object of type {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last "
             "step."
@@ -127,10 +129,17 @@ def _names() -> list[str]:
 
 
 def _class(name: str) -> type[Storable] | None:
-    """Return the public estimator of a name, imported by the package's own table of public names."""
+    """Return the public estimator of a name, imported by the package's own table of names; or a user's own learner."""
     public = import_module("rosenblatt")
-    found = getattr(public, name) if name in public.__all__ else None
+    found = getattr(public, name) if name in public.__all__ else DEFINED.get(name)
     return found if isinstance(found, type) and issubclass(found, Storable) else None
+
+
+def _family() -> set[str]:
+    """Return the parameters that every learner of one's own has."""
+    from rosenblatt.estimators.own import ForOwnLoop, ForOwnRule
+
+    return {*ForOwnRule.declared, *ForOwnLoop.declared}
 
 
 def _take_apart(model: Storable) -> Content:
@@ -161,7 +170,12 @@ def _put_together(content: Any) -> Any:
         return model
     cls = _class(name) if isinstance(name, str) else None
     if cls is None:
-        raise Fault(f"it holds a {name!r:.60}, which is none of {', '.join(_names())}")
+        own = sorted(parameters.keys() - _family()) if isinstance(parameters, dict) else []
+        had = f"{', '.join(own) or 'none of its own':.200}"
+        raise Fault(
+            f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, "
+            f"define it first: with @rosenblatt.learner, by this name, with the parameters {had}"
+        )
     return _assemble(cls, parameters, attributes)
 
 

@@ -20,7 +20,9 @@ Array = npt.NDArray[Any]
 def _is_logistic(estimator: Any) -> bool:
     # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
     stream = vars(estimator).get("_stream")
-    logistic = estimator.loss == "logistic" if stream is None else stream.settings.method.rule.of is rules.logistic
+    logistic = (
+        estimator.loss == "logistic" if stream is None else isinstance(stream.settings.method.rule, rules.logistic)
+    )
     if not logistic:
         raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True

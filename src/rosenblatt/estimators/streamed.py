@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Counts
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.base import EpochLearner, Turn, same_width, undone
+from rosenblatt.estimators.base import EpochLearner, same_width, undone
 from rosenblatt.learn.model import LinearModel
 from rosenblatt.learn.named_rows import is_dict, row_names
 from rosenblatt.learn.plan import Run

@@ -20,6 +20,7 @@ def explore(X: Any = None, y: Any = None, **scene: Any) -> Any:
         Labels of at most four classes.
     **scene
         What else a scene has: data="moons", learner="KernelPerceptron", params={"kernel": "rbf"}, order="shuffled", ...
+        The learner may be an estimator too, also of a class that `rosenblatt.learner` has made.
 
     Returns
     -------

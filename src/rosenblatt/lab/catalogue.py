@@ -19,6 +19,7 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
+from rosenblatt.storage.registry import DEFINED
 from rosenblatt.words import did_you_mean, shown
 
 Array = npt.NDArray[Any]
@@ -458,41 +459,51 @@ _ONLY = {"kernel": ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine")
 
 def estimator_class(name: str) -> Any:
     """Return the class of a learner."""
-    module = _LEARNERS[one_of("learner", name, _LEARNERS)][0]
+    if one_of("learner", name, learner_names()) not in _LEARNERS:
+        return DEFINED[name]
+    module = _LEARNERS[name][0]
     return getattr(import_module(f"rosenblatt.estimators.{module}"), name)
 
 
 def learner_names() -> tuple[str, ...]:
-    """Return the names of the learners, without importing any."""
-    return tuple(_LEARNERS)
+    """Return the names of the learners, those that the user has defined last, without importing any."""
+    return (*_LEARNERS, *DEFINED)
+
+
+def learners() -> Mapping[str, Learner]:
+    """Return the learners by name. The estimators are imported here, which takes a second."""
+    return {name: _described(name, estimator_class(name)) for name in learner_names()}
 
 
 @cache
-def learners() -> Mapping[str, Learner]:
-    """Return the learners by name. The estimators are imported here, which takes a second."""
-    found = {}
-    for name, (_, title, lecture, rule) in _LEARNERS.items():
-        kind = estimator_class(name)
-        # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
-        modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
-        hidden = _NOT_SHOWN | _NOT_SHOWN_OF.get(name, set())
-        shown_here = {key: value for key, value in kind.declared.items() if key not in hidden}
-        params = [_control(key, value, modes) for key, value in shown_here.items()]
-        found[name] = Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
-    return found
+def _described(name: str, kind: Any) -> Learner:
+    _, title, lecture, rule = _LEARNERS.get(name, ("", name, "your own", "own"))
+    # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
+    modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
+    hidden = _NOT_SHOWN | _NOT_SHOWN_OF.get(name, set())
+    shown_here = {key: value for key, value in kind.declared.items() if key not in hidden}
+    params = [_control(key, value, modes) for key, value in shown_here.items()]
+    return Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
 
 
 def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
     """Return what the page needs of a declared parameter."""
     default, text = parameter.default, parameter.text
-    if name in _RANGES:
-        low, high, step, log = _RANGES[name]
+    number = isinstance(default, int | float) and not parameter.words and parameter.kind != "bool"
+    if name in _RANGES or number:
+        low, high, step, log = _RANGES.get(name) or _range_around(default)
         kind = "int" if parameter.kind.startswith("int") else "float"
         return Control(name, kind, default, text, low, high, step, log)
     words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
     if parameter.kind == "bool":
         return Control(name, "bool", default, text)
     return Control(name, "choice", default, text, choices=words)
+
+
+def _range_around(default: float) -> tuple[float, float, float, bool]:
+    """Return a range for a number of which only the default is known."""
+    span = 10.0 * max(1.0, abs(default))
+    return -span if default < 0 else 0.0, span, 1.0 if isinstance(default, int) else span / 200.0, False
 
 
 ORDERS: dict[str, tuple[Any, str, str]] = {

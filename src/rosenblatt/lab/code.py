@@ -31,8 +31,11 @@ def python_of(scene: Scene, t: int) -> str:
     learner = f"{scene.learner}({arguments})"
     imports, data = _data(scene)
     extra, features = _features(scene)
-    names = [scene.learner, *extra, *(["record"] if scene.traits.trials else [])]
+    own = scene.traits.rule == "own"
+    names = [*([] if own else [scene.learner]), *extra, *(["record"] if scene.traits.trials else [])]
     head = [f"from rosenblatt import {', '.join(sorted(names, key=str.lower))}", *imports]
+    if own:
+        head.append(f"# and {scene.learner}, as you have defined it")
     if any("np." in line for line in [*data, *features]):
         head.insert(0, "import numpy as np")
     return "\n".join([*head, "", *data, *features, *_weights(scene, learner, t), "print(w, b)"]) + "\n"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners
+from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners, one_of
 from rosenblatt.lab.code import python_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
@@ -268,7 +268,7 @@ def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
         data="points",
         points=tuple((*row, int(k)) for row, k in zip(rows.tolist(), label.tolist(), strict=True)),
         learner=name,
-        params=_shown_params(name, given),
+        params=shown_params(estimator),
         order=orders[given.get("shuffle", False)],
         epochs=int(given.get("max_iter", 1)),
     )
@@ -277,11 +277,11 @@ def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
     return (copy, rows, classes[label]), scene
 
 
-def _shown_params(name: str, given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters that the lab shows and that differ from the defaults."""
+def shown_params(estimator: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters of an estimator that the lab shows and that differ from the defaults."""
     found = []
-    for control in learners()[name].params:
-        value = given[control.name]
+    for control in learners()[one_of("learner", type(estimator).__name__, learner_names())].params:
+        value = getattr(estimator, control.name)
         if value is not None and not isinstance(value, bool | int | float | str):
             raise InvalidInput(f"{control.name}={shown(value)} is a function or an array, which the lab cannot show.")
         if value != control.default:

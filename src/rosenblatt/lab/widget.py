@@ -15,7 +15,7 @@ from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput, MissingExtra, RosenblattError
 from rosenblatt.lab.catalogue import catalogue
-from rosenblatt.lab.page import one_file, style_text, widget_module
+from rosenblatt.lab.page import one_file, shown_params, style_text, widget_module
 from rosenblatt.lab.questions import answer
 from rosenblatt.lab.scene import MAX_CLASSES, Scene
 
@@ -155,10 +155,22 @@ def as_points(X: Any, y: Any) -> tuple[Array, list[list[float]]]:
     return classes, [[*row, int(k)] for row, k in zip(rows.tolist(), label.tolist(), strict=True)]
 
 
+def _named_learner(scene: dict[str, Any]) -> dict[str, Any]:
+    """Return a scene whose learner is a name, with the parameters of an estimator that was passed in its place."""
+    given = scene.get("learner", "Perceptron")
+    if isinstance(given, str):
+        return scene
+    name = given.__name__ if isinstance(given, type) else type(given).__name__
+    if isinstance(given, type) or not hasattr(given, "get_params"):
+        return {**scene, "learner": name}
+    return {**scene, "learner": name, "params": {**dict(shown_params(given)), **scene.get("params", {})}}
+
+
 def make_lab(X: Any = None, y: Any = None, **scene: Any) -> Lab:
     """Return the widget; see `rosenblatt.lab.explore`."""
     if (X is None) != (y is None):
         raise InvalidInput("Points need labels, and labels points: pass both X and y, or neither.")
+    scene = _named_learner(scene)
     if X is None:
         return Lab(Scene.from_dict(scene))
     classes, points = as_points(X, y)

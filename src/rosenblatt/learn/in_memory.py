@@ -21,6 +21,7 @@ from rosenblatt.learn.order import Order
 from rosenblatt.learn.plan import Plan, Run
 from rosenblatt.learn.stopping import ENTRIES_PER_LOOK, MarginBound
 from rosenblatt.learn.trainer import Clock, LinearPresenter, Shown, Trainer
+from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass, as_hyperplanes, never, new_counts, order_of
 
 if TYPE_CHECKING:
@@ -277,6 +278,8 @@ class InMemory(LinearPresenter):
     def cycle_proves(self) -> bool:
         """Return whether all sums are exact, so that a return of the weights proves that nothing separates."""
         task, table = self.task, self.job.table
+        if isinstance(self.method, FirstOrder) and not self.method.rule.of.unit:
+            return False
         steps = [task.sample_weight, task.cost, task.class_cost]
         whole = all(np.array_equal(part, np.rint(part)) for part in [table.values, self.state.W, self.state.b, *steps])
         largest = max(float(np.abs(part).max(initial=0.0)) for part in (table.values, self.state.W, self.state.b))

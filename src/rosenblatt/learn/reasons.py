@@ -46,6 +46,10 @@ UNBOUNDED_KERNEL = KERNEL | {
     "that a separator would promise nothing of new rows{proof}; if the rows are noisy, margin=4 and max_updates=8 may "
     "help",
 }
+AT_REST = (
+    "an epoch passed without an update, but not without mistakes ({mistakes}): they are of rows that the rule does not "
+    "move the weights for, and more epochs would change nothing"
+)
 LIMITED_KERNEL = KERNEL | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
 }
@@ -139,7 +143,9 @@ def reason(run: Trainer, stops: tuple[Stop, ...], bounds: Sequence[float]) -> st
 
     def sentence(stop: Stop) -> str:
         ended = [part for part, end in enumerate(stops) if end is stop]
-        return _sentence(run, stop, max(bounds[part] for part in ended))
+        at_rest = stop is Stop.TRAINING and set(ended) <= set(run.rules.at_rest) and shown.words is not LIMITED_KERNEL
+        words = AT_REST if at_rest else shown.words[stop]
+        return _sentence(run, stop, max(bounds[part] for part in ended), words)
 
     reason = by_part(stops, shown.names, shown.noun, sentence)
     if run.kept < len(run.mistakes) or (run.best is not None and set(stops) != {Stop.SEPARATED}):
@@ -162,7 +168,7 @@ def _cycle(run: Trainer) -> str:
     return CYCLE_PROVED if run.presenter.cycle_proves() else CYCLE_COMPUTED
 
 
-def _sentence(run: Trainer, stop: Stop, bound: float) -> str:
+def _sentence(run: Trainer, stop: Stop, bound: float, words: str) -> str:
     epochs, certificate = len(run.mistakes), run.presenter.certificate
     share = bound / (run.presenter.radius or 1.0)
     above = f" with a margin above {rounded_up(share, 2)} of their radius"
@@ -191,4 +197,4 @@ def _sentence(run: Trainer, stop: Stop, bound: float) -> str:
     figures |= outlook(run.mistakes, run.losses, run.presenter.beyond)
     figures["cycle"] = _cycle(run).format(**figures) if stop is Stop.CYCLE else ""
     figures["proof"] = run.presenter.proof.format(**figures) if np.isfinite(share) else ""
-    return run.presenter.words[stop].format(**figures)
+    return words.format(**figures)

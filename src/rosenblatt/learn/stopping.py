@@ -116,6 +116,8 @@ class StoppingRules:
         Parts that have not ended.
     stops : dict from int to Stop
         Why the others ended.
+    at_rest : list of int
+        Parts that nothing moves any more, for all their mistakes.
     cycle : int or None
         Epochs after which the weights returned.
     """
@@ -124,6 +126,7 @@ class StoppingRules:
         self.plan, self.presenter, self.clock = plan, presenter, clock
         self.active = list(range(presenter.parts))
         self.stops: dict[int, Stop] = {}
+        self.at_rest: list[int] = []
         self.cycle: int | None = None
         self.cycle_ends: dict[int, int] = {}  # last epoch of each part whose weights returned
         self.lowest = [math.inf] * presenter.parts  # of the figure that must fall
@@ -161,7 +164,8 @@ class StoppingRules:
         clean = [part for part in self.active if not shown.updates[part]]
         if not shown.complete:
             clean = [part for part in clean if self.presenter.fits(part, self.clock)]
-        # Rows that have had all the updates that they may have are mistakes without an update.
+        # Rows that have had all the updates that they may have, or that a rule leaves alone, are mistakes without one.
+        self.at_rest += [part for part in clean if shown.mistakes[part]]
         return {part: Stop.TRAINING if shown.mistakes[part] else Stop.SEPARATED for part in clean}
 
     def _returned(self, epoch: int) -> dict[int, Stop]:

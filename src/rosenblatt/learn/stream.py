@@ -565,7 +565,7 @@ class Stream:
         self._make_own()
         settings, method = self.settings, self.settings.method
         task = self._task(np.empty(0, np.int32), np.empty(0))
-        steps_once = isinstance(method, FirstOrder) and method.rule.of is perceptron and not method.penalised
+        steps_once = isinstance(method, FirstOrder) and isinstance(method.rule, perceptron) and not method.penalised
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
             trial=RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known),

@@ -251,7 +251,7 @@ class FirstOrder(Method):
 
     def rate_scale(self, eta: float) -> float:
         """Return the rate where it only scales the weights."""
-        return eta if self.finite else 1.0
+        return eta if self.rule.of.unit and not self.penalised else 1.0
 
     def penalty_of(self, state: Weights) -> Array | None:
         """Return the penalty of many weights, which take long to derive."""

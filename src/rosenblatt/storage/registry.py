@@ -33,6 +33,8 @@ class Registration(NamedTuple):
 
 BY_NAME: dict[str, Registration] = {}
 BY_CLASS: dict[type, Registration] = {}
+# Learners that a user has defined, by name: the last of each. A file may hold a model of one, but never its code.
+DEFINED: dict[str, Any] = {}
 
 
 def stored(name: str, *, check: Callable[[Any], None] | None = None) -> Callable[[Class], Class]:

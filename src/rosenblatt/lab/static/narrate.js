@@ -163,6 +163,11 @@ const RULES = {
     const pull = frame.loss > 0 ? "its pull and the penalty give" : "the penalty alone gives";
     return `${margin}, loss ${short(frame.loss)}: ${pull} ${corrected(frame)}.`;
   },
+  own(_, frame) {
+    const row = `\`x_${frame.row + 1}\`: \`y f(x) = ${short(frame.sign * frame.score)}\`, loss ${short(frame.loss)}`;
+    if (!frame.changed) return `${row}. The rule leaves the weights as they are.`;
+    return `${row}. The rule moves the weights: ${corrected(frame)}.`;
+  },
   kernel(run, frame) {
     if (!frame.update && frame.mistake) return `${misclassified(frame)}, ${EXHAUSTED}.`;
     if (!frame.update) return `${onItsSide(frame)}, nothing changes.`;
