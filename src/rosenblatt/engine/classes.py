@@ -11,7 +11,7 @@ Nothing here checks bounds; `rosenblatt.data` validates each array before it arr
 import numpy as np
 
 from rosenblatt.engine.epoch import LEAST_SCALE, fold, rate_at, write_down
-from rosenblatt.engine.rows import FASTMATH
+from rosenblatt.engine.rows import U, sum_of_squares
 from rosenblatt.engine.rules import respond
 from rosenblatt.jit import DISABLE_JIT, compiled
 
@@ -163,7 +163,7 @@ def dot_all(rows, i, soon, W, active, out):
     line = (W.size * W.itemsize > CACHED_WEIGHT_BYTES) * (CACHE_LINE_BYTES // W.itemsize)
     _request_weights(indices, indptr, soon, weights, stride, line, problems[0], problems[n_active - 1] + 1)
     _dot_active(data, indices, k, end, weights, stride, problems, n_active, pointer(out))
-    return _square(data, k, end)  # never computed if the rule does not ask for it
+    return sum_of_squares(data, U(k), U(end))  # never computed if the rule does not ask for it
 
 
 @compiled(forceinline=True)
@@ -176,15 +176,6 @@ def add_all(rows, i, W, lag, active, steps):
     _add_active(data, indices, k, end, weights, stride, problems, n_active, now)
     if averages:
         _add_active(data, indices, k, end, lags, stride, problems, n_active, later)
-
-
-@compiled(forceinline=True, fastmath=FASTMATH)
-def _square(data, start, end):
-    total = 0.0
-    for k in range(start, end):
-        value = np.float64(data[k])
-        total += value * value
-    return total
 
 
 # Sixteen vectors at a time, then half as many, and so on. Their sums are in registers, and sixteen are enough to hide

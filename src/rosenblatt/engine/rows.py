@@ -134,13 +134,24 @@ def add_csr(data, indices, indptr, i, factor, W, p):
         W[p, U(indices[k])] += step * data[k]
 
 
-@compiled(forceinline=True, fastmath=FASTMATH)
+@compiled(forceinline=True)
 def square_csr(data, indptr, i):
     """Return the squared norm of row i."""
+    return sum_of_squares(data, U(indptr[U(i)]), U(indptr[U(i) + U(1)]))
+
+
+@compiled(forceinline=True)
+def sum_of_squares(data, k, end):
+    """Return the sum of squares of entries k to `end`, four at a time as in `dot_csr`: every loop has the same bits."""
     total = 0.0
-    for k in range(U(indptr[U(i)]), U(indptr[U(i) + U(1)])):
-        value = np.float64(data[k])
-        total += value * value
+    while k + U(4) <= end:
+        first, second = np.float64(data[k]), np.float64(data[k + U(1)])
+        third, fourth = np.float64(data[k + U(2)]), np.float64(data[k + U(3)])
+        total += (first * first + second * second) + (third * third + fourth * fourth)
+        k += U(4)
+    while k < end:
+        total += np.float64(data[k]) * np.float64(data[k])
+        k += U(1)
     return total
 
 

@@ -54,15 +54,16 @@ class RiverClassifier(_FromRosenblatt, _Classifier):
         """Return the probability of each class, where the model has them; empty before the first row was learned."""
         if not hasattr(self._learns, "predict_proba_one"):
             raise NotImplementedError(f"{type(self.model).__name__} has no probabilities.")
-        return self._learns.predict_proba_one(x)
+        found: dict[Any, float] = self._learns.predict_proba_one(x)
+        return found
 
 
 class RiverRegressor(_FromRosenblatt, _Regressor):
     """A regressor of the family as one of river's."""
 
     def predict_one(self, x: dict[str, float]) -> float:
-        """Return the number that belongs to a row; 0 before the first one was learned."""
-        return self._learns.predict_one(x)
+        """Predict the target of one row; 0 before any training."""
+        return float(self._learns.predict_one(x))
 
 
 def as_river(model: Any) -> Any:

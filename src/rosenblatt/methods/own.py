@@ -1,4 +1,4 @@
-"""What a user has written: a rule, or a loop, which is an epoch over dense rows for one problem at a time."""
+"""Rules and loops that users write; a loop is an epoch over dense rows for one problem at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Say whose exception it is that leaves a loop: machine code has no traceback."""
+    """Add the name of a loop to an exception that leaves it: machine code has no traceback."""
     try:
         yield
     except Exception as error:
