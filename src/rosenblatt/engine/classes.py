@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.engine.epoch import LEAST_SCALE, fold, rate_at, write_down
 from rosenblatt.engine.rows import U, sum_of_squares
-from rosenblatt.engine.rules import respond
+from rosenblatt.engine.rules import leaves_mistakes, respond
 from rosenblatt.jit import DISABLE_JIT, compiled
 
 # Rows ahead of the one in use whose weights are prefetched.
@@ -74,7 +74,7 @@ def run_classes(rule, learner, rows, task, order, active, weights, into, counts,
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
-            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+            elif leaves_mistakes(rule) and not margin > 0.0 and importance > 0.0 and not task.target.size:
                 counts.mistakes[p] += 1
                 counts.loss[p] += loss
             seen[p] += 1
@@ -128,7 +128,7 @@ def run_joint_classes(rule, learner, rows, task, order, weights, into, counts):
             counts.updates[0] += 1
             counts.loss[0] += loss
             counts.step[0] += step
-        elif not margin > 0.0 and importance > 0.0:  # which the rule leaves as it is
+        elif leaves_mistakes(rule) and not margin > 0.0 and importance > 0.0:
             counts.mistakes[0] += 1
             counts.loss[0] += loss
         for k in range(b.size):

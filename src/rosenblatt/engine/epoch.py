@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.engine.rows import U, add_csr, add_dense, dot_csr, dot_dense, square_csr, square_dense
-from rosenblatt.engine.rules import respond
+from rosenblatt.engine.rules import leaves_mistakes, respond
 from rosenblatt.jit import compiled
 
 # Scale of a vector below which it is multiplied into all weights.
@@ -108,7 +108,7 @@ def run_dense(rule, learner, rows, task, order, active, weights, into, counts):
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
-            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+            elif leaves_mistakes(rule) and not margin > 0.0 and importance > 0.0 and not task.target.size:
                 counts.mistakes[p] += 1
                 counts.loss[p] += loss
             if learner.l1 > 0.0:
@@ -160,7 +160,7 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
                 counts.updates[p] += 1
                 counts.loss[p] += loss
                 counts.step[p] += step
-            elif not margin > 0.0 and importance > 0.0 and not task.target.size:  # which the rule leaves as it is
+            elif leaves_mistakes(rule) and not margin > 0.0 and importance > 0.0 and not task.target.size:
                 counts.mistakes[p] += 1
                 counts.loss[p] += loss
             if learner.l1 > 0.0:

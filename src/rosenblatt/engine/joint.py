@@ -4,7 +4,7 @@ import numpy as np
 
 from rosenblatt.engine.epoch import LEAST_SCALE, fold, rate_at, truncate, write_down
 from rosenblatt.engine.rows import add, dot, entries, entry, square
-from rosenblatt.engine.rules import respond
+from rosenblatt.engine.rules import leaves_mistakes, respond
 from rosenblatt.jit import compiled
 
 
@@ -45,7 +45,7 @@ def run_joint(rule, learner, rows, task, order, weights, into, counts):
             counts.updates[0] += 1
             counts.loss[0] += loss
             counts.step[0] += step
-        elif not margin > 0.0 and importance > 0.0:  # which the rule leaves as it is
+        elif leaves_mistakes(rule) and not margin > 0.0 and importance > 0.0:
             counts.mistakes[0] += 1
             counts.loss[0] += loss
         if learner.l1 > 0.0:

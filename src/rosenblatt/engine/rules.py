@@ -102,6 +102,18 @@ def respond(rule, margin, norm, rate, importance, sign):
 overload(respond, jit_options=INLINED)(lambda rule, margin, norm, rate, importance, sign: rule.instance_class.of.body)
 
 
+def leaves_mistakes(rule):
+    """Return whether a rule may leave a mistake as it is; known when a loop is compiled, so that others do not look."""
+    return not rule.of.unit
+
+
+def _leaves_mistakes(rule):
+    return (lambda rule: False) if rule.instance_class.of.unit else (lambda rule: True)
+
+
+overload(leaves_mistakes, jit_options=INLINED)(_leaves_mistakes)
+
+
 @rule(finite=True, unit=True)
 def perceptron(margin, norm, rate, importance, sign, positive=0.0, negative=0.0):
     """Step 1 when y f(x) <= margin, with a margin for each class: Rosenblatt (1958) at 0, Li et al. (2002) uneven."""
