@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Say whose exception it is that leaves a loop: machine code has no traceback."""
+    """Add to an exception that leaves a loop whose it is: machine code has no traceback."""
     try:
         yield
     except Exception as error:
