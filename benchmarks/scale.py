@@ -528,11 +528,11 @@ def _nothing(shard: Any, late: Any = None) -> Any:
 
 def round_(quick: bool, spark: bool) -> None:
     """Split the time of a round on Dask into engine, moving of states, and computing; medians."""
+    from rosenblatt.engine.rules import perceptron
     from rosenblatt.learn.mixing import Learn, Lesson, Round
     from rosenblatt.learn.multiclass import code
     from rosenblatt.methods.first_order import FirstOrder
     from rosenblatt.scaling.dask import Engine, OnDask
-    from rosenblatt.engine.rules import perceptron
 
     for name in ("covtype", "imdb"):
         X, y, *_ = data_set(name, 20000 if quick else 1 << 62)
