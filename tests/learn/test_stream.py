@@ -26,10 +26,10 @@ from rosenblatt import (
     Winnow,
 )
 from rosenblatt.data.table import as_table
+from rosenblatt.engine import rules
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learn.stream import Settings, Stream
 from rosenblatt.methods.first_order import FirstOrder
-from rosenblatt.engine import rules
 from strategies import integer_sets
 
 UNWEIGHTED = np.empty(0)
@@ -714,10 +714,10 @@ def test_the_updates_of_rows_that_were_refused_are_not_kept():
 @pytest.mark.parametrize("after", ["ovr", "ovo", "joint"])
 def test_another_mode_of_two_classes_brings_its_own_reserve_class(before, after):
     X, y = np.eye(4), np.array([0, 1, 0, 1])
-    stream = Stream(Settings(FirstOrder(perceptron()), before))
+    stream = Stream(Settings(FirstOrder(rules.perceptron()), before))
     stream.learn(as_table(X), y, np.empty(0))
     weights = stream.model().W.copy()
-    stream.reconfigure(Settings(FirstOrder(perceptron()), after))
+    stream.reconfigure(Settings(FirstOrder(rules.perceptron()), after))
     np.testing.assert_array_equal(stream.model().W, weights)
     stream.learn_one(X[0], 1)
     stream.learn(as_table(X), y, np.empty(0))

@@ -54,7 +54,7 @@ class RiverClassifier(_FromRosenblatt, _Classifier):
         """Return the probability of each class, where the model has them; empty before the first row was learned."""
         if not hasattr(self._learns, "predict_proba_one"):
             raise NotImplementedError(f"{type(self.model).__name__} has no probabilities.")
-        return self._learns.predict_proba_one(x)
+        return dict(self._learns.predict_proba_one(x))
 
 
 class RiverRegressor(_FromRosenblatt, _Regressor):
@@ -62,7 +62,7 @@ class RiverRegressor(_FromRosenblatt, _Regressor):
 
     def predict_one(self, x: dict[str, float]) -> float:
         """Return the number that belongs to a row; 0 before the first one was learned."""
-        return self._learns.predict_one(x)
+        return float(self._learns.predict_one(x))
 
 
 def as_river(model: Any) -> Any:
