@@ -1,8 +1,7 @@
 """Single rows of a stream: one trial of each kind of loop, or the scores of one row, in a single compiled call.
 
-A row is a tuple of arrays: (x,) if it is dense, (values, columns) if it is sparse or a dict; columns ascend. Calls do
-not look at the types of arguments, see `rosenblatt.methods.single_row.bind`, but at sizes: a row that is wider than the
-weights is refused.
+A row is its values and their columns, which ascend; the columns of a dense row are None. Calls do not look at the types
+of arguments, see `rosenblatt.methods.single_row.bind`, but at sizes: a row that is wider than the weights is refused.
 
 The state comes array by array: Numba unpacks nine arrays in a fifth of the time of a NamedTuple of them, and the trial
 itself takes less than a microsecond with a hundred features.
@@ -49,30 +48,48 @@ def run_rows(rule, learner, rows, task, order, active, weights, counts):
 overload(run_rows)(lambda rule, learner, rows, task, order, active, weights, counts: by_type(RUN, rows))
 
 AS_ROWS = {
-    1: lambda row: Dense(row[0].reshape(1, row[0].size)),
-    2: lambda row: Csr(row[0], row[1], np.array([0, row[0].size])),
+    True: lambda values, columns: Dense(values.reshape(1, values.size)),
+    False: lambda values, columns: Csr(values, columns, np.array([0, values.size])),
 }
 
 
-def as_rows(row):
-    """Return a single row, as a tuple of arrays, as rows of which there is one."""
-    return AS_ROWS[len(row)](row)
+def as_rows(values, columns):
+    """Return a single row as rows of which there is one."""
+    return AS_ROWS[columns is None](values, columns)
 
 
-overload(as_rows, jit_options=INLINED)(lambda row: AS_ROWS[len(row)])
+overload(as_rows, jit_options=INLINED)(lambda values, columns: AS_ROWS[columns.name == "none"])
 
 # ------------------------------------------------------------------------------------------------------------- learning
 
 
 @compiled()
 def learn_row(
-    rule, steps, known, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, row, c
+    rule,
+    steps,
+    known,
+    sign,
+    cost,
+    class_cost,
+    bias,
+    W,
+    b,
+    t,
+    scale,
+    owed,
+    paid,
+    scale_sum,
+    lag,
+    lag_b,
+    c,
+    values,
+    columns,
 ):
     """Present a row of class c to all problems: `run_dense` or `run_csr` for one trial; `steps` are a `Learner`'s.
 
     Returns the mistakes of the first `known` problems, -1 if the row is not finite, -2 if the weights overflowed.
     """
-    rows = as_rows(row)
+    rows = as_rows(values, columns)
     if not is_sound(rows, W):
         return -1
     weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(b.size)
@@ -83,15 +100,19 @@ def learn_row(
 
 
 @compiled(error_model="numpy")
-def learn_plain_row(rule, rate, known, sign, cost, bias, W, b, seen, scale, scale_sum, lag, lag_b, row, c):
+def learn_plain_row(
+    rule, rate, safe, known, sign, cost, bias, W, b, seen, scale, scale_sum, lag, lag_b, c, values, columns
+):
     """Run `learn_row` for a rule without a penalty, written out: that takes a third of the time.
 
-    Without an average, `scale_sum`, `lag` and `lag_b` are None, and what is about them is not compiled.
+    Without an average, `scale_sum`, `lag` and `lag_b` are None, and what is about them is not compiled. `safe`: the
+    weights cannot overflow.
     """
-    rows = as_rows(row)
-    if not is_sound(rows, W):
+    rows = as_rows(values, columns)
+    norm, mistakes = square(rows, 0), 0
+    if not (fits(rows, W) and norm <= longest(rows)):
         return -1
-    norm, mistakes = square(rows, 0) + bias, 0
+    norm += bias
     for p in range(b.size):
         y = sign[c, p]
         if y == 0:
@@ -109,15 +130,33 @@ def learn_plain_row(rule, rate, known, sign, cost, bias, W, b, seen, scale, scal
         seen[p] += 1
         if scale_sum is not None:
             scale_sum[p] += scale[p]
-    return mistakes if touched_finite(rows, W, b) else -2
+    return mistakes if safe or touched_finite(rows, W, b) else -2
 
 
 @compiled()
 def learn_joint_row(
-    rule, steps, known, sign, cost, class_cost, bias, W, b, t, scale, owed, paid, scale_sum, lag, lag_b, row, c
+    rule,
+    steps,
+    known,
+    sign,
+    cost,
+    class_cost,
+    bias,
+    W,
+    b,
+    t,
+    scale,
+    owed,
+    paid,
+    scale_sum,
+    lag,
+    lag_b,
+    c,
+    values,
+    columns,
 ):
     """Run `run_joint` for one trial; as `learn_row`."""
-    rows = as_rows(row)
+    rows = as_rows(values, columns)
     if not is_sound(rows, W):
         return -1
     weights, counts = Weights(W, b, t, scale, owed, paid, scale_sum, lag, lag_b, t), no_counts(1)
@@ -128,9 +167,9 @@ def learn_joint_row(
 
 
 @compiled()
-def learn_state_row(algorithm, known, sign, cost, class_cost, bias, state, row, c):
+def learn_state_row(algorithm, known, sign, cost, class_cost, bias, state, c, values, columns):
     """Run `rosenblatt.engine.frame.run_epoch` for one trial; as `learn_row`."""
-    rows = as_rows(row)
+    rows = as_rows(values, columns)
     if not is_sound(rows, state.W):
         return -1
     counts = no_counts(state.b.size)
@@ -142,56 +181,32 @@ def learn_state_row(algorithm, known, sign, cost, class_cost, bias, state, row, 
 # ----------------------------------------------------------------------------------------------------------- predicting
 
 
-@compiled()
-def score_row(known, W, b, row):
+@compiled(error_model="numpy")
+def score_row(known, W, b, scale, t, scale_sum, lag, lag_b, skipped, values, columns):
     """Return the score of the only problem; of several, the number of the one with the highest score.
 
-    NaN if the row is not finite.
+    NaN if the row is not finite. With an average, its score: (scale_sum W - lag).x over the trials, as in `Weights`.
+    What a state does not have is None: `scale`, and all after it if there is no average.
     """
-    rows = as_rows(row)
+    rows = as_rows(values, columns)
     if not is_sound(rows, W):
         return np.nan
     best, chosen = -np.inf, 0
     for p in range(known):
-        score = np.float64(dot(rows, 0, W, p) + b[p])
-        if score > best:
-            best, chosen = score, p
-    return best if known == 1 else np.float64(chosen)
-
-
-@compiled(error_model="numpy")
-def score_derived_row(known, averaged, W, b, t, scale, scale_sum, lag, lag_b, skipped, row):
-    """Run `score_row` for weights that are an average, or have a scale; only those that the row touches are derived."""
-    rows = as_rows(row)
-    if not is_sound(rows, W):
-        return np.nan
-    start, end = entries(rows, 0)
-    own, w = renumbered(rows), np.empty((1, end), W.dtype)
-    best, chosen = -np.inf, 0
-    for p in range(known):
-        trials, bias = max(t[p] - skipped[p], 1), b[p]
-        for k in range(start, end):
-            j, _ = entry(rows, 0, k)
-            w[0, k] = (scale_sum[p] * W[p, j] - lag[p, j]) / trials if averaged else scale[p] * W[p, j]
-        if averaged:
-            bias = b.dtype.type((t[p] * np.float64(b[p]) - lag_b[p]) / trials)
-        score = np.float64(dot(own, 0, w, 0) + bias)
+        score = np.float64(dot(rows, 0, W, p))
+        if lag is not None:
+            total = scale_sum[p] * score - dot(rows, 0, lag, p) + (t[p] * np.float64(b[p]) - lag_b[p])
+            score = total / max(t[p] - skipped[p], 1)
+        elif scale is not None:
+            score = scale[p] * score + b[p]
+        else:
+            score += b[p]
         if score > best:
             best, chosen = score, p
     return best if known == 1 else np.float64(chosen)
 
 
 # ------------------------------------------------------------------------------------------------------ what they share
-
-RENUMBERED = {Dense: lambda rows: rows, Csr: lambda rows: Csr(rows.data, np.arange(rows.data.size), rows.indptr)}
-
-
-def renumbered(rows):
-    """Return the only row with its entries in columns 0, 1, 2, ..."""
-    return by_type(RENUMBERED, rows)(rows)
-
-
-overload(renumbered, jit_options=INLINED)(lambda rows: by_type(RENUMBERED, rows))
 
 FITS = {
     Dense: lambda rows, W: rows.X.shape[1] == W.shape[1],

@@ -54,8 +54,7 @@ class RiverClassifier(_FromRosenblatt, _Classifier):
         """Return the probability of each class, where the model has them; empty before the first row was learned."""
         if not hasattr(self._learns, "predict_proba_one"):
             raise NotImplementedError(f"{type(self.model).__name__} has no probabilities.")
-        found: dict[Any, float] = self._learns.predict_proba_one(x)
-        return found
+        return dict(self._learns.predict_proba_one(x))
 
 
 class RiverRegressor(_FromRosenblatt, _Regressor):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rosenblatt.methods.method import copy_state
-from rosenblatt.methods.single_row import Row, RowTask
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask, ScoreRow
 
 # Entries of rows that are written down, at least, before the state is copied anew.
 MIN_ENTRIES = 4096
@@ -17,14 +16,13 @@ class Single(NamedTuple):
 
     place: dict[Any, int]  # number of each class
     trial: RowTask
-    safe: bool  # whether no row can make the weights overflow
-    learn: dict[int, Callable[[Row, int], int]]  # by the number of arrays that a row is
+    learn: dict[bool, LearnRow]  # dense rows, or sparse ones
 
 
 class Scorer(NamedTuple):
     """What `predict_one` needs at hand."""
 
-    score: Callable[[Row], float]  # as `rosenblatt.engine.single.score_row`
+    score: ScoreRow  # as `rosenblatt.engine.single.score_row`
     labels: list[Any] | None  # of the classes, as plain Python has them; None in a regression
     several: bool  # whether there are more than two
 
@@ -39,15 +37,15 @@ class Journal:
 
     def __init__(self, state: Any) -> None:
         self.state, self.copied = state, copy_state(state)
-        self.rows: list[tuple[Callable[[Row, int], int], Row, int]] = []
+        self.rows: list[tuple[LearnRow, int, Row]] = []
         self.size = max(MIN_ENTRIES, sum(array.size for array in state))
         self.room = self.size
 
-    def note(self, learn: Callable[[Row, int], int], row: Row, c: int) -> None:
+    def note(self, learn: LearnRow, c: int, row: Row) -> None:
         """Write down that a row was learned in this way as one of class c."""
-        if len(row) == 1:  # it may be the user's own array
-            row = (row[0].copy(),)
-        self.rows.append((learn, row, c))
+        if row[1] is None:  # it may be the user's own array
+            row = row[0].copy(), None
+        self.rows.append((learn, c, row))
         self.room -= row[0].size + 1
         if self.room < 0:
             self.copied = copy_state(self.state, self.copied)
@@ -56,5 +54,5 @@ class Journal:
     def restore(self) -> None:
         """Put the state back to where it was after the last row written down."""
         copy_state(self.copied, self.state)
-        for learn, row, c in self.rows:
-            learn(row, c)
+        for learn, c, row in self.rows:
+            learn(c, *row)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy import fromiter
 
 from rosenblatt.data.labels import as_labels, used_rows
 from rosenblatt.data.scipy_sparse import sp
@@ -57,7 +58,7 @@ from rosenblatt.methods.method import (
 )
 from rosenblatt.methods.pieces import present_in_pieces
 from rosenblatt.methods.scores import ENTRIES_PER_WEIGHT, scores
-from rosenblatt.methods.single_row import Row, RowTask
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask
 from rosenblatt.storage.checks import check_classes, is_integer
 from rosenblatt.storage.registry import expect, stored
 from rosenblatt.words import count, shown
@@ -163,7 +164,7 @@ class Stream:
         self._planes: Hyperplanes | None = None
         self._model: LinearModel | None = None
         self._single: Single | None = None
-        self._scorers: dict[int, Scorer] = {}  # by the number of arrays that a row is
+        self._scorers: dict[bool, Scorer] = {}  # of dense rows, or of sparse ones
         self._layout: Layout | None = None  # of the last dict
         self._journal: Journal | None = None
 
@@ -513,19 +514,20 @@ class Stream:
         single = self._single or self._prepare_single()
         if single is None:
             return None
-        place, trial, safe, learners = single
+        place, trial, learners = single
         try:
             c = place.get(y)
         except TypeError:
             raise InvalidInput(f"y={y!r} is not a label. Pass a number, a text or another hashable value.") from None
         if c is None or (row := self._row(x)) is None:
             return None
-        learn = learners.get(len(row))
+        values, columns = row
+        learn = learners.get(columns is None)
         if learn is None:
-            learn = learners[len(row)] = self.settings.method.row_learner(trial, self.state, row)
+            learn = learners[columns is None] = self.settings.method.row_learner(trial, self.state, row)
         if self._undos is not None:
             self._undos.append(self._undo_of(row))
-        mistakes = learn(row, c) if safe else self._learn_noted(learn, row, c)
+        mistakes = learn(c, values, columns) if trial.safe else self._learn_noted(learn, c, row)
         if mistakes < 0:
             overflow = OVERFLOW.format(dtype=self.state.W.dtype) + " Nothing was learned from this row."
             raise InvalidInput(NOT_FINITE if mistakes == -1 else overflow)
@@ -538,18 +540,18 @@ class Stream:
         """Return how to undo a trial of one row."""
         method = self.settings.method
         plain = not isinstance(method, FirstOrder) or not method.penalised
-        return Undo(self.state, as_rows(row), local=plain and method.local)  # type: ignore[no-untyped-call]
+        return Undo(self.state, as_rows(*row), local=plain and method.local)  # type: ignore[no-untyped-call]
 
-    def _learn_noted(self, learn: Callable[[Row, int], int], row: Row, c: int) -> int:
+    def _learn_noted(self, learn: LearnRow, c: int, row: Row) -> int:
         """Present a row and write it down; undo what it did if the weights overflowed."""
         journal = self._journal
         if journal is None:
             journal = self._journal = Journal(self.state)
-        mistakes = learn(row, c)
+        mistakes = learn(c, *row)
         if mistakes == -2:
             journal.restore()
         elif mistakes >= 0:
-            journal.note(learn, row, c)
+            journal.note(learn, c, row)
         return mistakes
 
     def _learn_first(self, x: Any, y: Any) -> bool:
@@ -566,10 +568,10 @@ class Stream:
         settings, method = self.settings, self.settings.method
         task = self._task(np.empty(0, np.int32), np.empty(0))
         steps_once = isinstance(method, FirstOrder) and isinstance(method.rule, perceptron) and not method.penalised
+        safe = steps_once and task.class_cost.max() * self._eta <= SAFE_COST
         self._single = Single(
             place={label: number for number, label in enumerate(self.classes.tolist())},
-            trial=RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known),
-            safe=steps_once and task.class_cost.max() * self._eta <= SAFE_COST,
+            trial=RowTask(task, self._eta, is_joint(task.sign, settings.multiclass), self.known, safe),
             learn={},
         )
         return self._single
@@ -585,19 +587,20 @@ class Stream:
         if row is None:  # names that nobody has learned count as zero
             row = self._row(known_part(self.columns or {}, x))
             assert row is not None
-        score, labels, several = scorers.get(len(row)) or self._make_scorer(scorers, row)
-        value = score(row)
+        values, columns = row
+        score, labels, several = scorers.get(columns is None) or self._make_scorer(scorers, row)
+        value = score(values, columns)
         if value != value:
             return None
         return value if labels is None else labels[int(value) if several else value > 0.0]
 
-    def _make_scorer(self, scorers: dict[int, Scorer], row: Row) -> Scorer:
+    def _make_scorer(self, scorers: dict[bool, Scorer], row: Row) -> Scorer:
         classes, pairs = self.classes, by_pairs(self.settings.multiclass) and self.classes.size > 2
         score = None if pairs else self.settings.method.row_scorer(self.known, self.state, row)
         labels = [label.item() if isinstance(label, np.generic) else label for label in classes]
         several = len(labels) > 2
         labels = 2 * labels if len(labels) == 1 else labels
-        scorer = scorers[len(row)] = Scorer(score or (lambda row: math.nan), labels or None, several)
+        scorer = scorers[row[1] is None] = Scorer(score or (lambda values, columns: math.nan), labels or None, several)
         return scorer
 
     def _row(self, x: Any) -> Row | None:
@@ -610,7 +613,7 @@ class Stream:
                 columns, size, values, indices, dtype = layout
                 if size == len(x) and columns is self.columns:
                     try:
-                        return np.fromiter(values(x), dtype, size), indices
+                        return fromiter(values(x), dtype, size), indices
                     except KeyError:  # the row has other names
                         pass
                     except (TypeError, ValueError, OverflowError) as error:
@@ -624,12 +627,12 @@ class Stream:
             and x.flags.num & PLAIN == PLAIN
             and self.columns is None
         ):
-            return (x,)
+            return x, None
         if is_dict(x):
             return self._named_row(x)
         rows = with_dtype(self.row_table(x), W.dtype).rows
         if isinstance(rows, Dense):
-            return (np.require(rows.X[0], W.dtype, ["C", "A"]),)
+            return np.require(rows.X[0], W.dtype, ["C", "A"]), None
         # Copies: what is written down must not change with the user's matrix.
         return np.array(rows.data, W.dtype), np.array(rows.indices, np.int64)
 

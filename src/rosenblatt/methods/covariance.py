@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.single import learn_state_row
 from rosenblatt.errors import InvalidInput
 from rosenblatt.methods.method import Method, Order, Pass
-from rosenblatt.methods.single_row import Row, RowTask, bind_row_loop
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
 Array = npt.NDArray[Any]
@@ -94,7 +94,7 @@ class Arow(Method):
             run_epoch(*arguments, shown.active, state, shown.counts)
         return shown.size
 
-    def row_learner(self, trial: RowTask, state: GaussianWeights, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: GaussianWeights, row: Row) -> LearnRow:
         """Return a function that runs one trial, in a single compiled call."""
         loop = learn_joint_arow_row if trial.joint else learn_state_row
         return bind_row_loop(loop, (self.rule,), trial, (state,), row)

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from rosenblatt.engine.epoch import NO_LOG, Learner, UpdateLog, Weights, run_csr, run_dense, settle
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import Dense, Hyperplanes
-from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_derived_row
+from rosenblatt.engine.single import learn_joint_row, learn_plain_row, learn_row, score_row
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes, copy_state, order_of
 from rosenblatt.storage.registry import stored
 
 if TYPE_CHECKING:
-    from rosenblatt.methods.single_row import Row, RowTask
+    from rosenblatt.methods.single_row import LearnRow, Row, RowTask, ScoreRow
 
 Array = npt.NDArray[Any]
 
@@ -189,7 +189,7 @@ class FirstOrder(Method):
             loop = run_dense if isinstance(rows, Dense) else run_csr
             loop(self.rule, learner, rows, task, shown.order, shown.active, state, target, shown.counts)
 
-    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
         """Return a function that runs one trial in a single compiled call; a plain rule needs fewer arguments."""
         from rosenblatt.methods.single_row import bind, bind_row_loop
 
@@ -198,18 +198,18 @@ class FirstOrder(Method):
             loop, steps = learn_joint_row if trial.joint else learn_row, tuple(self._learner(trial.eta)[:-1])
             return bind_row_loop(loop, (self.rule, steps), trial, state[:-1], row)  # no loop reads what is skipped
         average = (state.scale_sum, state.lag, state.lag_b) if self.averaged else (None, None, None)
-        fixed = (self.rule, float(trial.eta), trial.known, task.sign, task.cost, task.bias, *state[:4], *average)
-        return bind(learn_plain_row, fixed, row, 0)
+        fixed = (self.rule, float(trial.eta), bool(trial.safe), trial.known, task.sign, task.cost, task.bias)
+        return bind(learn_plain_row, (*fixed, *state[:4], *average), 0, *row)
 
-    def row_scorer(self, known: int, state: Weights, row: Row) -> Callable[[Row], float] | None:
+    def row_scorer(self, known: int, state: Weights, row: Row) -> ScoreRow | None:
         """Return a function of a row that derives the weights that it touches."""
         if not self.derived or self.truncated:
             return super().row_scorer(known, state, row)
         from rosenblatt.methods.single_row import bind
 
         W, b, t, scale, _, _, scale_sum, lag, lag_b, skipped = state
-        fixed = (known, bool(self.averaged), W, b, t, scale, scale_sum, lag, lag_b, skipped)
-        return bind(score_derived_row, fixed, row)
+        average = (t, scale_sum, lag, lag_b, skipped) if self.averaged else 5 * (None,)
+        return bind(score_row, (known, W, b, scale, *average), *row)
 
     @property
     def kind(self) -> tuple[Any, ...]:

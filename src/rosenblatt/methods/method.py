@@ -21,7 +21,7 @@ from rosenblatt.engine.single import score_row
 from rosenblatt.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from rosenblatt.methods.single_row import Row, RowTask
+    from rosenblatt.methods.single_row import LearnRow, Row, RowTask, ScoreRow
 
 Array = npt.NDArray[Any]
 Order = Literal["C", "F"]
@@ -172,8 +172,8 @@ class Method:
     def end_epoch(self, shown: Pass, state: Any) -> None:
         """Do what is due when all rows of an epoch have been presented; `shown` has the counts of the epoch."""
 
-    def row_learner(self, trial: RowTask, state: Any, row: Row) -> Callable[[Row, int], int]:
-        """Return a function of a row and the number of its class that lets a state learn it.
+    def row_learner(self, trial: RowTask, state: Any, row: Row) -> LearnRow:
+        """Return a function of a class and the values and columns of a row, that lets a state learn it.
 
         `row` is an example of what it will be called with: the types of its arrays must never change. It returns the
         mistakes of the known problems; -1 if the row is not finite, and then nothing was learned; -2 if the weights
@@ -183,14 +183,14 @@ class Method:
 
         return interpreted_learner(self, trial, state)
 
-    def row_scorer(self, known: int, state: Any, row: Row) -> Callable[[Row], float] | None:
-        """Return a function of a row like `rosenblatt.engine.single.score_row`; None if all weights must be derived."""
+    def row_scorer(self, known: int, state: Any, row: Row) -> ScoreRow | None:
+        """Return a function of the values and columns of a row, as `score_row`; None if all weights must be derived."""
         if self.derived:
             return None
         from rosenblatt.methods.single_row import bind
 
         planes = self.hyperplanes(state)
-        return bind(score_row, (known, planes.W, planes.b), row)
+        return bind(score_row, (known, planes.W, planes.b, *6 * (None,)), *row)
 
     def hyperplanes(self, state: Any) -> Hyperplanes:
         """Return the weights that the state stands for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from rosenblatt.compiled.multiplicative import BalancedWinnowRule, Exponents, Wi
 from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.single import learn_state_row
 from rosenblatt.methods.method import Method, Order, Pass
-from rosenblatt.methods.single_row import Row, RowTask, bind_row_loop
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask, bind_row_loop
 from rosenblatt.storage.registry import stored
 
 stored("Exponents")(Exponents)
@@ -61,7 +61,7 @@ class Multiplicative(Method):
         run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
-    def row_learner(self, trial: RowTask, state: Exponents, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: Exponents, row: Row) -> LearnRow:
         """Return a function that runs one trial, in a single compiled call."""
         return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.single import learn_state_row
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
-from rosenblatt.methods.single_row import Row, RowTask, bind_row_loop
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
 stored("PNormWeights")(PNormWeights)
@@ -68,7 +68,7 @@ class PNorm(Method):
         run_epoch(PNormRule(self.power), shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
-    def row_learner(self, trial: RowTask, state: PNormWeights, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: PNormWeights, row: Row) -> LearnRow:
         """Return a function that runs one trial, in a single compiled call."""
         return bind_row_loop(learn_state_row, (PNormRule(self.power),), trial, (state,), row)
 

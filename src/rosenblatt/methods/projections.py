@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +12,9 @@ import numpy.typing as npt
 from rosenblatt.compiled.projections import AlmaRule, ProjectedWeights, RommaRule
 from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.rows import Hyperplanes
-from rosenblatt.engine.single import learn_state_row, score_derived_row
+from rosenblatt.engine.single import learn_state_row, score_row
 from rosenblatt.methods.method import Method, Order, Pass, as_hyperplanes
-from rosenblatt.methods.single_row import Row, RowTask, bind, bind_row_loop
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask, ScoreRow, bind, bind_row_loop
 from rosenblatt.storage.registry import expect, stored
 
 stored("ProjectedWeights")(ProjectedWeights)
@@ -65,14 +65,13 @@ class Projected(Method):
         run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
         return shown.size
 
-    def row_learner(self, trial: RowTask, state: ProjectedWeights, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: ProjectedWeights, row: Row) -> LearnRow:
         """Return a function that runs one trial, in a single compiled call."""
         return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
 
-    def row_scorer(self, known: int, state: ProjectedWeights, row: Row) -> Callable[[Row], float]:
+    def row_scorer(self, known: int, state: ProjectedWeights, row: Row) -> ScoreRow:
         """Return a function of a row that multiplies the scales in."""
-        W, b, t, scale, unused, _ = state
-        return bind(score_derived_row, (known, False, W, b, t, scale, unused, W, unused, t), row)
+        return bind(score_row, (known, state.W, state.b, state.scale, *5 * (None,)), *row)
 
     def hyperplanes(self, state: ProjectedWeights) -> Hyperplanes:
         """Return the weights with their scales multiplied in."""

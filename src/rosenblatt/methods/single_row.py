@@ -14,7 +14,10 @@ from rosenblatt.engine.single import as_rows, is_sound, touched_finite
 from rosenblatt.methods.method import Method, Pass, new_counts
 
 Array = npt.NDArray[Any]
-Row = tuple[Array, ...]  # a dense row, or the values and columns of a sparse one
+# The values of a row, and their columns: None if it is dense.
+Row = tuple[Array, Array | None]
+LearnRow = Callable[[int, Array, Array | None], int]
+ScoreRow = Callable[[Array, Array | None], float]
 
 
 class RowTask(NamedTuple):
@@ -24,6 +27,7 @@ class RowTask(NamedTuple):
     eta: float
     joint: bool
     known: int  # problems whose mistakes count; those of the reserve class come after them
+    safe: bool = False  # whether no row can make the weights overflow
 
 
 def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., Any]:
@@ -39,19 +43,17 @@ def bind(loop: Any, fixed: tuple[Any, ...], *examples: Any) -> Callable[..., Any
     return partial(loop.compile(tuple(map(typeof, (*fixed, *examples)))), *fixed)
 
 
-def bind_row_loop(
-    loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], row: Row
-) -> Callable[[Row, int], int]:
-    """Return a compiled loop over a single row as a function of the row and its class."""
+def bind_row_loop(loop: Any, how: tuple[Any, ...], trial: RowTask, state: tuple[Any, ...], row: Row) -> LearnRow:
+    """Return a compiled loop over a single row as a function of its class, its values and their columns."""
     task = trial.task
-    return bind(loop, (*how, trial.known, task.sign, task.cost, task.class_cost, task.bias, *state), row, 0)
+    return bind(loop, (*how, trial.known, task.sign, task.cost, task.class_cost, task.bias, *state), 0, *row)
 
 
-def interpreted_learner(method: Method, trial: RowTask, state: Any) -> Callable[[Row, int], int]:
-    """Return a function of a row and its class that calls `Method.present`, for methods without a loop of their own."""
+def interpreted_learner(method: Method, trial: RowTask, state: Any) -> LearnRow:
+    """Return a function of a class and a row that calls `Method.present`, for methods without a loop of their own."""
 
-    def learn(row: Row, c: int) -> int:
-        rows = as_rows(row)  # type: ignore[no-untyped-call]
+    def learn(c: int, values: Array, columns: Array | None) -> int:
+        rows = as_rows(values, columns)  # type: ignore[no-untyped-call]
         if not is_sound(rows, state.W):
             return -1
         problems, every = state.b.size, np.empty(0, np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.methods.first_order import FirstOrder
 from rosenblatt.methods.method import Method, Pass
-from rosenblatt.methods.single_row import Row, RowTask
+from rosenblatt.methods.single_row import LearnRow, Row, RowTask
 
 Array = npt.NDArray[Any]
 
@@ -78,7 +77,7 @@ class Voted(FirstOrder):
 
     log: CopiedUpdates = field(default_factory=lambda: CopiedUpdates(), compare=False, repr=False)
 
-    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> Callable[[Row, int], int]:
+    def row_learner(self, trial: RowTask, state: Weights, row: Row) -> LearnRow:
         """Return a function that runs one trial, and keeps its updates."""
         return Method.row_learner(self, trial, state, row)
 
