@@ -131,7 +131,7 @@ class InMemory(LinearPresenter):
             self.names, self.noun = part_names(job.names, job.multiclass)
         self.counts = new_counts(self.parts)
         cost = job.method.trial_cost(max(1, job.table.entries // job.table.shape[0]), *state.W.shape[::-1])
-        self.piece = max(1, ENTRIES_PER_LOOK // cost)  # rows
+        self.piece = max(1, self.plan.threads * ENTRIES_PER_LOOK // cost)  # rows
         # A constant rate only scales weights that start at zero. The run is made with rate one, whose sums of
         # integers are exact; 0.1 would break the ties that the algorithm depends on.
         self.rate_scale = job.method.rate_scale(self.plan.eta)
