@@ -252,6 +252,16 @@ def test_the_first_screen_plays_or_on_space(lab):
     assert "The end" in lab.text(".say .end")
 
 
+def test_weights_of_zero_are_in_the_middle_of_the_sphere(lab):
+    lab.open()
+    centre = """(node) => {
+        const box = node.getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2];
+    }"""
+    weights, globe = (lab.page.locator(f".ball {kind}").evaluate(centre) for kind in (".now.zero", ".globe"))
+    assert weights == pytest.approx(globe, abs=1)
+
+
 def test_time_runs_by_trials_updates_and_epochs_both_ways(lab):
     lab.open("data=or")
     seen = []

@@ -72,7 +72,7 @@ export function sphereView(host, editor) {
   const star = draw("path", { class: "star" }, svg);
   const arrow = draw("path", { class: "arrow move" }, svg);
   const mean = draw("path", { class: "now mean", d: SHAPES[3] }, svg);
-  const here = draw("circle", { cx: MIDDLE, cy: MIDDLE, r: 7, class: "now" }, svg);
+  const here = draw("circle", { r: 7, class: "hidden" }, svg);
   const classes = draw("g", {}, svg);
   const names = ["w\u2081", "w\u2082", "b"].map((text) => draw("text", { class: "name axis", opacity: 0 }, svg, text));
 
