@@ -3,7 +3,9 @@
 import contextlib
 import gzip
 import io
+import os
 import struct
+import threading
 import tracemalloc
 import warnings
 
@@ -116,3 +118,15 @@ def test_blocks_are_whole_lines_that_make_up_the_stream(content, size):
     for first, block in blocks:
         assert first == line
         line += block.count(b"\n")
+
+
+def test_a_pipe_that_nobody_reads_is_closed_with_its_owner(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[b"1 1:2\n"])
+    writer.start()
+    pipe = source.StandardInput(path)
+    writer.join()
+    stream = pipe._stream
+    del pipe
+    assert stream.closed

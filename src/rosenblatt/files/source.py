@@ -123,6 +123,11 @@ class StandardInput:
         """Close the stream."""
         self._stream.close()
 
+    def __del__(self) -> None:
+        # An error in another file leaves it unread.
+        if "_stream" in self.__dict__:
+            self.close()
+
 
 class _Chained(RawIOBase):
     """Some bytes, and then a stream."""
