@@ -257,6 +257,24 @@ def on_their_sides(match, case):
                 yield f"problem {part}: a margin of {margin.min():.3g}"
 
 
+def at_rest(match, case):
+    """Some row is wrong, or a tie, under the last weights of a part that ended so."""
+    if len(case.run.stops) == 1 and not case.run.mistakes[-1]:
+        yield "no mistakes in the last epoch"
+    if case.joint or case.run.kept < case.run.epochs:
+        return
+    W, b = last_weights(case)
+    problems = list(case.problems())
+    wrong = []
+    for part in ended(case, "TRAINING"):
+        rows, sign = problems[part]
+        terms = case.X[rows] * W[part]
+        margin = sign * (terms.sum(axis=1) + b[part])
+        wrong.append((margin <= 1e-9 * (abs(terms).sum(axis=1) + abs(b[part]))).any())
+    if not any(wrong):
+        yield "every row is on its side"
+
+
 def prediction(match, case):
     """What predicts errs on as many of the rows as is said."""
     if match["wrong"] is not None:
@@ -439,6 +457,7 @@ SENTENCES = {
     rf"the last allowed epoch was over, with a mean loss of (?P<loss>{NUMBER}) in it{OUTLOOK}": last_loss,
     rf"the training error stopped changing: {PATIENCE} did not lower the (?:mean loss|share of misclassified rows){BY}{PROOF}": no_progress,
     rf"no progress in {PATIENCE}: the mean loss did not fall{BY}, or the mistakes are so many that a separator would promise nothing of new rows{PROOF}; if the rows are noisy, margin=4 and max_updates=8 may help": no_progress,
+    r"an epoch passed without an update, but not without mistakes: they are of rows that the rule does not move the weights for, and more epochs would change nothing": at_rest,
     r"no update was left to make: every row has its margin, or has been updated as often as a row may be": true,
     rf"the mean loss(?P<penalty> with its penalty)? stopped falling: {PATIENCE} did not lower it{BY}(?P<nothing>)(?P<share>)": no_progress,
     rf"the validation error stopped decreasing: {PATIENCE} did not lower it{BY}": validated,

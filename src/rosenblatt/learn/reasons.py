@@ -47,8 +47,8 @@ UNBOUNDED_KERNEL = KERNEL | {
     "help",
 }
 AT_REST = (
-    "an epoch passed without an update, but not without mistakes ({mistakes}): they are of rows that the rule does not "
-    "move the weights for, and more epochs would change nothing"
+    "an epoch passed without an update, but not without mistakes: they are of rows that the rule does not move the "
+    "weights for, and more epochs would change nothing"
 )
 LIMITED_KERNEL = KERNEL | {
     Stop.TRAINING: "no update was left to make: every row has its margin, or has been updated as often as a row may be",
