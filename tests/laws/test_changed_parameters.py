@@ -219,3 +219,20 @@ def test_a_full_covariance_learns_from_sparse_rows_after_a_change_of_the_covaria
     model.set_params(covariance="full")
     model.learn_one(sp.csr_array(X[:1]), 1)
     assert model.t_ == 25
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "value", "sentence"),
+    [
+        (MaximumMargin(), "intercept_", np.array(["a", "b", "c"]), "not numbers"),
+        (Perceptron(), "intercept_scaling_", 1e300, "intercept_scaling_=1e"),
+        (KernelPerceptron(multiclass="ovo"), "classes_", np.arange(9), "not those that the model was learned with"),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_what_is_assigned_after_a_fit_is_refused_in_words(model, name, value, sentence):
+    X = np.random.default_rng(0).integers(0, 3, (24, 4)).astype(float)
+    model.fit(X, np.arange(24) % 3)
+    setattr(model, name, value)
+    with pytest.raises(InvalidInput, match=sentence):
+        model.set_params(eta0=2.0).learn_one(X[0], 1) if name == "intercept_scaling_" else model.predict(X)

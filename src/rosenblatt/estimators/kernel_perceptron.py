@@ -516,6 +516,10 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         chosen = choose_aggregate(aggregate, fitted.aggregate, possible)
         objects, _, matrix = fitted._objects(X, reset=False)
         known = fitted._known(self.classes_)
+        if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
+            raise InvalidInput(
+                f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit anew."
+            )
         kernel = fitted._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
         if matrix is not None and matrix.shape[1] <= np.max(vectors, initial=-1):

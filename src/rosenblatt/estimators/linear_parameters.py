@@ -58,6 +58,7 @@ from rosenblatt.methods.method import Method
 from rosenblatt.methods.multiplicative import Multiplicative
 from rosenblatt.methods.p_norm import PNorm
 from rosenblatt.methods.projections import Projected
+from rosenblatt.words import shown
 
 NO_MEAN = (
     "have no mean that is known to learn. Choose AveragedPerceptron or PassiveAggressive, or train without shards."
@@ -127,7 +128,12 @@ class LinearMember:
         """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
         if self.intercept_scaling != "auto":
             return float(self.intercept_scaling)
-        return float(self.__dict__.get("intercept_scaling_", 1.0))
+        chosen = self.__dict__.get("intercept_scaling_", 1.0)
+        if not (is_real(chosen) and 1e-100 <= chosen <= 1e100):
+            raise InvalidInput(
+                f"intercept_scaling_={shown(chosen)} was assigned, and is not a positive number. Fit anew."
+            )
+        return float(chosen)
 
     def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
         """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""

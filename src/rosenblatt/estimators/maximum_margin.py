@@ -287,7 +287,10 @@ class MaximumMargin(Declared, _Fitted):
     def _problem_scores(self, table: Table) -> Array:
         self._check_weights()
         dtype = np.result_type(table.dtype, self.coef_.dtype)
-        W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
+        try:
+            W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}). Fit anew.") from None
         return scores(table, as_hyperplanes(W, b))
 
     def _check_weights(self) -> None:
