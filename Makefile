@@ -14,16 +14,16 @@ test: $(VENV)/.test
 
 # The same loops as plain Python: slow, but every line can be covered and stepped through. The tests of the loops, and
 # those of the rest whose cases are small.
-NOJIT := tests/engine tests/compiled tests/data tests/exact/test_signed_rows.py tests/dual/test_blocks.py tests/dual/test_replay.py \
+NOJIT := tests/engine tests/data \
+	$(addprefix tests/kernels/test_,blocks.py replay.py distances.py dual.py) \
+	$(addprefix tests/prover/test_,signed_rows.py margin.py views.py witness.py modular.py nearest.py signs.py cycle_epochs.py) \
+	$(addprefix tests/files/test_,bits.py decimals.py entries.py fields.py tokens.py vw_lines.py delimited.py features.py svmlight.py text.py vw.py) \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
-	$(addprefix tests/files/test_,delimited.py features.py svmlight.py text.py vw.py) \
-	tests/methods $(addprefix tests/learn/test_,check_separable.py reserve.py multiclass.py decisions.py cycle.py order.py record.py stopping.py stream.py trace.py train.py voted.py) \
-	$(addprefix tests/separability/test_,margin.py views.py witness.py) \
-	$(addprefix tests/estimators/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py \
-	soft_margin.py voted.py winnow.py)
+	$(addprefix tests/training/test_,algorithm.py averaging.py check_separable.py reserve.py multiclass.py decisions.py cycle.py first_order.py order.py record.py scores.py single_row.py starts.py stopping.py stream.py trace.py train.py) \
+	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py soft_margin.py voted.py winnow.py)
 
 nojit: $(VENV)/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.compiled --cov=rosenblatt.engine --cov-fail-under=97 \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.engine --cov-fail-under=97 \
 		--cov-report=term-missing:skip-covered
 
 # The lab's page is plain JavaScript: types by TypeScript's checker, form by Biome, both run by the Node that pyright

@@ -94,10 +94,10 @@ LIMITED = {
 INTERRUPTED = ("PocketPerceptron, 5M x 50", "AROW, full covariance")
 FIT = """
 import time
-import rosenblatt.learn.check_separable
+import rosenblatt.training.check_separable
 rosenblatt.AROW, rosenblatt.KernelPerceptron, rosenblatt.MaximumMargin, rosenblatt.PocketPerceptron  # imported
 try:
-    from rosenblatt.jit import compile_seconds
+    from rosenblatt.engine.jit import compile_seconds
 except ImportError:
     compile_seconds = lambda: 0.0
 for _ in range(2):

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness import COST, SPEED, Bench, Figure, Table, Yield, case
 from rosenblatt import MaximumMargin, certify
 from rosenblatt.datasets import separable
-from rosenblatt.proof.certificate import prepare
+from rosenblatt.prover.certificates.certificate import prepare
 
 Array = npt.NDArray[Any]
 

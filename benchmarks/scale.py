@@ -32,8 +32,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, certify, verify
-from rosenblatt.learn.sharded import Shards
-from rosenblatt.methods.method import never
+from rosenblatt.training.algorithm import never
+from rosenblatt.training.sharded import Shards
 
 DATA = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CHOSEN: dict[str, str] = {}  # what the checks are restricted to
@@ -375,7 +375,7 @@ class Struck(Shards):
 
 @contextlib.contextmanager
 def _fits_on_dask(_: str, parts: Parts, epochs: int) -> Any:
-    from rosenblatt.estimators.sharding import fit_shards
+    from rosenblatt.learners.sharding import fit_shards
     from rosenblatt.scaling.dask import Engine, OnDask
 
     def fits(struck: Struck) -> Struck:
@@ -393,7 +393,7 @@ def _fits_on_dask(_: str, parts: Parts, epochs: int) -> Any:
 
 @contextlib.contextmanager
 def _fits_on_spark(engine: str, parts: Parts, epochs: int) -> Any:
-    from rosenblatt.estimators.sharding import fit_shards
+    from rosenblatt.learners.sharding import fit_shards
     from rosenblatt.scaling.spark import OnSpark, PerceptronClassifier
 
     session = spark_session(VICTIMS[engine])
@@ -521,7 +521,7 @@ def _free_cores() -> float:
 
 
 def _nothing(shard: Any, late: Any = None) -> Any:
-    from rosenblatt.learn.mixing import Errors
+    from rosenblatt.training.mixing import Errors
 
     return Errors(0.0, 0.0)
 
@@ -529,16 +529,16 @@ def _nothing(shard: Any, late: Any = None) -> Any:
 def round_(quick: bool, spark: bool) -> None:
     """Split the time of a round on Dask into engine, moving of states, and computing; medians."""
     from rosenblatt.engine.rules import perceptron
-    from rosenblatt.learn.mixing import Learn, Lesson, Round
-    from rosenblatt.learn.multiclass import code
-    from rosenblatt.methods.first_order import FirstOrder
     from rosenblatt.scaling.dask import Engine, OnDask
+    from rosenblatt.training.first_order import FirstOrder
+    from rosenblatt.training.mixing import Learn, Round, ShardSpec
+    from rosenblatt.training.multiclass import code
 
     for name in ("covtype", "imdb"):
         X, y, *_ = data_set(name, 20000 if quick else 1 << 62)
         method = FirstOrder(perceptron(), averaged=True)
         state = method.start(1, X.shape[1], np.float64)
-        lesson = Lesson(method, np.unique(y), code(2, "ovr"), np.ones(2))
+        lesson = ShardSpec(method, np.unique(y), code(2, "ovr"), np.ones(2))
         full = Learn(lesson, Round(1, 0, state.W, state.b, state.t, np.arange(1), 1.0))
         with tempfile.TemporaryDirectory() as folder, dask_cluster(2) as client:
             settings = {"shards": "partitions", "sample_weight": None, "hold": None, "reading": {}}
@@ -559,7 +559,7 @@ class _Idle:
         self.work = work
 
     def __call__(self, shard: Any, late: Any = None) -> Any:
-        from rosenblatt.learn.shards import Shard
+        from rosenblatt.training.shards import Shard
 
         return self.work(Shard(shard.number, []))
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.proof.brackets import augmented_bracket, margin_bracket
-from rosenblatt.proof.certificate import issue, prepare
-from rosenblatt.proof.certificate_json import seal_of
+from rosenblatt.prover.certificates.brackets import augmented_bracket, margin_bracket
+from rosenblatt.prover.certificates.certificate import issue, prepare
+from rosenblatt.prover.certificates.certificate_json import seal_of
 
 CHECKER = Path(__file__).parents[1] / "tools" / "check_certificate.py"
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)

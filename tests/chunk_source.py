@@ -4,11 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
-from rosenblatt.estimators.linear_parameters import MEMBERS
-from rosenblatt.estimators.parameters import learning_rate
 from rosenblatt.files.chunks import Chunk, Position
-from rosenblatt.learn.chunked import ChunkedJob
-from rosenblatt.learn.plan import Plan
+from rosenblatt.learners.linear_parameters import MEMBERS
+from rosenblatt.learners.parameters import learning_rate
+from rosenblatt.training.chunked import ChunkedJob
+from rosenblatt.training.plan import Plan
 
 
 class MemorySource:

@@ -23,10 +23,10 @@ ESTIMATORS = [name for name in PUBLIC if issubclass(getattr(rosenblatt, name), B
 
 # Whoever is missing on purpose, and why.
 CHECKED_IN_ITS_OWN_FILE = {
-    "AssociationUnits": "tests/estimators/test_association.py",  # a transformer
-    "KernelPerceptron": "tests/estimators/test_kernel_perceptron.py",  # checks of kernels and budgets
-    "TableHasher": "tests/estimators/test_hashers.py",  # a transformer
-    "TextHasher": "tests/estimators/test_hashers.py",  # a transformer of texts
+    "AssociationUnits": "tests/learners/test_association.py",  # a transformer
+    "KernelPerceptron": "tests/learners/test_kernel_perceptron.py",  # checks of kernels and budgets
+    "TableHasher": "tests/learners/test_hashers.py",  # a transformer
+    "TextHasher": "tests/learners/test_hashers.py",  # a transformer of texts
 }
 # They prepare rows for the family, and are described with the files.
 NOT_OF_THE_FAMILY = {"TableHasher": "docs/reference/features.md", "TextHasher": "docs/reference/features.md"}
@@ -96,7 +96,7 @@ def forgotten(name, folder):
             found.append("scikit-learn's estimator checks: a member of FAMILY or STREAMS in tests/members.py")
     if (
         hasattr(cls(), "learn_one")
-        and not is_regressor(cls())  # STREAMS are given labels; tests/estimators/test_streamed.py has numbers
+        and not is_regressor(cls())  # STREAMS are given labels; tests/learners/test_streamed.py has numbers
         and not any(isinstance(model, cls) for model in STREAMS)
         and name not in (CHECKED_IN_ITS_OWN_FILE)
     ):

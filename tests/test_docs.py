@@ -17,8 +17,8 @@ import rosenblatt
 from commands import mails, svmlight
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
-from rosenblatt.learn.trainer import Presenter
 from rosenblatt.markup import palette
+from rosenblatt.training.trainer import EpochRunner
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"
@@ -256,8 +256,8 @@ def calls_that_go_up(walk):
 
 def is_handed_down(caller, code):
     """Whether a call goes through an interface that is declared below."""
-    if caller in ("learn/trainer.py", "learn/stopping.py", "learn/reasons.py"):  # Presenter
-        return hasattr(Presenter, code.co_name)
+    if caller in ("training/trainer.py", "training/stopping.py", "training/reasons.py"):  # Presenter
+        return hasattr(EpochRunner, code.co_name)
     if caller == "jit.py":  # the function that `compiled` decorates
         return True
     return caller in ("storage/values.py", "storage/records.py")  # check and constructor of a registered record
@@ -301,4 +301,4 @@ def test_no_call_goes_up_a_floor_unless_it_was_handed_down(walk, sides, tmp_path
 
 def test_a_call_that_goes_up_a_floor_is_noticed(sides):
     up = calls_that_go_up(lambda: rosenblatt.KernelPerceptron().fit(*sides))
-    assert ("learn/trainer.py", "DualPresenter.present") in {(caller, code.co_qualname) for caller, code in up}
+    assert ("training/trainer.py", "DualPresenter.present") in {(caller, code.co_qualname) for caller, code in up}

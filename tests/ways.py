@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from rosenblatt.compiled.multiplicative import BalancedWinnowRule, WinnowRule
-from rosenblatt.compiled.projections import AlmaRule, RommaRule
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
-from rosenblatt.learn.multiclass import code, make_task
-from rosenblatt.methods.covariance import Arow
-from rosenblatt.methods.first_order import FirstOrder, Penalty
-from rosenblatt.methods.method import Pass, new_counts
-from rosenblatt.methods.multiplicative import Multiplicative
-from rosenblatt.methods.p_norm import PNorm
-from rosenblatt.methods.pocket import PocketMethod
-from rosenblatt.methods.projections import Projected
-from rosenblatt.methods.voted import Voted
+from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.multiplicative_method import Multiplicative
+from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
+from rosenblatt.learners.p_norm_method import PNorm
+from rosenblatt.learners.pocket_method import PocketMethod
+from rosenblatt.learners.projections_method import Projected
+from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
+from rosenblatt.learners.voted_method import Voted
+from rosenblatt.training.algorithm import EpochArgs, new_counts
+from rosenblatt.training.first_order import FirstOrder, Penalty
+from rosenblatt.training.multiclass import code, make_task
 
 METHODS = {
     "perceptron": FirstOrder(perceptron()),
@@ -42,6 +42,6 @@ def trained(method, classes=3, n=25, d=4, seed=0, state=None):
     task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
     state = method.start(sign.shape[1], d, np.float64) if state is None else state
     every, counts = np.empty(0, np.int32), new_counts(sign.shape[1])
-    shown = Pass(as_table(X).rows, task, every, every, np.arange(sign.shape[1]), 1.0, counts, False)
-    method.present(shown, state, state)
+    shown = EpochArgs(as_table(X).rows, task, every, every, np.arange(sign.shape[1]), 1.0, counts, False)
+    method.run_epoch(shown, state, state)
     return state, shown

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 Loss = Callable[[Any, Any], Array]
@@ -274,7 +274,7 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     """
     if not callable(loss) and not (isinstance(loss, str) and loss in LOSSES):
         known = f"Choose one of {', '.join(LOSSES)}, or pass a function."
-        raise InvalidInput(f"loss={shown(loss)} is not known. {known}{did_you_mean(loss, LOSSES)}")
+        raise InvalidInput(f"loss={short_repr(loss)} is not known. {known}{did_you_mean(loss, LOSSES)}")
     chosen = loss if callable(loss) else LOSSES[loss]
     values = _numbers(chosen(_signs(y), score), "The loss")
     weight = _weights(sample_weight, values.size)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from rosenblatt.words import SHOWN_ITEMS, rounded_down, rounded_up, shown
+from rosenblatt.text import SHOWN_ITEMS, rounded_down, rounded_up, short_repr
 
 LINE_CHARACTERS = 100
 # Fields that are bounds: rounded so that they stay true.
@@ -48,7 +48,7 @@ def _rounded(name: str, value: Any) -> str:
         return BOUNDS[name](value)
     if isinstance(value, tuple) and value and all(type(one) is float for one in value):
         value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
-    return f"{value:.6g}" if isinstance(value, float) else shown(value)
+    return f"{value:.6g}" if isinstance(value, float) else short_repr(value)
 
 
 def _is_empty(value: Any) -> bool:

@@ -40,8 +40,8 @@ import rosenblatt
 from attacks.forge import content, join, split
 from chunk_source import MemorySource, job_of
 from rosenblatt.errors import RosenblattError
-from rosenblatt.learn.checkpoint import Checkpoint
-from rosenblatt.learn.chunked import learn_chunks
+from rosenblatt.training.checkpoint import Checkpoint
+from rosenblatt.training.chunked import learn_chunks
 
 # Processor time that a mutant may take, memory that it may take for each of its bytes, and that any may.
 SECONDS = 20.0
@@ -137,10 +137,10 @@ def training(number, path, *, stop_after=None, resume=False):
     name, parameters, more = CHECKPOINTS[number]
     kept, chunks = Checkpoint(path, 1e9, f"training {number}"), []
 
-    def after_chunk(presenter):
-        chunks.append(presenter)
+    def after_chunk(runner):
+        chunks.append(runner)
         if len(chunks) == stop_after:
-            kept.write(presenter)
+            kept.write(runner)
             raise Stopped
 
     source = MemorySource(sp.csr_matrix(X), np.array(["a", "b", "cc"])[Y], rows=7)

@@ -47,9 +47,9 @@ if __name__ == "__main__":
 import rosenblatt
 from oracles import features
 from rosenblatt.cli.main import main as command_line
-from rosenblatt.estimators.sharding import fit_shards
-from rosenblatt.learn.sharded import OnThreads
+from rosenblatt.learners.sharding import fit_shards
 from rosenblatt.scaling.partitions import FileRows, decided, in_groups, shard_of_block
+from rosenblatt.training.sharded import OnThreads
 
 BITS, EPOCHS = 14, 2
 NAMES = ["a", "b", "size", "x 1", "Größe", "height,cm", 'the "x"', "B", "w;idth", "p|q", "length", "age"]

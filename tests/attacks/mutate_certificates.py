@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from oracles import exact_lp, recession
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.prover.certificates.certificate import Certificate
 
 CHECKER = Path(__file__).parents[2] / "tools" / "check_certificate.py"
 WORDS = {

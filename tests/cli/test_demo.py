@@ -11,7 +11,7 @@ from rich.console import Console
 from rosenblatt import Perceptron
 from rosenblatt.cli.demo import _check_output, _planted, run_demo
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.sample_data import tumours
+from rosenblatt.learners.sample_data import tumours
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
 

@@ -221,7 +221,7 @@ def test_a_training_that_is_killed_and_resumed_writes_the_same_bytes(folder, lon
 @pytest.mark.parametrize("option", ["--standardise", "--dictionary", "--bits=10"])
 def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_path, option):
     """Of which the rows after the checkpoint need not show any more."""
-    from rosenblatt.learn.checkpoint import Checkpoint
+    from rosenblatt.training.checkpoint import Checkpoint
 
     data, checkpoint = tmp_path / "a.csv", tmp_path / "checkpoint"
     rows = "".join(f"{i % 5},{'big' * (i % 3)},{i % 2}\n" for i in range(60))
@@ -241,7 +241,7 @@ def test_a_resumed_training_keeps_names_scaling_and_encoding(monkeypatch, tmp_pa
 @pytest.mark.parametrize("more", [[], ["--holdout", 7]], ids=str)
 def test_a_training_killed_after_the_last_chunk_of_an_epoch_goes_on(folder, more, monkeypatch, tmp_path):
     """The resumed process presents no row before its first epoch is over."""
-    from rosenblatt.learn.checkpoint import Checkpoint
+    from rosenblatt.training.checkpoint import Checkpoint
 
     options = ["--epochs", 1, "--tol", "none", "--intercept-scaling", 1, *more]
     run("train", folder / "two.svm", "--model", folder / "unbroken", *options)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.compiled.scores import score
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.classes import CACHED_WEIGHT_BYTES, add_to_vectors, dot_vectors, pointer
-from rosenblatt.jit import compiled
-from rosenblatt.methods.method import as_hyperplanes
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.scores import score
+from rosenblatt.training.algorithm import as_hyperplanes
 
 
 @compiled()

@@ -15,7 +15,7 @@ from oracles import reference
 from rosenblatt import train
 from rosenblatt.engine.epoch import Learner, rate_at, settle
 from rosenblatt.engine.rules import hinge
-from rosenblatt.methods.first_order import FirstOrder, Penalty
+from rosenblatt.training.first_order import FirstOrder, Penalty
 from strategies import integer_sets, small
 
 

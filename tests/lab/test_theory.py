@@ -8,7 +8,7 @@ import pytest
 from rosenblatt import verify
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate, follows_theorem, hull, known, rate
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.prover.certificates.certificate import Certificate
 
 
 def drawn(text):

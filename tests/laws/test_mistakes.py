@@ -708,7 +708,7 @@ def test_every_function_refuses_what_are_no_rows_and_no_labels_in_words(function
 
 
 def test_every_setting_of_train_refuses_nonsense_in_words():
-    names = [*inspect.signature(train).parameters, *rosenblatt.learn.train.PLAN, "nonsense"]
+    names = [*inspect.signature(train).parameters, *rosenblatt.training.train.PLAN, "nonsense"]
     for name in set(names) - {"X", "y", "plan", "epochs"}:
         for value in GARBAGE:
             answered(lambda: train(*SMALL, epochs=3, **{name: value}))  # noqa: B023

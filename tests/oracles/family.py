@@ -77,7 +77,7 @@ def zeros(rows):
 def perceptron(rows, labels, orders):
     """Update by y x on y f(x) <= 0."""
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin <= 0:
@@ -89,7 +89,7 @@ def perceptron(rows, labels, orders):
 def margin_perceptron(rows, labels, orders, *, tau_pos=1.0, tau_neg=1.0):
     """Update by y x on y f(x) <= tau of the class: the perceptron with uneven margins (Li et al. 2002)."""
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin <= (tau_pos if y > 0 else tau_neg):
@@ -105,7 +105,7 @@ def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA", weight
     as to a margin of that weight.
     """
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         loss = run.see(y * (w @ x))
         if loss > 0 and x @ x > 0:
             weight = 1.0 if weights is None else weights[i]
@@ -125,7 +125,7 @@ def passive_aggressive(rows, labels, orders, *, C=math.inf, variant="PA", weight
 def relaxation(rows, labels, orders, *, b=1.0, rho=1.0):
     """Single-sample relaxation with margin b: on y f(x) < b go the part rho of the way to y f(x) = b."""
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin < b and x @ x > 0:
@@ -137,7 +137,7 @@ def relaxation(rows, labels, orders, *, b=1.0, rho=1.0):
 def lms(rows, labels, orders, *, eta=0.01, normalised=False):
     """LMS (Adaline): after every trial w += eta (y - f(x)) x, normalised by x.x if asked. Losses (y - f(x))^2."""
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         error = y - w @ x
         run.see(y * (w @ x), error**2)
         if error != 0 and x @ x > 0:
@@ -149,7 +149,7 @@ def lms(rows, labels, orders, *, eta=0.01, normalised=False):
 def pegasos(rows, labels, orders, *, lam=0.1, project=True):
     """Pegasos (Shalev-Shwartz et al. 2011): subgradient of lam/2 norm(w)^2 + hinge with rate 1/(lam t), t from 1."""
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         loss = run.see(y * (w @ x))
         eta = 1 / (lam * len(run.losses))
         w = (1 - eta * lam) * w
@@ -167,7 +167,7 @@ def pegasos(rows, labels, orders, *, lam=0.1, project=True):
 def averaged(rows, labels, orders):
     """Averaged perceptron: the average of the weights after each trial. `more`: total, last."""
     w, total, run = zeros(rows), zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin <= 0:
@@ -183,7 +183,7 @@ def voted(rows, labels, orders):
     The survival time counts the trials after which the vector was current, so the zero vector has none.
     """
     vectors, run = [[zeros(rows), 0]], Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         w = vectors[-1][0]
         margin = y * (w @ x)
         run.see(margin)
@@ -209,7 +209,7 @@ def pocket(rows, labels, orders):
     w, run = zeros(rows), Run()
     kept, kept_run, kept_errors = w, 0, len(rows)
     streak, history = 0, []
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin <= 0:
@@ -236,7 +236,7 @@ def parameter_mixing(rows, labels, orders, *, shares=2):
         for part in np.array_split(np.asarray(order), shares):
             shard = Run()
             v = w
-            for i, x, y in shard.present(rows, labels, [part]):
+            for i, x, y in shard.run_epoch(rows, labels, [part]):
                 margin = y * (v @ x)
                 shard.see(margin)
                 if margin <= 0:
@@ -262,7 +262,7 @@ def romma(rows, labels, orders, *, aggressive=False):
     Where no w meets both, which separable rows never cause, nothing changes.
     """
     w, run = zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin < 1 if aggressive else margin <= 0:
@@ -281,7 +281,7 @@ def romma(rows, labels, orders, *, aggressive=False):
 def alma2(rows, labels, orders, *, alpha=0.5):
     """ALMA with p = 2, B = sqrt(8) / alpha, C = sqrt(2) (Gentile 2001), on rows of norm one: it normalises them."""
     w, run, k = zeros(rows), Run(), 1
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         x = x / (math.sqrt(x @ x) or 1.0)
         margin = y * (w @ x)
         run.see(margin)
@@ -299,7 +299,7 @@ def alma2(rows, labels, orders, *, alpha=0.5):
 def arow(rows, labels, orders, *, r=1.0):
     """AROW with a full covariance S (Crammer et al. 2009), on y f(x) < 1. `more`: covariance."""
     w, S, run = zeros(rows), np.eye(len(rows[0])), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         loss = run.see(y * (w @ x))
         if loss > 0:
             Sx = S @ x
@@ -313,7 +313,7 @@ def arow(rows, labels, orders, *, r=1.0):
 def arow_diagonal(rows, labels, orders, *, r=1.0):
     """AROW that keeps the diagonal of the covariance only. `more`: covariance, the diagonal."""
     w, S, run = zeros(rows), np.ones(len(rows[0])), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         loss = run.see(y * (w @ x))
         if loss > 0:
             beta = 1 / (x @ (S * x) + r)
@@ -333,7 +333,7 @@ def multiclass(rows, labels, orders, *, n_classes, spread="max"):
     least as high as the true one ("uniform"). The margin is the true score minus the best other. `w` has a row a class.
     """
     W, run = np.zeros((n_classes, len(rows[0]))), Run()
-    for i, x, c in run.present(rows, labels, orders):
+    for i, x, c in run.run_epoch(rows, labels, orders):
         scores = W @ x
         wrong = [k for k in range(n_classes) if k != c]
         best = max(wrong, key=lambda k, scores=scores: scores[k])
@@ -358,7 +358,7 @@ def winnow1(rows, labels, orders, *, alpha=2.0, theta=None):
     """
     w, run = zeros(rows) + 1, Run()
     theta = len(w) / 2 if theta is None else theta
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x - theta)
         run.see(margin)
         if margin <= 0:
@@ -371,7 +371,7 @@ def winnow2(rows, labels, orders, *, alpha=2.0, theta=None):
     """Winnow2: as Winnow1, but a false alarm divides the weights of the active features by alpha."""
     w, run = zeros(rows) + 1, Run()
     theta = len(w) / 2 if theta is None else theta
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x - theta)
         run.see(margin)
         if margin <= 0:
@@ -386,7 +386,7 @@ def balanced_winnow(rows, labels, orders, *, alpha=2.0, theta=0.0):
     `more`: u, v. For features 0 or 1 this promotes one side and demotes the other.
     """
     u, v, run = zeros(rows) + 1, zeros(rows) + 1, Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * ((u - v) @ x - theta)
         run.see(margin)
         if margin <= 0:
@@ -402,7 +402,7 @@ def p_norm(rows, labels, orders, *, p=2.0):
     `more`: total, that sum over the mistakes.
     """
     total, w, run = zeros(rows), zeros(rows), Run()
-    for i, x, y in run.present(rows, labels, orders):
+    for i, x, y in run.run_epoch(rows, labels, orders):
         margin = y * (w @ x)
         run.see(margin)
         if margin <= 0:

@@ -26,7 +26,7 @@ ORACLES = {
 # Estimators without an oracle, and what checks them instead.
 WITHOUT = {
     "AssociationUnits": "a random layer computes nothing that could be right or wrong but its formula, which "
-    "tests/estimators/test_association.py repeats",
-    "MaximumMargin": "its margin carries a proof; tests/estimators/test_maximum_margin.py holds it against a support "
+    "tests/learners/test_association.py repeats",
+    "MaximumMargin": "its margin carries a proof; tests/learners/test_maximum_margin.py holds it against a support "
     "vector machine",
 }

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from rosenblatt.learn.stopping import Stop
 from rosenblatt.report.text import end_in_words, ends_in_words, sparkline, text_table
+from rosenblatt.training.stopping import Stop
 
 
 def test_a_sparkline_falls_with_its_counts():

@@ -123,9 +123,9 @@ def test_files_are_read_alike_wherever_and_give_what_one_machine_learns(client, 
         (tmp_path / f"part-{k}.tsv").write_text("\n".join(lines[k::4]) + "\n")
     pattern = str(tmp_path / "part-*.tsv")
     there = scaling.fit(AveragedPerceptron(), pattern, rounds=2, hold=hold, format="text")
-    from rosenblatt.estimators.sharding import fit_shards
-    from rosenblatt.learn.sharded import OnThreads
+    from rosenblatt.learners.sharding import fit_shards
     from rosenblatt.scaling.partitions import FileRows, decided, shard_of_files
+    from rosenblatt.training.sharded import OnThreads
 
     paths, options, names, _ = decided([pattern], {"format": "text"})
     shards = [shard_of_files(number, FileRows([path], options), names, True) for number, path in enumerate(paths)]

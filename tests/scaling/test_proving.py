@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 from rosenblatt import certify, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.sharded import OnThreads
-from rosenblatt.learn.shards import Shard
 from rosenblatt.scaling.partitions import shard_of_block
 from rosenblatt.scaling.proving import certify_shards
+from rosenblatt.training.sharded import OnThreads
+from rosenblatt.training.shards import Shard
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(1500, 5))

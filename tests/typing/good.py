@@ -22,7 +22,7 @@ from rosenblatt import (
     load_linear,
     train,
 )
-from rosenblatt.learn.plan import Epoch
+from rosenblatt.training.plan import Epoch
 
 
 def stop_early(epoch: Epoch) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 
 def check_number(name: str, value: Any) -> None:
@@ -17,7 +17,9 @@ def check_number(name: str, value: Any) -> None:
     try:
         float(value if number and not isinstance(value, bool) else "none")
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{name}={shown(value)} is not a number that a float can hold. Pass one number.") from None
+        raise InvalidInput(
+            f"{name}={short_repr(value)} is not a number that a float can hold. Pass one number."
+        ) from None
 
 
 def check_positive(name: str, value: float) -> None:

@@ -17,7 +17,7 @@ from rosenblatt.cli.options import (
     quiet_option,
     take_input,
 )
-from rosenblatt.words import count
+from rosenblatt.text import count
 
 
 @click.command(cls=Sections)

@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.parameters import Multiclass
-from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.sample_data import Split, digits, tumours
 from rosenblatt.evaluation import accuracy
-from rosenblatt.learn.plan import Epoch, Run
-from rosenblatt.learn.trace import trace
+from rosenblatt.learners.parameters import Multiclass
+from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.sample_data import Split, digits, tumours
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
 from rosenblatt.report.text import ends_in_words, sparkline, text_table
-from rosenblatt.words import count, rounded_down, rounded_up
+from rosenblatt.text import count, rounded_down, rounded_up
+from rosenblatt.training.plan import Epoch, Run
+from rosenblatt.training.trace import trace
 
 Array = npt.NDArray[Any]
 

@@ -172,7 +172,7 @@ def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
 def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> Any:
     import numpy as np
 
-    from rosenblatt.learn.loading import load_linear
+    from rosenblatt.training.loading import load_linear
 
     model = load_linear(path)
     reused = {name: options[name] for name in REUSED_NAMES}
@@ -192,7 +192,7 @@ def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: d
     import numpy as np
 
     from rosenblatt.files.opening import open_source
-    from rosenblatt.learn.chunked import learn_chunks
+    from rosenblatt.training.chunked import learn_chunks
 
     if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
@@ -219,10 +219,10 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
 
     from rosenblatt.data.survey import Survey
     from rosenblatt.files.opening import open_source
-    from rosenblatt.learn.chunked import Look, survey_first
-    from rosenblatt.learn.decisions import decision, winners
-    from rosenblatt.learn.regression import RegressionStream
-    from rosenblatt.learn.stream import NO_CLASSES, Stream
+    from rosenblatt.training.chunked import Look, survey_first
+    from rosenblatt.training.decisions import decision, winners
+    from rosenblatt.training.regression import RegressionStream
+    from rosenblatt.training.stream import NO_CLASSES, Stream
 
     source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
     class_weight = options["class_weight"]

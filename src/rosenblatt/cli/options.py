@@ -14,7 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import FileSource
-    from rosenblatt.learn.model import LinearModel
+    from rosenblatt.training.model import LinearModel
 
 Decorator = Callable[[Any], Any]
 

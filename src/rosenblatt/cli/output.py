@@ -42,9 +42,9 @@ class Watch:
         self.rows = 0  # of the epochs that are over
         self.rows_of_epoch = 0
 
-    def after_chunk(self, presenter: Any) -> None:
+    def after_chunk(self, runner: Any) -> None:
         """Show how far an epoch is, if it is time to."""
-        self.rows_of_epoch = presenter.trials
+        self.rows_of_epoch = runner.trials
         now = time.monotonic()
         if self.quiet or now - self.last < (SECONDS_PER_FRAME if self.terminal else SECONDS_PER_LINE):
             return
@@ -53,19 +53,19 @@ class Watch:
         speed = rows / max(now - self.start, 1e-9)
         progress = self.source.progress()
         share = progress.bytes_read / progress.bytes_total if progress.bytes_total else None
-        loss = f"loss {presenter.mean_loss:.4f}"
+        loss = f"loss {runner.mean_loss:.4f}"
         if self.terminal:
             left = ""
             if share:
-                done = min(presenter.epoch - 1 + share, self.epochs)
+                done = min(runner.epoch - 1 + share, self.epochs)
                 left = f", at most {duration((now - self.start) * (self.epochs / done - 1))} left"
-            text = f"{bar(share)} epoch {presenter.epoch}/{self.epochs}, {count(speed)} rows/s, {loss}{left}"
+            text = f"{bar(share)} epoch {runner.epoch}/{self.epochs}, {count(speed)} rows/s, {loss}{left}"
             self.stream.write(f"\r{text:<78.110}")
             self.stream.flush()
             self.drawn = True
         else:
             part = "" if share is None else f" {share:.0%}"
-            self._line(f"epoch {presenter.epoch}{part}: {rows} rows in all, {count(speed)} rows/s, {loss}")
+            self._line(f"epoch {runner.epoch}{part}: {rows} rows in all, {count(speed)} rows/s, {loss}")
 
     def after_epoch(self, epoch: Any) -> None:
         """Print the line of an epoch."""

@@ -24,7 +24,7 @@ from rosenblatt.cli.options import (
     take_input,
 )
 from rosenblatt.cli.output import said_while_waiting
-from rosenblatt.exact.clock import TIME_LIMIT
+from rosenblatt.prover.exact.clock import TIME_LIMIT
 
 # 2^22 names at most.
 MOST_NAMES_BITS = 22
@@ -64,7 +64,7 @@ def read_all(
             reading, notes = replace(source.reading, features=exact), source.problems.notes
             source = open_source(list(files), reading=reading, **again)
     else:
-        from rosenblatt.learn.loading import load_linear
+        from rosenblatt.training.loading import load_linear
 
         decided = [name for name in INPUT_NAMES if name not in REUSED_NAMES]
         refuse_given(decided, "the model knows how its files are read. Leave it out, or --model.")
@@ -119,7 +119,7 @@ def certify(files: tuple[str, ...], **options: Any) -> None:
     \b
     rosenblatt certify mails.csv --output mails.certificate
     """  # noqa: D301
-    from rosenblatt.separability.certify import certify as decide
+    from rosenblatt.prover.search.certify import certify as decide
 
     output, limit = options.pop("output"), options.pop("time_limit")
     check_targets((*files, options["model"]), output=output)
@@ -153,8 +153,8 @@ def verify(context: click.Context, /, certificate: str, files: tuple[str, ...], 
     \b
     rosenblatt verify mails.certificate mails.csv
     """  # noqa: D301
-    from rosenblatt.proof.certificate import Certificate
-    from rosenblatt.proof.verify import verify as check
+    from rosenblatt.prover.certificates.certificate import Certificate
+    from rosenblatt.prover.certificates.verify import verify as check
 
     claimed = Certificate.load(certificate)
     X, y, _, _ = read_all(files, options.pop("model"), options)

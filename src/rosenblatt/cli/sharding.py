@@ -17,11 +17,11 @@ from rosenblatt.cli.training import (
     shown_labels,
     take_member,
 )
-from rosenblatt.words import count
+from rosenblatt.text import count
 
 if TYPE_CHECKING:
-    from rosenblatt.learn.sharded import Shards
     from rosenblatt.scaling.partitions import FileRows
+    from rosenblatt.training.sharded import Shards
 
 # Share of the memory of this machine up to which the rows of files are kept in it.
 HELD_SHARE = 0.4
@@ -83,7 +83,7 @@ def _on_dask(address: str, estimator: Any, files: list[str], given: dict[str, An
 
 def _here(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Any:
     """Train on the threads of this machine."""
-    from rosenblatt.estimators.sharding import fit_shards
+    from rosenblatt.learners.sharding import fit_shards
 
     return fit_shards(estimator, _shards(estimator, rows, names), rounds=int(estimator.max_iter))
 
@@ -91,8 +91,8 @@ def _here(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Any:
 def _shards(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Shards:
     """Return groups of files as shards, as Dask has them; or shares of the rows, where there are fewer files."""
     from rosenblatt.data.memory import physical_memory
-    from rosenblatt.learn.sharded import OnThreads
     from rosenblatt.scaling.partitions import in_groups, parsed_bytes, shard_of_files, shards_of_rows
+    from rosenblatt.training.sharded import OnThreads
 
     count, jobs = int(estimator.shards), estimator.n_jobs
     threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)

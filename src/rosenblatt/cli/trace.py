@@ -37,7 +37,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     rosenblatt trace or.csv
     rosenblatt trace or.csv --table latex > or.tex
     """  # noqa: D301
-    from rosenblatt.learn.trace import trace as follow
+    from rosenblatt.training.trace import trace as follow
 
     limit, epochs = options.pop("trials"), options.pop("epochs")
     only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
@@ -46,7 +46,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     X, y, names, _ = read_all(files, None, options)
     trials = (trial for trial in follow(X, y, epochs=epochs) if trial.mistake or not only)
     if form:
-        from rosenblatt.learn.tables import trial_table
+        from rosenblatt.training.tables import trial_table
 
         click.echo(trial_table(trials, form, most=limit))
     elif as_json:

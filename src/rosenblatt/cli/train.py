@@ -30,7 +30,7 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import Watch, rows_of_files
 from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
 from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
-from rosenblatt.words import count
+from rosenblatt.text import count
 
 _TRAINING = "Training"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -182,7 +182,7 @@ class _Training:
     def _checkpoint(self, job: Any, holdout: Any, validation: Any) -> Any:
         if self.checkpoint_path is None:
             return None
-        from rosenblatt.learn.checkpoint import Checkpoint
+        from rosenblatt.training.checkpoint import Checkpoint
 
         content = [self.source.digest(), self.told, holdout, validation]
         identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
@@ -190,18 +190,18 @@ class _Training:
 
     # -------------------------------------------------------------------------------------------------- while it runs
 
-    def _after_chunk(self, presenter: Any) -> None:
-        self.watch.after_chunk(presenter)
+    def _after_chunk(self, runner: Any) -> None:
+        self.watch.after_chunk(runner)
         if self.checkpoint is not None:
-            self._write_checkpoint(presenter)
+            self._write_checkpoint(runner)
 
-    def _write_checkpoint(self, presenter: Any) -> None:
+    def _write_checkpoint(self, runner: Any) -> None:
         """Write a checkpoint, if it is time to. A full disk is no reason to lose the training."""
         try:
             if self.interruption():
-                self.checkpoint.write(presenter)
+                self.checkpoint.write(runner)
             else:
-                self.checkpoint.after_chunk(presenter)
+                self.checkpoint.after_chunk(runner)
         except OSError as error:
             if not self.unwritten:
                 self.watch.clear()
@@ -218,7 +218,7 @@ class _Training:
 
     def run(self) -> int:
         """Train, write the model, and return the exit code."""
-        from rosenblatt.learn.chunked import learn_chunks
+        from rosenblatt.training.chunked import learn_chunks
 
         resume = self.checkpoint.resume() if self.resume else None
         if self.resume:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.options import Decorator, option, plain, refuse_given, together
-from rosenblatt.words import listed
+from rosenblatt.text import listed
 
 if TYPE_CHECKING:
-    from rosenblatt.estimators.linear_parameters import LinearMember
-    from rosenblatt.estimators.parameters import Parameter
-    from rosenblatt.learn.chunked import ChunkedJob, Look
-    from rosenblatt.learn.plan import Plan
-    from rosenblatt.learn.stream import Settings
+    from rosenblatt.learners.linear_parameters import LinearMember
+    from rosenblatt.learners.parameters import Parameter
+    from rosenblatt.training.chunked import ChunkedJob, Look
+    from rosenblatt.training.plan import Plan
+    from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
 # One pass is not enough for most data of a size that people have, and more than a few seldom help.
@@ -32,7 +32,7 @@ _LEARNING, _TRAINING = "Learner", "Training"
 
 def members() -> dict[str, Any]:
     """Return the linear members of the family by their names here."""
-    from rosenblatt.estimators.linear_parameters import MEMBERS
+    from rosenblatt.learners.linear_parameters import MEMBERS
 
     return MEMBERS
 
@@ -147,7 +147,7 @@ def training_options() -> Decorator:
 def take_member(options: dict[str, Any]) -> tuple[str, LinearMember]:
     """Take the options of a member out of all options; return its name and the member."""
     from rosenblatt.errors import InvalidInput
-    from rosenblatt.estimators.linear_parameters import check_parameters
+    from rosenblatt.learners.linear_parameters import check_parameters
 
     learner = options.pop("learner")
     cls = members()[learner][0]
@@ -196,8 +196,8 @@ def announced(text: str, numeric: bool) -> list[Any]:
 
 def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
     """Take the options of a run out of all options, and return its plan."""
-    from rosenblatt.estimators.parameters import learning_rate
-    from rosenblatt.learn.plan import Plan
+    from rosenblatt.learners.parameters import learning_rate
+    from rosenblatt.training.plan import Plan
 
     it: Any = member
     seed = it.random_state
@@ -252,7 +252,7 @@ def configuration(member: LinearMember, class_weight: str | None, first: bool) -
         if class_weight is not None:
             weights = class_weights(class_weight, look.classes.dtype.kind != "U")
             if first and look.counts is None and unknown_labels(weights, look.classes):
-                from rosenblatt.learn.chunked import NewLabels
+                from rosenblatt.training.chunked import NewLabels
 
                 raise NewLabels("a label of --class-weight")
             if look.counts is not None:
@@ -279,7 +279,7 @@ def job_of(
     """
     import numpy as np
 
-    from rosenblatt.learn.chunked import ChunkedJob
+    from rosenblatt.training.chunked import ChunkedJob
 
     learner, member = take_member(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")

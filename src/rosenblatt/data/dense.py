@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -64,8 +64,8 @@ def readable(X: Any) -> Any:
     values = _as_array(X)
     if values.ndim == 0:
         raise InvalidArgument(
-            f"Expected 2D array, got scalar array instead: X is {shown(X)}, which has no rows. Pass an array, a data "
-            "frame or a sparse matrix with one row for each sample."
+            f"Expected 2D array, got scalar array instead: X is {short_repr(X)}, which has no rows. Pass an array, a "
+            "data frame or a sparse matrix with one row for each sample."
         )
     values = _read(values)
     check_shape(values.shape)

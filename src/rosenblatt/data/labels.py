@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rosenblatt.data.dense import unmasked
 from rosenblatt.data.table import ALL_ROWS, row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -73,7 +73,7 @@ def _refuse_missing(values: Array) -> None:
         missing = ~np.isfinite(values) if kind in "fcmM" else np.empty(0, bool)
     if missing.any():
         row = int(missing.argmax())
-        found = shown(values[row]).replace("nan", "NaN")
+        found = short_repr(values[row]).replace("nan", "NaN")
         raise InvalidInput(
             f"Input y contains {'infinity' if found.endswith('inf') else found} (row {row}). Remove the rows whose "
             "label is not known."
@@ -91,8 +91,8 @@ def _of_mixed_types(labels: Any) -> InvalidInput:
     first = labels[0]
     other = next((label for label in labels if type(label) is not type(first)), None)
     if other is None:
-        return InvalidInput(f"y has labels such as {shown(first)}, which cannot be sorted. Use numbers or texts.")
-    both = " and ".join(f"{shown(one)} ({type(one).__name__})" for one in (first, other))
+        return InvalidInput(f"y has labels such as {short_repr(first)}, which cannot be sorted. Use numbers or texts.")
+    both = " and ".join(f"{short_repr(one)} ({type(one).__name__})" for one in (first, other))
     return InvalidInput(f"y has labels of different types, {both}. Use one type for all, such as str(label).")
 
 

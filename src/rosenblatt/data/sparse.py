@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.dense import check_shape, real_values, refuse_infinite
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import SQUARED_LENGTHS, Table
 from rosenblatt.engine.rows import Csr
+from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -97,7 +97,7 @@ def _check_diagonals(X: Any) -> None:
         raise _damaged("an offset comes twice")
     n_rows, n_columns = X.shape
     if X.offsets.size and not -n_rows <= int(X.offsets.min()) <= int(X.offsets.max()) <= n_columns:
-        raise _damaged(f"its offsets go outside [-{n_rows}, {n_columns}]: {shown(X.offsets)}")
+        raise _damaged(f"its offsets go outside [-{n_rows}, {n_columns}]: {short_repr(X.offsets)}")
 
 
 def _check_keys(X: Any) -> None:
@@ -172,7 +172,7 @@ def check_sparse(X: Any) -> Any:
 def _check_sides(shape: Any) -> None:
     """Raise an error unless a shape is one, and some vectors of its rows and columns fit into memory."""
     if not isinstance(shape, tuple) or not all(isinstance(side, int | np.integer) and side >= 0 for side in shape):
-        raise _damaged(f"its shape is {shown(shape)}")
+        raise _damaged(f"its shape is {short_repr(shape)}")
     check_shape(shape)
     n_rows, n_columns = map(int, shape)
     check_memory(

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.surveys import survey_csr, survey_dense
 from rosenblatt.data.table import ALL_ROWS, Table
 from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.engine.surveys import survey_csr, survey_dense
 
 Array = npt.NDArray[Any]
 

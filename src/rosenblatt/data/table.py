@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.inspection import inspect_dense
 from rosenblatt.data.dense import dense_values, refuse_infinite
+from rosenblatt.engine.inspection import inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -21,7 +21,7 @@ def as_classes(classes: Any) -> Array:
     except ValueError:
         values = np.empty((0, 0))
     if values.ndim != 1:
-        raise InvalidInput(f"classes={shown(classes)} is not a list of labels. Pass all labels, such as [0, 1].")
+        raise InvalidInput(f"classes={short_repr(classes)} is not a list of labels. Pass all labels, such as [0, 1].")
     return as_labels(classes if isinstance(classes, list | tuple) else values, values.size)[0]
 
 

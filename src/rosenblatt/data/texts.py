@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.dense import TEXT_REMEDY, refuse_kind
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -22,7 +22,7 @@ def check_frame(X: Any) -> None:
         if getattr(dtype, "kind", "O") not in "fiub":
             column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]
             values = np.asarray(column)
-            refuse_kind(values.dtype, f"The column {shown(name)} of X")
+            refuse_kind(values.dtype, f"The column {short_repr(name)} of X")
             if values.dtype.kind in "OUS":
                 read_values(values[:, None], [name])
 
@@ -35,7 +35,7 @@ def read_values(values: Array, names: Any = None) -> Array:
         where, value = _first_fault(values, names)
         kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
         detail = "" if isinstance(error, ValueError) else f" ({error})"
-        raise kind(f"{where} has {shown(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
+        raise kind(f"{where} has {short_repr(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
 
 
 def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
@@ -47,5 +47,5 @@ def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
                 float(value)
             except (TypeError, ValueError, OverflowError):
                 name = "X" if values.ndim == 1 else f"Column {number} of X"
-                return name if names is None else f"The column {shown(names[number])} of X", value
+                return name if names is None else f"The column {short_repr(names[number])} of X", value
     return "X", values.ravel()[0]

@@ -11,9 +11,9 @@ Nothing here checks bounds; `rosenblatt.data` validates each array before it arr
 import numpy as np
 
 from rosenblatt.engine.epoch import LEAST_SCALE, fold, rate_at, write_down
+from rosenblatt.engine.jit import DISABLE_JIT, compiled
 from rosenblatt.engine.rows import U, sum_of_squares
 from rosenblatt.engine.rules import leaves_mistakes, respond
-from rosenblatt.jit import DISABLE_JIT, compiled
 
 # Rows ahead of the one in use whose weights are prefetched.
 ROWS_AHEAD = 2

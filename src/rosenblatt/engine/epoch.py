@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import U, add_csr, add_dense, dot_csr, dot_dense, square_csr, square_dense
 from rosenblatt.engine.rules import leaves_mistakes, respond
-from rosenblatt.jit import compiled
 
 # Scale of a vector below which it is multiplied into all weights.
 LEAST_SCALE = 1e-9

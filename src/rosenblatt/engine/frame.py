@@ -4,11 +4,11 @@
 type of its parameters, which are a NamedTuple.
 """
 
+from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import U, by_type
-from rosenblatt.jit import compiled, overload
 
 # The trial of each algorithm, by the class of its parameters.
-TRIALS = {}
+TRIALS: dict[type, object] = {}
 
 
 def run_trial(algorithm, rows, i, sign, importance, bias, state, p):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from rosenblatt.engine.epoch import LEAST_SCALE, fold, rate_at, truncate, write_down
+from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import add, dot, entries, entry, square
 from rosenblatt.engine.rules import leaves_mistakes, respond
-from rosenblatt.jit import compiled
 
 
 @compiled(error_model="numpy")

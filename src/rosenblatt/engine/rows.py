@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.jit import compiled, overload
+from rosenblatt.engine.jit import compiled, overload
 
 # Sums may be reordered and fused, which is what vectorises a dot product; NaN and infinity keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}

@@ -24,8 +24,8 @@ from itertools import count
 
 import numpy as np
 
+from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.rows import INLINED
-from rosenblatt.jit import compiled, overload
 
 INPUTS = ("margin", "norm", "rate", "importance", "sign")
 _numbers = count(1)  # of rules that users write: one may be written again, under the same name

@@ -1,7 +1,7 @@
 """Single rows of a stream: one trial of each kind of loop, or the scores of one row, in a single compiled call.
 
 A row is its values and their columns, which ascend; the columns of a dense row are None. Calls do not look at the types
-of arguments, see `rosenblatt.methods.single_row.bind`, but at sizes: a row that is wider than the weights is refused.
+of arguments, see `rosenblatt.training.single_row.bind`, but at sizes: a row that is wider than the weights is refused.
 
 The state comes array by array: Numba unpacks nine arrays in a fifth of the time of a NamedTuple of them, and the trial
 itself takes less than a microsecond with a hundred features.
@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.engine.epoch import NO_LOG, Learner, Weights, run_csr, run_dense
 from rosenblatt.engine.frame import run_epoch
+from rosenblatt.engine.jit import compiled, overload
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.rows import (
     INLINED,
@@ -28,7 +29,6 @@ from rosenblatt.engine.rows import (
     square,
 )
 from rosenblatt.engine.rules import respond
-from rosenblatt.jit import compiled, overload
 
 RUN = {
     Dense: lambda rule, learner, rows, task, order, active, weights, counts: run_dense(

@@ -6,12 +6,12 @@ import operator
 from typing import Any, NoReturn
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 
 def reject(name: str, value: Any, wanted: str) -> NoReturn:
     """Raise `InvalidInput` with the name, the value and what it must be."""
-    raise InvalidInput(f"{name}={shown(value)} is not possible: it must be {wanted}.")
+    raise InvalidInput(f"{name}={short_repr(value)} is not possible: it must be {wanted}.")
 
 
 def as_count(name: str, value: Any, least: int = 1) -> int:

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.inspection import inspect_dense
-from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
+from rosenblatt.engine.inspection import inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count
 from rosenblatt.files.blocks import in_order

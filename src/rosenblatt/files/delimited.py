@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import fields
-from rosenblatt.compiled.decimals import read_plain_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files import fields
+from rosenblatt.files.decimals import read_plain_table
 from rosenblatt.files.features import Piece
 from rosenblatt.files.options import Layout, Reading
 from rosenblatt.files.parsing import MISSING, Fault, Faults, Parsed, count_byte, fault_at, numbers_in, stripped

@@ -17,8 +17,9 @@ from unicodedata import category
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import tokens
-from rosenblatt.compiled.entries import (
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files import tokens
+from rosenblatt.files.entries import (
     GROUPS,
     MARKED_BITS,
     MARKED_ENTRIES,
@@ -30,7 +31,6 @@ from rosenblatt.compiled.entries import (
     count_marked,
     normalise_rows,
 )
-from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import FeatureOptions
 
 Array = npt.NDArray[Any]

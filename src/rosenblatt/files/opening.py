@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.entries import mark_columns
-from rosenblatt.compiled.inspection import inspect_dense
-from rosenblatt.compiled.sparse import inspect_csr
 from rosenblatt.data.table import Table
+from rosenblatt.engine.inspection import inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.blocks import Block, BlockReader, in_order
 from rosenblatt.files.cache import FAULTS, Cache
 from rosenblatt.files.chunks import Chunk, Position, Problems, Progress, from_row, recut
+from rosenblatt.files.entries import mark_columns
 from rosenblatt.files.features import Dictionary, check_names
 from rosenblatt.files.options import (
     DELIMITED,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import as_count, reject
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
 DELIMITED, TYPED = ("csv", "tsv"), ("jsonl", "parquet", "arrow")
@@ -257,7 +257,7 @@ def check_options(given: Mapping[str, Any], taken: Collection[str], path: Any, w
         flag = "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
         hint = " The learning rate, which is -l in Vowpal Wabbit, is --eta0 here." if _is_rate(name, value) else ""
         raise InvalidInput(
-            f"{name}={shown(value)} ({flag}) would change nothing: {path} is {what}, and the option is for "
+            f"{name}={short_repr(value)} ({flag}) would change nothing: {path} is {what}, and the option is for "
             f"{PURPOSES[name]}. Leave it out.{hint}"
         )
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.blocks import BlockReader, last_line_end
+from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.features import Assembler, Entries, Piece
 from rosenblatt.files.options import Layout, Reading
 from rosenblatt.files.source import FilePath

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
-from rosenblatt.compiled.entries import normalise_rows
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import features
 from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.files.decimals import MAX_DIGITS, NO_FAULT, read_svmlight
+from rosenblatt.files.entries import normalise_rows
 from rosenblatt.files.features import Entries
 from rosenblatt.files.options import Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, count_byte, noted

@@ -17,16 +17,16 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.fields import scale_rows
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.arguments import reject
 from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
+from rosenblatt.files.fields import scale_rows
 from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading, described, options_of_table
 from rosenblatt.files.parsing import MISSING, Parsed, Parser
 from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, WORDS_OF_TEXT
 from rosenblatt.files.source import FilePath
-from rosenblatt.words import count
+from rosenblatt.text import count
 
 Array = npt.NDArray[Any]
 Value = str | float | bool | None  # of a cell; a truth value only where a format has such; None: it is missing

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled.tokens import find_tabs
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, Reading
 from rosenblatt.files.parsing import Fault, Faults, Parsed, Parser, fault_at, numbers_in, stripped, texts_in
 from rosenblatt.files.sniffing import Sample, label_type, sample_lines
+from rosenblatt.files.tokens import find_tabs
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.compiled import vw
+from rosenblatt.files import vw_lines as vw
 from rosenblatt.files.features import Piece
 from rosenblatt.files.options import NAMED_OPTIONS, Reading
 from rosenblatt.files.parsing import (

@@ -20,7 +20,7 @@ from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
 from rosenblatt.storage.registry import DEFINED
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 
@@ -78,7 +78,7 @@ class Control:
             if float(value).is_integer():
                 return int(value)
         hint = did_you_mean(value, self.choices)
-        raise InvalidInput(f"{self.name}={shown(value)} is not possible here: choose {self._wanted()}.{hint}")
+        raise InvalidInput(f"{self.name}={short_repr(value)} is not possible here: choose {self._wanted()}.{hint}")
 
     def _wanted(self) -> str:
         if self.kind == "choice":
@@ -124,7 +124,7 @@ def number_from(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidInput(f"{name}={shown(text)} is not a number. Write one such as 0.5.")
+        raise InvalidInput(f"{name}={short_repr(text)} is not a number. Write one such as 0.5.")
     return value
 
 
@@ -134,7 +134,7 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
     if isinstance(value, str) and value in names:
         return value
     hint = did_you_mean(value, names)
-    raise InvalidInput(f"{name}={shown(value)} is not known: choose one of {', '.join(names)}.{hint}")
+    raise InvalidInput(f"{name}={short_repr(value)} is not known: choose one of {', '.join(names)}.{hint}")
 
 
 # --------------------------------------------------------------------------------------------------------------- data
@@ -462,7 +462,7 @@ def estimator_class(name: str) -> Any:
     if one_of("learner", name, learner_names()) not in _LEARNERS:
         return DEFINED[name]
     module = _LEARNERS[name][0]
-    return getattr(import_module(f"rosenblatt.estimators.{module}"), name)
+    return getattr(import_module(f"rosenblatt.learners.{module}"), name)
 
 
 def learner_names() -> tuple[str, ...]:
@@ -527,7 +527,7 @@ def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Calla
         return X, lambda rows: rows
     if features == "quadratic":
         return quadratic(X), quadratic
-    from rosenblatt.estimators.association import AssociationUnits
+    from rosenblatt.learners.association import AssociationUnits
 
     layer = AssociationUnits(n_units=units, random_state=seed).fit(X)
     return layer.transform(X), layer.transform

@@ -18,11 +18,11 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import follows_theorem, known, rate
-from rosenblatt.learn.decisions import decision, winners
-from rosenblatt.learn.multiclass import code
-from rosenblatt.learn.record import Recording, record
 from rosenblatt.storage.container import pack_arrays, unpack_arrays
-from rosenblatt.words import count
+from rosenblatt.text import count
+from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.multiclass import code
+from rosenblatt.training.record import Recording, record
 
 Array = npt.NDArray[Any]
 
@@ -249,13 +249,13 @@ def _weights(recording: Recording | None, estimator: Any, separator: Array | Non
 
 def _averages(estimator: Any) -> bool:
     """Return whether the estimator predicts by an average of its weights, or can."""
-    method = estimator._method()
+    method = estimator._algorithm()
     return bool(getattr(method, "averaged", False)) or type(method).__name__ == "Voted"
 
 
 def _begins(recording: Recording | None, estimator: Any) -> list[int]:
     """Return the trials whose weights an average begins anew with: the last before epochs 2, 4, 8, ..."""
-    if recording is None or not hasattr(estimator, "_method") or not getattr(estimator._method(), "late", False):
+    if recording is None or not hasattr(estimator, "_method") or not getattr(estimator._algorithm(), "late", False):
         return []
     powers = [2**k for k in range(1, 64) if 2**k <= recording.epoch[-1]]
     return [int(np.searchsorted(recording.epoch, epoch)) for epoch in powers]

@@ -28,7 +28,7 @@ from rosenblatt.lab.code import python_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
@@ -283,7 +283,9 @@ def shown_params(estimator: Any) -> tuple[tuple[str, Any], ...]:
     for control in learners()[one_of("learner", type(estimator).__name__, learner_names())].params:
         value = getattr(estimator, control.name)
         if value is not None and not isinstance(value, bool | int | float | str):
-            raise InvalidInput(f"{control.name}={shown(value)} is a function or an array, which the lab cannot show.")
+            raise InvalidInput(
+                f"{control.name}={short_repr(value)} is a function or an array, which the lab cannot show."
+            )
         if value != control.default:
             found.append((control.name, value))
     return tuple(found)

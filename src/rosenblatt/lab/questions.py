@@ -12,7 +12,7 @@ from rosenblatt.lab.frames import frames, surface, trace_table
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
 from rosenblatt.lab.uploads import points_of_text
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
 
 MAX_TRIAL = 10_000_000
 
@@ -23,7 +23,7 @@ def trial_of(body: Body) -> int:
     """Return the trial that a question is about; raise InvalidInput if it is none."""
     t = body.get("t", 0)
     if isinstance(t, bool) or not isinstance(t, int) or not 0 <= t <= MAX_TRIAL:
-        raise InvalidInput(f"t={shown(t)} is no trial: pass a whole number from 0.")
+        raise InvalidInput(f"t={short_repr(t)} is no trial: pass a whole number from 0.")
     return t
 
 

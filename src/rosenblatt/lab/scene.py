@@ -33,7 +33,7 @@ from rosenblatt.lab.catalogue import (
     points_of,
     written,
 )
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 
@@ -119,12 +119,12 @@ class Scene:
             For the first value that is not possible.
         """
         if not isinstance(given, Mapping):
-            raise InvalidInput(f"A scene is an object with keys such as data and learner, not {shown(given)}.")
+            raise InvalidInput(f"A scene is an object with keys such as data and learner, not {short_repr(given)}.")
         data = one_of("data", given.get("data", "or"), (*DATA, "points"))
         own = data == "points"
         race = given.get("race") or ()
         if not isinstance(race, list | tuple) or len(race) > MAX_RACERS:
-            raise InvalidInput(f"race={shown(race)} is not a list of at most {MAX_RACERS} learners.")
+            raise InvalidInput(f"race={short_repr(race)} is not a list of at most {MAX_RACERS} learners.")
         learner, params = _learner(given)
         return cls(
             data=data,
@@ -275,7 +275,7 @@ def _learner(given: Mapping[str, Any]) -> tuple[str, Params]:
     name = one_of("learner", given.get("learner", "Perceptron"), learner_names())
     params = given.get("params") or {}
     if not isinstance(params, Mapping):
-        raise InvalidInput(f"params={shown(params)} is not an object from names to values.")
+        raise InvalidInput(f"params={short_repr(params)} is not an object from names to values.")
     known = {control.name: control for control in learners()[name].params}
     _check_names(name, params, known)
     checked = {key: control.checked(params[key]) for key, control in known.items() if key in params}
@@ -286,7 +286,7 @@ def _check_names(learner: str, params: Mapping[str, Any], known: Mapping[str, Co
     for name in params:
         if name not in known:
             hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
-            raise InvalidInput(f"{learner} has no parameter {shown(name)} in the lab.{hint}")
+            raise InvalidInput(f"{learner} has no parameter {short_repr(name)} in the lab.{hint}")
 
 
 def _pairs(text: Any) -> dict[str, str]:
@@ -319,7 +319,9 @@ def _read_params(learner: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _racer(given: Any) -> Racer:
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"{shown(given)} is no learner of a race. Pass an object with learner, params and order.")
+        raise InvalidInput(
+            f"{short_repr(given)} is no learner of a race. Pass an object with learner, params and order."
+        )
     learner, params = _learner(given)
     return Racer(learner, params, one_of("order", given.get("order", "cyclic"), ORDERS))
 
@@ -353,7 +355,9 @@ def _start(value: Any, learner: str) -> tuple[float, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= 1000 or not all(map(_is_number, value)):
-        raise InvalidInput(f"start={shown(value)} is not a list of weights and a bias, of at most {LARGEST:g} each.")
+        raise InvalidInput(
+            f"start={short_repr(value)} is not a list of weights and a bias, of at most {LARGEST:g} each."
+        )
     if "init" not in learners()[learner].declared:
         raise InvalidInput(f"{learner} has a start of its own. Drop the start, or choose another learner.")
     start = tuple(float(part) + 0.0 for part in value)
@@ -362,18 +366,24 @@ def _start(value: Any, learner: str) -> tuple[float, ...] | None:
 
 def _points(value: Any) -> tuple[tuple[float, ...], ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_POINTS:
-        raise InvalidInput(f"points={shown(value)} is not a list of 1 to {MAX_POINTS} points.")
+        raise InvalidInput(f"points={short_repr(value)} is not a list of 1 to {MAX_POINTS} points.")
     return tuple(_point(point, value[0]) for point in value)
 
 
 def _point(value: Any, first: Any) -> tuple[float, ...]:
     sound = isinstance(value, list | tuple) and 2 <= len(value) <= MAX_COLUMNS + 1 and all(map(_is_number, value))
     if not sound:
-        raise InvalidInput(f"{shown(value)} is no point: pass its coordinates, at most {LARGEST:g}, and its class.")
+        raise InvalidInput(
+            f"{short_repr(value)} is no point: pass its coordinates, at most {LARGEST:g}, and its class."
+        )
     if len(value) != len(first):
-        raise InvalidInput(f"{shown(value)} has another number of coordinates than the first point, {shown(first)}.")
+        raise InvalidInput(
+            f"{short_repr(value)} has another number of coordinates than the first point, {short_repr(first)}."
+        )
     if value[-1] not in range(MAX_CLASSES):
-        raise InvalidInput(f"{shown(value)} has the class {shown(value[-1])}: classes are 0 to {MAX_CLASSES - 1}.")
+        raise InvalidInput(
+            f"{short_repr(value)} has the class {short_repr(value[-1])}: classes are 0 to {MAX_CLASSES - 1}."
+        )
     return (*(float(part) + 0.0 for part in value[:-1]), int(value[-1]))
 
 
@@ -381,6 +391,6 @@ def _read_point(text: str) -> list[float]:
     found = _POINT.fullmatch(text)
     if found is None:
         raise InvalidInput(
-            f"{shown(text)} in the address is no point. Write it as 0.25,1.5a, with a class from a to d."
+            f"{short_repr(text)} in the address is no point. Write it as 0.25,1.5a, with a class from a to d."
         )
     return [*(number_from(part, "p") for part in found[1].split(",")), LETTERS.index(found[2])]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
-from rosenblatt.proof.certificate import Certificate
-from rosenblatt.separability.certify import certify
-from rosenblatt.words import between, count, rounded_up
+from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.prover.search.certify import certify
+from rosenblatt.text import between, count, rounded_up
 
 Array = npt.NDArray[Any]
 

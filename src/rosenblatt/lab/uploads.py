@@ -15,7 +15,7 @@ from rosenblatt.files.opening import open_source
 from rosenblatt.files.records import Records
 from rosenblatt.lab.catalogue import MAX_POINTS
 from rosenblatt.lab.scene import LARGEST, MAX_CLASSES, MAX_COLUMNS
-from rosenblatt.words import count, shown
+from rosenblatt.text import count, short_repr
 
 MAX_TABLE_BYTES = 5_000_000
 MAX_HEADER_CHARACTERS = 10_000
@@ -42,7 +42,7 @@ def points_of_text(text: Any, label: Any = None) -> dict[str, Any]:
     if len(content) > MAX_TABLE_BYTES:
         raise InvalidInput(f"The table has {len(content)} bytes, of at most {MAX_TABLE_BYTES}. Take fewer rows.")
     if label is not None and not isinstance(label, str):
-        raise InvalidInput(f"label={shown(label)} is not the name of a column.")
+        raise InvalidInput(f"label={short_repr(label)} is not the name of a column.")
     # The readers take files: they are made for data that no memory holds.
     with tempfile.TemporaryDirectory(prefix="rosenblatt-lab-") as folder:
         path = os.path.join(folder, "table.csv")

@@ -18,10 +18,10 @@ from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidArgument, InvalidInput, MissingExtra
-from rosenblatt.learn.record import Recording, Trial
 from rosenblatt.markup import palette
 from rosenblatt.markup.charts import shortened
-from rosenblatt.words import did_you_mean, shown
+from rosenblatt.text import did_you_mean, short_repr
+from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
 Axes = Any  # matplotlib.axes.Axes, which need not be installed
@@ -70,7 +70,9 @@ def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") 
         fault = "matplotlib is not installed, and pictures need it."
         raise MissingExtra(f'{fault} Run: pip install "rosenblatt[plots]"') from None
     if style not in STYLES:
-        raise InvalidArgument(f"style={shown(style)} is not known. Choose paper or talk.{did_you_mean(style, STYLES)}")
+        raise InvalidArgument(
+            f"style={short_repr(style)} is not known. Choose paper or talk.{did_you_mean(style, STYLES)}"
+        )
     factor = STYLES[style]
     return Figure(figsize=(width / factor, height / factor), dpi=144 * factor, layout="constrained")
 
@@ -79,7 +81,7 @@ def quiet_axes(ax: Axes | None, style: Style = "paper") -> Axes:
     """Return axes without decoration: those passed, or those of a new figure."""
     ax = new_figure(style=style).subplots() if ax is None else ax
     if not hasattr(ax, "spines"):
-        raise InvalidArgument(f"ax is {shown(ax)}, not axes of matplotlib. Pass such axes, or None for new ones.")
+        raise InvalidArgument(f"ax is {short_repr(ax)}, not axes of matplotlib. Pass such axes, or None for new ones.")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.AXES)
     ax.tick_params(colors=palette.AXES, labelcolor=INK, labelsize=8)
@@ -102,7 +104,7 @@ def quiet_pair(axes: Any, style: Style, *, width: float = 8.6, height: float = 4
 def check_kind(value: Any, kind: type, name: str, remedy: str) -> None:
     """Raise an error if an argument is not of the kind that a picture is of."""
     if not isinstance(value, kind):
-        raise InvalidArgument(f"{name} is {shown(value)}, not a {kind.__name__}. Pass {remedy}.")
+        raise InvalidArgument(f"{name} is {short_repr(value)}, not a {kind.__name__}. Pass {remedy}.")
 
 
 def as_trials(trials: Any) -> list[Trial]:
@@ -175,7 +177,7 @@ def named(names: Sequence[str] | None, found: Any, count: int, what: str) -> lis
     if chosen is None:
         return [f"$x_{{{j}}}$" for j in range(1, count + 1)]
     if isinstance(chosen, str) or len(chosen) != count:
-        raise InvalidArgument(f"There are {count} {what}, and the names are {shown(chosen)}. Pass one for each.")
+        raise InvalidArgument(f"There are {count} {what}, and the names are {short_repr(chosen)}. Pass one for each.")
     # A dollar sign would begin a formula.
     return [shortened(name, MAX_NAME).replace("$", r"\$") for name in chosen]
 

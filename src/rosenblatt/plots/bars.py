@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
-from rosenblatt.learn.plan import Run
 from rosenblatt.markup.palette import UPDATE
 from rosenblatt.plots.axes import COLOURS, GREY, INK, Axes, Style, add_legend, add_text, named, quiet_axes
 from rosenblatt.report.models import linear_parts, margins
+from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from rosenblatt.data.numbers import is_real
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
-from rosenblatt.learn.plan import Run
-from rosenblatt.learn.record import Recording, Trial
 from rosenblatt.markup.palette import AXES, UPDATE
 from rosenblatt.plots.axes import (
     COLOURS,
@@ -30,7 +28,9 @@ from rosenblatt.plots.axes import (
     named,
     quiet_axes,
 )
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
+from rosenblatt.training.plan import Run
+from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
 
@@ -130,7 +130,7 @@ def plot_learning_curve(
     first = int(np.unique(truth, return_index=True)[1].max()) + 1  # rows until every class has appeared
     wanted = np.unique(np.geomspace(min(max(first, 10), n), n, 8).astype(int)) if sizes is None else np.asarray(sizes)
     if wanted.dtype.kind not in "iu" or wanted.min(initial=1) < 1 or wanted.max(initial=0) > n or not wanted.size:
-        raise InvalidInput(f"sizes={shown(sizes)} are not numbers of rows from 1 to {n}. Pass such whole numbers.")
+        raise InvalidInput(f"sizes={short_repr(sizes)} are not numbers of rows from 1 to {n}. Pass such whole numbers.")
     errors = []
     for size in wanted.tolist():
         fitted = deepcopy(estimator).fit(X[:size], truth[:size])
@@ -263,9 +263,11 @@ def _for_each(n_records: int, bound: Any, labels: Any) -> tuple[list[Any], list[
     bounds = [bound] * n_records if np.ndim(bound) == 0 else list(bound)
     for height in bounds:
         if height is not None and not (is_real(height) and 0 <= height < np.inf):
-            raise InvalidInput(f"bound={shown(height)} is not a number of mistakes. Pass a number from 0, or None.")
+            raise InvalidInput(
+                f"bound={short_repr(height)} is not a number of mistakes. Pass a number from 0, or None."
+            )
     if labels is not None and not isinstance(labels, list | tuple):
-        raise InvalidInput(f"labels={shown(labels)} is not a list. Pass one text for each record.")
+        raise InvalidInput(f"labels={short_repr(labels)} is not a list. Pass one text for each record.")
     names = ["mistakes made"] * n_records if labels is None else [str(label) for label in labels]
     if not n_records or not n_records == len(bounds) == len(names):
         raise InvalidInput(

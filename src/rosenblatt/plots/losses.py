@@ -10,9 +10,9 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import COLOURS, DASHES, GREY, Style, add_legend, quiet_pair
 from rosenblatt.report.models import linear_parts
+from rosenblatt.training.record import Trial
 
 Array = npt.NDArray[Any]
 

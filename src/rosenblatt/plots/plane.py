@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.multiclass import by_pairs, code
-from rosenblatt.learn.record import Trial
 from rosenblatt.plots.axes import (
     COLOURS,
     DASHES,
@@ -31,6 +29,8 @@ from rosenblatt.plots.axes import (
     quiet_axes,
 )
 from rosenblatt.report.models import Classifier, as_classifier
+from rosenblatt.training.multiclass import by_pairs, code
+from rosenblatt.training.record import Trial
 
 Array = npt.NDArray[Any]
 

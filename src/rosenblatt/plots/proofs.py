@@ -29,7 +29,7 @@ from rosenblatt.plots.axes import (
     plane_points,
     quiet_axes,
 )
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.prover.certificates.certificate import Certificate
 
 if TYPE_CHECKING:
     from rosenblatt.report.theory import Theory  # loads scikit-learn
@@ -57,7 +57,7 @@ def plot_certificate(
     certificate : Certificate
         Of data with two features and at most two classes.
     X : array-like or sparse matrix of shape (n_samples, 2)
-        The data that it was issued for; `rosenblatt.proof.verify.verify` says whether it was.
+        The data that it was issued for; `rosenblatt.prover.certificates.verify.verify` says whether it was.
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
     class_names : sequence of str, optional

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.learn.record import Recording, Trial
 from rosenblatt.markup.palette import SOLUTIONS, SOLUTIONS_OPACITY, UPDATE
 from rosenblatt.plots.axes import (
     COLOURS,
@@ -36,7 +35,8 @@ from rosenblatt.plots.axes import (
 )
 from rosenblatt.plots.plane import draw_normal
 from rosenblatt.report.models import linear_parts
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
+from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
 
@@ -316,7 +316,9 @@ def _update(trials: list[Trial], number: int | None, points: Array) -> tuple[Tri
     """Return the trial of an update, and the weights before it."""
     places = [k for k, trial in enumerate(trials) if trial.update or trial.mistake]
     if number is not None and not is_whole(number):
-        raise InvalidArgument(f"number={shown(number)} is not the number of an update. Pass a whole number from 1.")
+        raise InvalidArgument(
+            f"number={short_repr(number)} is not the number of an update. Pass a whole number from 1."
+        )
     if not places or (number is not None and not 1 <= number <= len(places)):
         raise InvalidInput(
             f"There are {len(places)} updates among the trials; number={number} is not there. Trace more."

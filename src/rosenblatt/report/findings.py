@@ -14,12 +14,12 @@ from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
-from rosenblatt.learn.plan import Run
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.prover.search.certify import certify
 from rosenblatt.report.models import margins
 from rosenblatt.report.theory import Theory, theory
-from rosenblatt.separability.certify import certify
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
+from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 
@@ -167,7 +167,7 @@ def examine(
 def _check(estimator: Any, X: Any) -> None:
     """Raise an error for what is no fitted classifier."""
     if not hasattr(estimator, "predict"):
-        raise InvalidInput(f"{shown(estimator)} has no predict. Pass a fitted classifier.")
+        raise InvalidInput(f"{short_repr(estimator)} has no predict. Pass a fitted classifier.")
     name = type(estimator).__name__
     try:
         classes = getattr(estimator, "classes_", None)

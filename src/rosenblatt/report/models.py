@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learn.decisions import decision
-from rosenblatt.learn.plan import Run
+from rosenblatt.training.decisions import decision
+from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 

@@ -15,7 +15,7 @@ from rosenblatt.report.page import document
 from rosenblatt.report.playable import Playable, playable
 from rosenblatt.report.sections import heading, in_words, section, sections
 from rosenblatt.storage.atomic import replace_file, target_of
-from rosenblatt.words import count
+from rosenblatt.text import count
 
 # Of a report with the run on a hundred rows, and for each row more; what the frame takes besides the run.
 MAX_BYTES, BYTES_PER_ROW, BYTES_OF_FRAME = 150_000, 800, 2_000

@@ -17,10 +17,10 @@ from rosenblatt.markup.figures import (
     squeeze_chart,
     weights_chart,
 )
-from rosenblatt.proof.words import picture
+from rosenblatt.prover.certificates.sentences import picture
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
-from rosenblatt.words import count, rounded_down, rounded_up, shown
+from rosenblatt.text import count, rounded_down, rounded_up, short_repr
 
 # Classes up to which confusions are a table; features with the largest weights; problems whose weights are shown.
 MAX_CLASSES, MAX_FEATURES, MAX_PROBLEMS = 12, 12, 6
@@ -55,7 +55,7 @@ def heading(found: Findings) -> tuple[str, str]:
     except TypeError:  # parameters without defaults
         usual = {}
     changed = ", ".join(
-        f"{key}={shown(value)}" for key, value in given.items() if shown(value) != shown(usual.get(key))
+        f"{key}={short_repr(value)}" for key, value in given.items() if short_repr(value) != short_repr(usual.get(key))
     )
     steps = [type(step).__name__ for _, step in found.estimator.steps] if hasattr(found.estimator, "steps") else []
     text = f"{name} with {changed}" if changed else f"{name} with its default parameters"

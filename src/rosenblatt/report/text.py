@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.training.stopping import Stop
 
 UNICODE_BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
 MAX_BARS = 40

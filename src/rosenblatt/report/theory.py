@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exact.clock import TIME_LIMIT
-from rosenblatt.learn.plan import Epoch, Run
-from rosenblatt.learn.trace import trace
-from rosenblatt.learn.train import train
-from rosenblatt.methods.starts import check_start
-from rosenblatt.proof.brackets import Bracket
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.prover.certificates.brackets import Bracket
+from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.prover.exact.clock import TIME_LIMIT
+from rosenblatt.prover.search.certify import certify
 from rosenblatt.reprs import brief
-from rosenblatt.separability.certify import certify
-from rosenblatt.words import count, rounded_down, rounded_up
+from rosenblatt.text import count, rounded_down, rounded_up
+from rosenblatt.training.plan import Epoch, Run
+from rosenblatt.training.starts import check_start
+from rosenblatt.training.trace import trace
+from rosenblatt.training.train import train
 
 Array = npt.NDArray[Any]
 

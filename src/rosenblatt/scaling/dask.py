@@ -16,12 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra, NoWorker
-from rosenblatt.estimators.sharding import check_member, fit_shards
-from rosenblatt.learn.mixing import merge, merge_tree
-from rosenblatt.learn.sharded import Shards, Work
-from rosenblatt.learn.shards import Late
-from rosenblatt.methods.method import never
-from rosenblatt.proof.certificate import Certificate
+from rosenblatt.learners.sharding import check_member, fit_shards
+from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.scaling.partitions import (
     FileRows,
     decided,
@@ -32,7 +28,11 @@ from rosenblatt.scaling.partitions import (
     with_columns,
 )
 from rosenblatt.scaling.proving import certify_shards
-from rosenblatt.words import shown
+from rosenblatt.text import short_repr
+from rosenblatt.training.algorithm import never
+from rosenblatt.training.mixing import merge, merge_tree
+from rosenblatt.training.sharded import Shards, Work
+from rosenblatt.training.shards import Late
 
 try:
     import dask
@@ -214,7 +214,7 @@ class Engine:
         given = dask.config.get(SETTING, WORKER_TIMEOUT)
         self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(given))
         if not self.worker_timeout > 0:
-            raise InvalidInput(f"The setting {SETTING}={shown(given)} is not possible. Set it to seconds above 0.")
+            raise InvalidInput(f"The setting {SETTING}={short_repr(given)} is not possible. Set it to seconds above 0.")
 
     def submit(self, *task: Any) -> Any:
         """Return the future of a task that is not shared with others of the same name."""
@@ -261,7 +261,9 @@ class OnDask(Shards):
     ) -> OnDask:
         """Return partitions as shards, held by the workers."""
         if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
-            raise InvalidInput(f"shards={shown(shards)} is not possible. Pass a whole number from 1, or 'partitions'.")
+            raise InvalidInput(
+                f"shards={short_repr(shards)} is not possible. Pass a whole number from 1, or 'partitions'."
+            )
         if _are_paths(data):
             if y is not None or sample_weight is not None:
                 raise InvalidInput("Files have their labels and weights in them. Leave y and sample_weight out.")

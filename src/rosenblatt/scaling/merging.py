@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.estimators.sharding import check_member
-from rosenblatt.estimators.streamed import stream_record
-from rosenblatt.learn.stopping import Stop
+from rosenblatt.learners.sharding import check_member
+from rosenblatt.learners.streamed import stream_record
+from rosenblatt.training.stopping import Stop
 
 
 def merge(models: Sequence[Any], shares: Sequence[float] | None = None) -> Any:

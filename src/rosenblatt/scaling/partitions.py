@@ -20,7 +20,7 @@ from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.options import Column, Reading
 from rosenblatt.files.source import can_be_read_once
 from rosenblatt.files.tables import listed
-from rosenblatt.learn.shards import Portion, Shard, make_portion
+from rosenblatt.training.shards import Shard, ShardBlock, make_portion
 
 Array = npt.NDArray[Any]
 
@@ -83,7 +83,7 @@ class FileRows:
     options: dict[str, Any] = field(default_factory=dict)
     counted: dict[str, int] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Portion]:
+    def __iter__(self) -> Iterator[ShardBlock]:
         for chunk in self.chunks():
             weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
             portion = make_portion(chunk.table, chunk.label, weight)

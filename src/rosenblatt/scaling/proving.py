@@ -21,13 +21,7 @@ from rosenblatt.data.labels import as_names
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.exact.clock import Clock
-from rosenblatt.exact.signed_rows import SignedRows
-from rosenblatt.learn.reserve import check_kind
-from rosenblatt.learn.sharded import Shards
-from rosenblatt.learn.shards import Late, Portion, Shard
-from rosenblatt.methods.method import never
-from rosenblatt.proof.brackets import (
+from rosenblatt.prover.certificates.brackets import (
     ROUNDING_GUARD,
     Bracket,
     common_point,
@@ -36,11 +30,17 @@ from rosenblatt.proof.brackets import (
     outer_radius,
     quotient,
 )
-from rosenblatt.proof.certificate import Certificate, sparse_bytes
-from rosenblatt.proof.certificate_json import seal_of
-from rosenblatt.proof.spans import null_basis
-from rosenblatt.separability.certify import proved_claims
-from rosenblatt.separability.witness import as_floats
+from rosenblatt.prover.certificates.certificate import Certificate, sparse_bytes
+from rosenblatt.prover.certificates.certificate_json import seal_of
+from rosenblatt.prover.certificates.spans import null_basis
+from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search.certify import proved_claims
+from rosenblatt.prover.search.witness import as_floats
+from rosenblatt.training.algorithm import never
+from rosenblatt.training.reserve import check_kind
+from rosenblatt.training.sharded import Shards
+from rosenblatt.training.shards import Late, Shard, ShardBlock
 
 Array = npt.NDArray[Any]
 
@@ -133,7 +133,7 @@ class Looker:
             yield first, signed_of(portion.table, self.label(portion), max(self.classes.size, 2))
             first += portion.table.shape[0]
 
-    def label(self, portion: Portion) -> Array:
+    def label(self, portion: ShardBlock) -> Array:
         """Return class numbers; where there is one class only, it is the second of two."""
         number = np.searchsorted(self.classes, portion.classes)[portion.label]
         return number if self.classes.size > 1 else np.ones_like(number)

@@ -19,13 +19,13 @@ import scipy.sparse as sp
 
 import rosenblatt
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.estimators.saving import load, save
-from rosenblatt.estimators.sharding import check_member, fit_shards
-from rosenblatt.learn.mixing import merge, merge_tree
-from rosenblatt.learn.sharded import Shards, Work
-from rosenblatt.learn.shards import Late
-from rosenblatt.methods.method import never
+from rosenblatt.learners.saving import load, save
+from rosenblatt.learners.sharding import check_member, fit_shards
 from rosenblatt.scaling.partitions import shard_of_block
+from rosenblatt.training.algorithm import never
+from rosenblatt.training.mixing import merge, merge_tree
+from rosenblatt.training.sharded import Shards, Work
+from rosenblatt.training.shards import Late
 
 try:
     import pyarrow as pa

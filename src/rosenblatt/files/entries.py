@@ -1,0 +1,287 @@
+"""Entries of sparse rows: sorted by column, counted or added up, scaled to unit length.
+
+Indices are cast to unsigned, because Numba would look for negative ones at each entry.
+"""
+
+import numpy as np
+
+from rosenblatt.engine.jit import compiled
+from rosenblatt.files.bits import bit_count, lowest_bit
+
+U = np.uint64
+MARKED_BITS = 18  # of columns that are counted without sorting: three times six, as 64 bits are one number
+GROUPS, MARKS = 1 << MARKED_BITS - 12, 1 << MARKED_BITS - 6
+MARKED_ENTRIES = (1 << 16) - 1  # of a row, at most, likewise: counts have 16 bits
+FEW = 40  # entries that are sorted faster by insertion than by digits
+MANY = 600  # entries that are sorted faster by all digits than by the highest one and insertion
+DIGIT_BITS = 9
+PLACES = (1 << DIGIT_BITS) + 2  # numbers to work with when digits are counted
+
+
+@compiled()
+def _sort_few(keys, begin, end):
+    for k in range(begin + 1, end):
+        key, place = keys[U(k)], k
+        while place > begin and keys[U(place - 1)] > key:
+            keys[U(place)] = keys[U(place - 1)]
+            place -= 1
+        keys[U(place)] = key
+
+
+@compiled()
+def _distribute(keys, begin, size, low, digit_bits, spare, places):
+    """Sort keys by the digit from bit `low` on, equal ones in order; return how many have the commonest digit."""
+    buckets = np.int64(1) << digit_bits
+    for bucket in range(buckets + 1):
+        places[U(bucket)] = 0
+    for k in range(begin, begin + size):
+        places[U((np.int64(keys[U(k)]) >> low & buckets - 1) + 1)] += 1
+    most, before = 0, 0
+    for bucket in range(1, buckets + 1):
+        most = max(most, places[U(bucket)])
+    for bucket in range(1, buckets, 4):  # four at once, as each sum would wait for the one before
+        second = places[U(bucket)] + places[U(bucket + 1)]
+        fourth = places[U(bucket + 2)] + places[U(bucket + 3)] + second
+        places[U(bucket)] += before
+        places[U(bucket + 1)] = before + second
+        places[U(bucket + 2)] += before + second
+        places[U(bucket + 3)] = before = before + fourth
+    for k in range(begin, begin + size):
+        bucket = U(np.int64(keys[U(k)]) >> low & buckets - 1)
+        spare[U(places[bucket])] = keys[U(k)]
+        places[bucket] += 1
+    for k in range(size):
+        keys[U(begin + k)] = spare[U(k)]
+    return most
+
+
+@compiled()
+def _swap_neighbours(keys, begin, end):
+    """Put the keys of each pair of neighbours in order, from the first and from the second on: several at once."""
+    for first in range(begin, begin + 2):
+        for pair in range((end - first) // 2):
+            k = first + 2 * pair
+            low, high = min(keys[U(k)], keys[U(k + 1)]), max(keys[U(k)], keys[U(k + 1)])
+            keys[U(k)], keys[U(k + 1)] = low, high
+
+
+@compiled()
+def _sort(keys, begin, end, low, bits, spare, places):
+    """Sort keys by the bits from `low` on; lower ones must be in order already where those are equal."""
+    size = end - begin
+    if size <= FEW:
+        return _sort_few(keys, begin, end)
+    # Hashes are spread evenly: the highest digit nearly sorts them. Other columns, and many, are sorted by all digits.
+    digit_bits = np.int64(8)  # not 8, for which Numba would compile what is called once more
+    if size <= MANY and _distribute(keys, begin, size, low + max(bits - 8, 0), digit_bits, spare, places) <= FEW:
+        _swap_neighbours(keys, begin, end)
+        _swap_neighbours(keys, begin, end)
+        return _sort_few(keys, begin, end)
+    digit_bits = np.int64(DIGIT_BITS)
+    for digit in range(0, bits, DIGIT_BITS):
+        _distribute(keys, begin, size, low + digit, digit_bits, spare, places)
+    return None
+
+
+@compiled()
+def _divide(value, begin, end, total):
+    """Divide values by the root of a sum of squares, unless it is zero or not finite."""
+    if 0.0 < total < np.inf:
+        length = np.sqrt(total)
+        for k in range(begin, end):
+            value[U(k)] /= length
+
+
+@compiled()
+def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spare, room, logs):
+    """Sort the columns of each row and count them, in place; return the entries that are left, one for each column.
+
+    A count becomes one if `binary`, and one plus its logarithm if `logarithm`; rows are divided by their length if
+    `normalise`. All columns have at most `bits` bits.
+    There is room to work in: as many `spare` columns as the longest row has entries, as many numbers in `room` and
+    PLACES more, and 63 `logs`.
+    """
+    places, last = room[:PLACES], room[PLACES - 1 :]
+    for count in range(63):  # a loop compiles sooner than an expression of arrays
+        logs[count] = 1.0 + np.log(count + 1.0)
+    k, low, begin = np.int64(0), np.int64(0), np.int64(indptr[0])
+    for row in range(indptr.size - 1):
+        end = np.int64(indptr[row + 1])
+        _sort(column, begin, end, low, bits, spare, places)
+        # Without branches, which would often be predicted wrongly.
+        unique = 0
+        last[0] = begin
+        for entry in range(begin, end - 1):
+            key = column[U(entry)]
+            column[U(k + unique)], last[U(unique + 1)] = key, entry + 1
+            unique += key != column[U(entry + 1)]
+        if begin < end:
+            column[U(k + unique)], last[U(unique + 1)] = column[U(end - 1)], end
+            unique += 1
+        total = 0.0
+        for entry in range(unique):
+            count = last[U(entry + 1)] - last[U(entry)]
+            if logarithm:
+                number = logs[U(count - 1)] if count < 64 else 1.0 + np.log(np.float64(count))
+            else:
+                number = 1.0 if binary else np.float64(count)
+            value[U(k + entry)] = number
+            total += number * number
+        if normalise:
+            _divide(value, k, k + unique, total)
+        k += unique
+        begin = end
+        indptr[row + 1] = k
+    return k
+
+
+@compiled()
+def _number(count, logarithm, binary):
+    """Return the value of a column that is there so many times."""
+    if logarithm:
+        return 1.0 + np.log(np.float64(count))
+    return 1.0 if binary else np.float64(count)
+
+
+@compiled()
+def _marked_places(top, groups, places):
+    """Write which numbers of 64 marks are not zero, in order, and return how many. Their groups become zero."""
+    count = np.int64(0)
+    while top != 0:
+        group = lowest_bit(top)
+        top &= top - U(1)
+        bits = groups[group]
+        groups[group] = 0
+        after = count + np.int64(bit_count(bits))
+        while bits != 0:  # four at a time, as their number is not foreseen: the next are written over those too many
+            for place in range(4):
+                places[U(count + place)] = group << U(6) | lowest_bit(bits)
+                bits &= bits - U(1)
+            count += 4
+        count = after
+    return count
+
+
+@compiled()
+def count_marked(indptr, column, value, logarithm, binary, normalise, marks, places, counts, numbers):
+    """Do what `count_columns` does for columns of at most MARKED_BITS and rows of at most MARKED_ENTRIES, faster.
+
+    Columns are marked, a bit for each; so are the numbers that have such bits, and the numbers that have those. Bits
+    are found in order.
+    There is room to work in: GROUPS + MARKS `marks` and as many `counts` as columns, all zero before and after; MARKS
+    `places` and four more, and 64 `numbers`.
+    """
+    groups, marks = marks[:GROUPS], marks[GROUPS:]
+    for count in range(64):
+        numbers[count] = _number(max(count, 1), logarithm, binary)
+    k, begin = np.int64(0), np.int64(indptr[0])
+    for row in range(indptr.size - 1):
+        end, top = np.int64(indptr[row + 1]), U(0)
+        for entry in range(begin, end):
+            key = U(column[U(entry)])
+            counts[key] += 1
+            marks[key >> U(6)] |= U(1) << (key & U(63))
+            groups[key >> U(12)] |= U(1) << (key >> U(6) & U(63))
+            top |= U(1) << (key >> U(12))
+        first, total = k, 0.0
+        for entry in range(_marked_places(top, groups, places)):
+            place = places[U(entry)]
+            bits = marks[place]
+            marks[place] = 0
+            while bits != 0:
+                key = place << U(6) | lowest_bit(bits)
+                bits &= bits - U(1)
+                count = counts[key]
+                counts[key] = 0
+                number = numbers[U(count)] if count < 64 else _number(np.int64(count), logarithm, binary)
+                column[U(k)], value[U(k)] = key, number
+                total += number * number
+                k += 1
+        if normalise:
+            _divide(value, first, k, total)
+        begin = end
+        indptr[row + 1] = k
+    return k
+
+
+@compiled()
+def _rises(column, begin, end):
+    """Return whether columns are from 0, in order, and none is there twice."""
+    last = -1
+    for entry in range(begin, end):
+        if column[U(entry)] <= last:
+            return False
+        last = np.int64(column[U(entry)])
+    return True
+
+
+@compiled()
+def add_columns(indptr, column, value, bits, own, room):
+    """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
+
+    Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which
+    they came. There is room to work in: as many values in `own` as the longest row has entries, twice as many numbers
+    in `room` and PLACES more.
+    """
+    size = own.size
+    places, keys, spare = room[:PLACES], room[PLACES : PLACES + size], room[PLACES + size :]
+    first, low = np.int64(0), np.int64(32)
+    k, begin = first, np.int64(indptr[0])
+    for row in range(indptr.size - 1):
+        end, count = np.int64(indptr[row + 1]), np.int64(0)
+        if _rises(column, begin, end):
+            if k < begin:
+                for entry in range(begin, end):
+                    column[U(k + entry - begin)], value[U(k + entry - begin)] = column[U(entry)], value[U(entry)]
+            k += end - begin
+            begin = end
+            indptr[row + 1] = k
+            continue
+        for entry in range(begin, end):
+            if column[U(entry)] >= 0:
+                keys[U(count)] = np.int64(column[U(entry)]) << 32 | count
+                own[U(count)] = value[U(entry)]
+                count += 1
+        _sort(keys, first, count, low, bits, spare, places)
+        last = -1
+        for entry in range(count):
+            key = keys[U(entry)] >> 32
+            number = own[U(keys[U(entry)] & 0xFFFFFFFF)]
+            if key == last:
+                value[U(k - 1)] += number
+            else:
+                column[U(k)], value[U(k)] = key, number
+                k += 1
+            last = key
+        begin = end
+        indptr[row + 1] = k
+    return k
+
+
+@compiled()
+def normalise_rows(indptr, value):
+    """Divide the values of each row by their length, in place."""
+    for row in range(indptr.size - 1):
+        begin, end = np.int64(indptr[row]), np.int64(indptr[row + 1])
+        total = 0.0
+        for k in range(begin, end):
+            total += value[U(k)] * value[U(k)]
+        _divide(value, begin, end, total)
+
+
+@compiled()
+def append_entries(place, indptr, column, value, columns, values):
+    """Copy the entries of each row to its next free place, and move that."""
+    for row in range(indptr.size - 1):
+        k = place[row]
+        for entry in range(indptr[row], indptr[row + 1]):
+            columns[k], values[k] = column[entry], value[entry]
+            k += 1
+        place[row] = k
+
+
+@compiled()
+def mark_columns(column, used):
+    """Note which columns have an entry."""
+    for k in range(column.size):
+        used[column[k]] = 1

@@ -1,0 +1,173 @@
+"""What the dual learns: an expansion in similarities with the mistaken rows, its scores and its votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.kernels.dual import add_votes
+from rosenblatt.kernels.kernels import Objects, Similarity, take
+from rosenblatt.kernels.threads import Threads, pieces
+from rosenblatt.storage.checks import check_array, check_record
+from rosenblatt.storage.registry import expect, stored
+
+Array = npt.NDArray[Any]
+
+ROWS_PER_SHARE = 512  # rows that a thread computes the scores of at a time
+VOTED_ROWS_PER_SHARE = 256  # the same for votes, which need the similarities of all vectors at once
+VECTORS_PER_TILE = 1024  # vectors whose similarities with a share are computed together: they should fit a cache
+
+
+@stored("Log")
+class Log(NamedTuple):
+    """The updates in the order of the trials."""
+
+    slot: Array  # (m,) which vector
+    problem: Array  # (m,)
+    step: Array  # (m,) signed
+    trial: Array  # (m,) trials of the problem before it
+
+
+@stored("Expansion")
+@dataclass(frozen=True)
+class Expansion:
+    """What is learned: f_p(x) = sum over s of coef[p, s] k(x_s, x), and how it came about.
+
+    Attributes
+    ----------
+    vectors : objects
+        The x_s, in the order of their first mistakes.
+    rows : int array of shape (n_vectors,)
+        Their numbers among all rows presented.
+    coef : array of shape (n_problems, n_vectors)
+    trials : int array of shape (n_problems,)
+        Trials so far.
+    log : Log
+        All updates; empty on a budget.
+    """
+
+    vectors: Objects
+    rows: Array
+    coef: Array
+    trials: Array
+    log: Log
+
+    @classmethod
+    def empty(cls, objects: Objects, problems: int) -> Expansion:
+        """Return the zero function of such objects."""
+        none = np.empty(0, np.int64)
+        log = Log(none, none, np.empty(0), none)
+        return cls(objects[:0], none, np.zeros((problems, 0)), np.zeros(problems, np.int64), log)
+
+    def check(self) -> None:
+        """Raise a `Fault` unless what was read from a file fits together; the vectors are for the caller to check."""
+        problems, count, log = self.trials.size, self.rows.size, self.log
+        check_array("the trials", self.trials, "l", (problems,))
+        check_array("the coefficients", self.coef, "d", (problems, count))
+        check_array("the numbers of the support", self.rows, "l", (count,))
+        expect(np.all(self.trials >= 0) and np.all(self.rows >= 0), "the expansion has trials or rows below zero")
+        check_record("the log", log, Log)
+        length = (log.slot.size,)
+        for name, limit in (("slot", count), ("problem", problems)):
+            numbers = getattr(log, name)
+            check_array(f"{name} of the log", numbers, "l", length)
+            inside = np.all((numbers >= 0) & (numbers < limit))
+            expect(inside, f"{name} of the log goes beyond the {limit} that there are")
+        check_array("step of the log", log.step, "d", length)
+        check_array("trial of the log", log.trial, "l", length)
+        inside = np.all((log.trial >= 0) & (log.trial < self.trials[log.problem]))
+        expect(inside, "trial of the log goes beyond the trials that there were")
+
+    def summed(self) -> Array:
+        """Return the coefficients of the sum of f_p over all trials. The sum is exact where the steps are."""
+        lag = np.zeros_like(self.coef)
+        np.add.at(lag, (self.log.problem, self.log.slot), self.log.step * self.log.trial)
+        return self.trials[:, None] * self.coef - lag
+
+    def grow(self, change: Array) -> Expansion:
+        """Return the expansion for more problems.
+
+        Parameters
+        ----------
+        change : int array of shape (n_problems, n_old_problems)
+            Row p has one entry, 1 or -1, where problem p continues an old one with that sign, or none if it is new.
+        """
+        parts = []
+        for p, line in enumerate(change):
+            (old,) = np.nonzero(line) if line.any() else (np.array([-1]),)
+            mine = self.log.problem == old[0]
+            step = line[old[0]] * self.log.step[mine]
+            parts.append(Log(self.log.slot[mine], np.full(mine.sum(), p), step, self.log.trial[mine]))
+        log = Log(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        trials = np.abs(change).astype(np.int64) @ self.trials
+        return replace(self, coef=change.astype(float) @ self.coef, trials=trials, log=log)
+
+
+def expand(kernel: Similarity, vectors: Objects, rows: Objects, coef: Array) -> Array:
+    """Compute the sums of coef[p, s] k(x_s, x) for each row x.
+
+    Parameters
+    ----------
+    kernel : Similarity
+    vectors, rows : objects
+    coef : array of shape (n_problems, n_vectors)
+
+    Returns
+    -------
+    array of shape (n_problems, n_rows)
+    """
+    out = np.zeros((coef.shape[0], rows.shape[0]))
+
+    def work(share: Array) -> None:
+        block = take(rows, share)
+        for tile in pieces(vectors.shape[0], VECTORS_PER_TILE):
+            K = kernel.columns(take(vectors, tile), block)
+            out[:, share[0] : share[-1] + 1] += coef[:, tile].astype(K.dtype) @ K
+
+    with Threads(alone=kernel.user_defined) as threads:
+        threads.share(work, pieces(rows.shape[0], ROWS_PER_SHARE))
+    return out
+
+
+def vote(kernel: Similarity, expansion: Expansion, rows: Objects) -> Array:
+    """Let every f that training went through vote on each row, once for each trial that it survived.
+
+    Parameters
+    ----------
+    kernel : Similarity
+    expansion : Expansion
+        With its log.
+    rows : objects
+
+    Returns
+    -------
+    array of shape (n_problems, n_rows)
+        Share of votes for minus share of votes against; the zero function abstains.
+    """
+    log, problems = expansion.log, expansion.trials.size
+    order = np.argsort(log.problem, kind="stable")
+    slot, step, trial, problem = (part[order] for part in (log.slot, log.step, log.trial, log.problem))
+    first = np.searchsorted(problem, np.arange(problems + 1))
+    following = np.append(trial[1:], 0)
+    ends = first[1:][np.diff(first) > 0] - 1
+    following[ends] = expansion.trials[problem[ends]]
+    # Whole numbers, divided last: their sums are exact, and a tie is a tie.
+    survived = (following - trial).astype(np.float64)
+    out = np.zeros((problems, rows.shape[0]))
+    if not slot.size:
+        return out
+
+    def work(share: Array) -> None:
+        block = take(rows, share)
+        tiles = pieces(expansion.rows.size, VECTORS_PER_TILE)
+        K = np.concatenate([kernel.columns(take(expansion.vectors, tile), block) for tile in tiles])
+        votes = np.zeros((problems, share.size))
+        add_votes(K, slot, step, survived, first, votes)
+        out[:, share[0] : share[-1] + 1] = votes / np.maximum(expansion.trials, 1)[:, None]
+
+    with Threads(alone=kernel.user_defined) as threads:
+        threads.share(work, pieces(rows.shape[0], VOTED_ROWS_PER_SHARE))
+    return out

@@ -1,0 +1,232 @@
+"""Adaline, for classes and for numbers."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.labels import as_weights, used_rows
+from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.table import with_own_indices
+from rosenblatt.data.targets import as_targets
+from rosenblatt.learners.base import all_or_nothing, steady
+from rosenblatt.learners.contract import RegressorMixin
+from rosenblatt.learners.linear import LinearClassifier
+from rosenblatt.learners.linear_parameters import ForAdaline, ForAdalineRegressor
+from rosenblatt.learners.streamed import FromStream, chunk_record
+from rosenblatt.training.algorithm import copy_state
+from rosenblatt.training.in_memory import Job, run
+from rosenblatt.training.reasons import REGRESSION
+from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.regression import RegressionStream, regression_task
+from rosenblatt.training.stopping import Stop
+from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
+from rosenblatt.training.trainer import Trainer
+
+Array = npt.NDArray[Any]
+
+
+class Adaline(ForAdaline, LinearClassifier):
+    """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
+
+    Every row moves the weights, right or wrong: w += eta (y - f(x)) x / |x|^2, where y is 1 or -1. This is Widrow and
+    Hoff's alpha-LMS, now called NLMS, stable for any eta below 2; ``normalised=False`` leaves out the division (LMS).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    Least squares penalise a row that is far on its own side, too, so that a class between two others is often missed;
+    and columns of small values are learned slowly. Where that matters, take `AveragedPerceptron` or `AROW`. Test
+    accuracy of the three in %, mean of ten splits: standardised iris 81.1, 91.6, 93.7; raw breast cancer 83.8, 91.7,
+    96.5; the same standardised 96.2, 97.4, 97.1. A constant rate never comes to rest, but the average of the weights
+    does: for 26 noisy classes in 16 features, ``average=True`` raises 61.1 to 78.9.
+
+    References
+    ----------
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. Widrow and Lehr (1990), 30 years
+    of adaptive neural networks: perceptron, Madaline, and backpropagation, Proceedings of the IEEE 78.
+
+    See Also
+    --------
+    AdalineRegressor : the same for targets that are numbers.
+
+    Examples
+    --------
+    >>> from rosenblatt import Adaline
+    >>> Adaline().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
+    [0, 1]
+    """
+
+
+class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
+    """Adaline for numbers: linear regression by least mean squares, row by row.
+
+    w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    n_iter_, run_, stop_reason_, t_, n_features_in_, feature_names_in_
+        As for `Perceptron`.
+
+    References
+    ----------
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record.
+
+    Examples
+    --------
+    >>> from rosenblatt import AdalineRegressor
+    >>> model = AdalineRegressor(max_iter=1000, tol=None).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.predict([[3.0]]).round(3).tolist()
+    [7.0]
+    """
+
+    @property
+    def coef_(self) -> Array:
+        """The weights; assign a whole array to start anew from other ones."""
+        weights = self._snapshot("coef_").W
+        shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
+        return shown
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        dense = as_dense(value) if hasattr(value, "toarray") else [value]
+        self._learned("coef_").set_weights(dense, [self.intercept_])
+
+    @property
+    def intercept_(self) -> float:
+        """The bias; assign a number to start anew from another one."""
+        return float(self._snapshot("intercept_").b[0])
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        stream = self._learned("intercept_")
+        stream.set_weights(stream.model().W, [value])
+
+    def _make_stream(self, settings: Settings, learned: Learned | None = None) -> RegressionStream:
+        return RegressionStream(settings, learned)
+
+    def _settings(self) -> Settings:
+        return Settings(self._algorithm(), eta=float(self.eta0), bias=1.0 if self.fit_intercept else 0.0)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Settings, Any]:
+        self._check_parameters()
+        warm = self.warm_start and "_stream" in self.__dict__
+        names = getattr(self, "feature_names_in_", None)
+        table, y = self._check_rows(X, y, reset=True)
+        weight, settings = as_weights(sample_weight, table.shape[0]), self._settings()
+        if self.callback is not None or callable(self.schedule):
+            table = with_own_indices(table)
+        task = regression_task(as_targets(y), weight, settings.bias)
+        if warm:
+            self._check_warm(table.shape[1], names)
+            self._stream.reconfigure(settings)
+            state = copy_state(self._stream.state)
+        else:
+            state = settings.algorithm.start(1, table.shape[1], table.dtype)
+        return Job(settings.algorithm, table, task, self._plan(), subset=used_rows(weight)), settings, state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            job, settings, state = self._prepare(X, y, sample_weight)
+            record = run(job, state)
+            self.__dict__.pop("_shows_sparse", None)
+            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+            self._store(replace(record, single_pass=None))  # what is promised of mistakes says nothing of numbers
+            if record.stop is Stop.DIVERGED:
+                warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.training.record`."""
+        with all_or_nothing(self):
+            job, settings, state = self._prepare(X, y, sample_weight)
+            recorder = Recorder(job, state)
+            record = Trainer(job.plan, recorder).run()
+            self.__dict__.pop("_shows_sparse", None)
+            self._stream = self._make_stream(settings, Learned(NO_CLASSES, state, record.trials, 0, ()))
+            record = replace(record, single_pass=None)  # what is promised of mistakes says nothing of numbers
+            self._store(record)
+        return recorder.recording(record, self)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the rows once, in the order in which they come; chunks of any size give the same weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        start = time.perf_counter()
+        self._check_parameters()
+        first = "_stream" not in self.__dict__
+        table, y = self._check_rows(X, y, reset=first)
+        stream = self._make_stream(self._settings()) if first else self._stream
+        stream.reconfigure(self._settings())
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]))
+        self._stream = stream
+        seconds = time.perf_counter() - start
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, REGRESSION, seconds))
+        return self
+
+    @steady
+    def predict(self, X: Any) -> Array:
+        """Return the number that belongs to each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._stream.problem_scores(table)[:, 0]
+
+    @steady
+    def _predict_other(self, x: Any) -> float:
+        if "_stream" not in self.__dict__:
+            return 0.0
+        return float(self._stream.problem_scores(self._one_row(x))[0, 0])

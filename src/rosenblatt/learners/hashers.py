@@ -1,0 +1,343 @@
+"""Texts and tables as sparse rows, by hashing: `TextHasher` and `TableHasher`, as the command line reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.sparse import as_dense
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
+from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
+from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
+from rosenblatt.learners.contract import TransformerMixin
+from rosenblatt.learners.parameters import Declared, choice, custom, flag, integer
+from rosenblatt.learners.storable import Storable
+from rosenblatt.storage.registry import expect
+from rosenblatt.text import listed
+
+Array = npt.NDArray[Any]
+
+TEXT_FEATURES = ("number", "category", "text", "skip")
+
+
+class Hashing(Declared):
+    """Parameters of everything that is hashed."""
+
+    bits: int = integer(
+        default=18, text="There are 2^bits columns.", least=1, wanted=f"a whole number from 1 to {MOST_BITS}"
+    )
+    words: tuple[int, int] | None = custom(
+        default=(1, 1), text="Shortest and longest n of n-grams of words; None for none.", kind="(int, int) or None"
+    )
+    letters: tuple[int, int] | None = custom(
+        default=None,
+        text="Shortest and longest n of n-grams of characters, within a word and the space on either side of it.",
+        kind="(int, int) or None",
+    )
+    lowercase: bool = flag(default=True, text="Whether upper and lower case are one.")
+    counts: Literal["binary", "count", "log"] = choice(
+        default="log", text="The value of a word that occurs c times: 1, c, or 1 + ln c.", choices=COUNTS
+    )
+
+    def _options(self) -> FeatureOptions:
+        self._check_declared()
+        return FeatureOptions(
+            bits=self.bits,
+            words=self.words,
+            letters=self.letters,
+            lowercase=bool(self.lowercase),
+            counts=self.counts,
+        )
+
+
+def _as_matrix(pieces: list[Piece], assembler: Assembler, options: FeatureOptions, n_rows: int) -> Any:
+    entries = assembler.rows(assembler.hashed(pieces))
+    return sp.csr_matrix((entries.value, entries.column, entries.indptr), shape=(n_rows, options.n_columns))
+
+
+def _texts_of(X: Any) -> Iterable[Any]:
+    """Return the texts of X: those of its only column, if it has columns."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and len(names) == 1:
+        return _in_a_column(X[names[0]])
+    if names is not None:
+        found = f"the columns {listed(names)}" if len(names) else "no column"
+        raise InvalidInput(f"X has {found}, and texts are one. Pass one column; TableHasher takes several.")
+    if isinstance(X, str | bytes | bytearray):
+        raise InvalidInput("X is one text. Pass a list of texts.")
+    if isinstance(X, Mapping | Set) or not isinstance(X, Iterable):
+        raise InvalidInput(f"X is of type {type(X).__name__}. Pass a list of texts.")
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return X
+    if sp.issparse(X) or len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
+        raise InvalidInput(f"X has shape {shape}, and texts are one column. Pass a list of texts.")
+    return _in_a_column(X)
+
+
+def _in_a_column(values: Any) -> list[Any]:
+    found: list[Any] = np.asarray(values, np.object_).ravel().tolist()
+    return found
+
+
+def _as_bytes(text: Any, row: int) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, str):
+        return to_bytes(text)
+    if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and np.isnan(text)):
+        raise InvalidInput(f"X has no text in row {row}, but {text!r}. Fill it in, or pass an empty text.")
+    raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
+
+
+class _Hasher(TransformerMixin, Storable):
+    """A transformer to sparse rows."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.input_tags.string = True
+        return tags
+
+
+class TextHasher(Hashing, _Hasher):
+    """Texts as sparse rows: words are hashed into columns, without a vocabulary.
+
+    The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
+    rows to the command line. All of it is compiled.
+
+    Parameters
+    ----------
+    {parameters}
+
+    See Also
+    --------
+    TableHasher : for columns of numbers, categories and texts.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron, TextHasher
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts, labels = ["win money now", "see you at noon", "money for you"], ["spam", "ham", "spam"]
+    >>> make_pipeline(TextHasher(), AveragedPerceptron()).fit(texts, labels).predict(["money"]).tolist()
+    ['spam']
+    """
+
+    normalise: bool = flag(default=True, text="Whether rows are divided by their Euclidean length.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._options()
+        return self
+
+    def transform(self, X: Iterable[str | bytes]) -> Any:
+        """Return the rows of some texts.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes, or data frame of one column
+            Bytes are UTF-8.
+
+        Returns
+        -------
+        CSR matrix of float64, of shape (n_samples, 2^bits)
+        """
+        options = self._options()
+        texts = [_as_bytes(text, row) for row, text in enumerate(_texts_of(X))]
+        assembler = Assembler(options, bool(self.normalise))
+        return _as_matrix(assembler.words.pieces(*joined_texts(texts)), assembler, options, len(texts))
+
+
+class TableHasher(Hashing, _Hasher):
+    """Tables of numbers, categories and texts as sparse rows, by hashing names.
+
+    A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,
+    name=word. What is missing has no entry. A CSV file with a category or text gives the same rows to the command line.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    names_, kinds_ : tuples of str
+        The columns, and what each is: "number", "category", "text" or "skip".
+
+    See Also
+    --------
+    TextHasher : for texts alone.
+
+    Examples
+    --------
+    >>> from rosenblatt import TableHasher
+    >>> rows = [{"age": 33, "colour": "red"}, {"age": 44.5, "colour": "blue"}]
+    >>> TableHasher(bits=10).fit_transform(rows).toarray().sum(axis=1).tolist()
+    [34.0, 45.5]
+    """
+
+    columns: Mapping[str, str] | None = custom(
+        default=None,
+        text='What columns are, by name: "number", "category", "text" or "skip"; by default what their values show.',
+        kind="dict or None",
+        accepts=lambda value: value is None or isinstance(value, Mapping),
+        wanted="a dict from names of columns to what they are, or None",
+    )
+    normalise: bool = flag(default=False, text="Whether rows are divided by their Euclidean length.")
+
+    names_: tuple[str, ...]
+    kinds_: tuple[str, ...]
+    n_features_in_: int
+    stored_attributes = ("names_", "kinds_")
+
+    def _check_learned(self) -> None:
+        fits = isinstance(self.names_, tuple) and isinstance(self.kinds_, tuple)
+        fits = fits and len(self.names_) == len(self.kinds_) == self.n_features_in_
+        expect(fits, "names_ and kinds_ are not of one length")
+        fits = all(isinstance(name, str) for name in self.names_) and set(self.kinds_) <= set(KINDS)
+        expect(fits, "names_ and kinds_ are not names of columns and what they are")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Look at the columns.
+
+        Parameters
+        ----------
+        X : data frame, list of dicts, or array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._options()
+        columns = _columns_of(X)
+        chosen = dict(self.columns or {})
+        for name, kind in chosen.items():
+            if str(name) not in columns or kind not in TEXT_FEATURES:
+                kinds = ", ".join(TEXT_FEATURES)
+                raise InvalidInput(f"columns has {name!r}: {kind!r}. Pass names of columns of X with one of {kinds}.")
+        self.names_, self.n_features_in_ = tuple(columns), len(columns)
+        self.kinds_ = tuple(chosen.get(name) or kind_of(values) for name, values in columns.items())
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @staticmethod
+    def _has_names(X: Any) -> bool:
+        return hasattr(X, "columns") or (isinstance(X, list | tuple) and isinstance(X[0], Mapping))
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows of a table.
+
+        Parameters
+        ----------
+        X : data frame, list of dicts, or array-like of shape (n_samples, n_features)
+            With the columns of `fit`.
+
+        Returns
+        -------
+        CSR matrix of float64, of shape (n_samples, 2^bits)
+        """
+        check_is_fitted(self)
+        options = self._options()
+        assembler = Assembler(options, bool(self.normalise))
+        columns = _columns_of(X)
+        if len(columns) != self.n_features_in_ and not self._has_names(X):
+            raise InvalidInput(
+                f"X has {len(columns)} features, but TableHasher is expecting {self.n_features_in_} features as input. "
+                "Pass the columns of `fit`."
+            )
+        n_rows = len(next(iter(columns.values())))
+        order = {"number": 0, "category": 1, "text": 1}
+        kinds = [pair for pair in zip(self.names_, self.kinds_, strict=True) if pair[1] in order]
+        pieces: list[Piece] = []
+        for name, kind in sorted(kinds, key=lambda pair: order[pair[1]]):
+            values = columns.get(name, [None] * n_rows)
+            pieces += _pieces_of(name, kind, values, assembler)
+        if not pieces:
+            return sp.csr_matrix((n_rows, options.n_columns))
+        return _as_matrix(pieces, assembler, options, n_rows)
+
+
+def _pieces_of(name: str, kind: str, values: Sequence[Any], assembler: Assembler) -> list[Piece]:
+    if kind == "number":
+        return [number_piece(name, _numbers(name, values))]
+    texts = joined_texts([b"" if value is None else _as_text(value) for value in values])
+    if kind == "category":
+        return [category_piece(name, *texts)]
+    encoded = to_bytes(name)
+    return assembler.words.pieces(*texts, encoded + b"=", murmur(encoded))
+
+
+def _numbers(name: str, values: Sequence[Any]) -> Array:
+    try:
+        numbers = np.array([np.nan if value is None else float(value) for value in values], np.float64)
+    except ValueError as error:
+        raise InvalidInput(
+            f"Column {name!r} was numbers, and has a value that is none ({error}). Correct it, or pass "
+            f"columns={{{name!r}: 'category'}}."
+        ) from None
+    if np.isinf(numbers).any():
+        raise InvalidInput(f"Column {name!r} has an infinite value. Remove such rows, or fill them in.")
+    return numbers
+
+
+def _as_text(value: Any) -> bytes:
+    if isinstance(value, float):
+        return repr(int(value) if value == int(value) else value).encode()
+    return value if isinstance(value, bytes) else to_bytes(str(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a float or a text; None if it is missing."""
+    if value is None or isinstance(value, str | bytes):
+        return value or None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return str(value)
+    return None if np.isnan(number) else number
+
+
+def _numbered_columns(X: Any) -> dict[str, list[Any]]:
+    rows = np.array(as_dense(X), dtype=np.object_)
+    if rows.ndim != 2:
+        raise InvalidInput(f"X has shape {rows.shape}. Pass a data frame, a list of dicts, or rows of columns.")
+    return {str(k): list(map(_plain, rows[:, k])) for k in range(rows.shape[1])}
+
+
+def _columns_of(X: Any) -> dict[str, list[Any]]:
+    """Return the columns of a table by name."""
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        found = {str(name): list(map(_plain, np.asarray(X[name], np.object_))) for name in X.columns}
+    elif isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        names = dict.fromkeys(str(name) for row in X for name in row)
+        found = {name: [_plain(row.get(name)) for row in X] for name in names}
+    else:
+        found = _numbered_columns(X)
+    if not found or not next(iter(found.values())):
+        raise InvalidInput("X has no rows or no columns. Pass at least one of each.")
+    return found

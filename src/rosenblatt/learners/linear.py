@@ -1,0 +1,430 @@
+"""The linear classifiers: prediction by hyperplanes, fitting, streams.
+
+A member of the family inherits its parameters from `rosenblatt.learners.parameters`, and gives its `_method`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.survey import Survey, survey
+from rosenblatt.data.table import Table, row_numbers, with_own_indices
+from rosenblatt.data.targets import as_classes
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.learners.base import (
+    EpochLearner,
+    all_or_nothing,
+    available_when,
+    labels_of,
+    same_classes,
+    steady,
+)
+from rosenblatt.learners.contract import ClassifierMixin
+from rosenblatt.learners.linear_parameters import LinearMember, check_parameters
+from rosenblatt.learners.padding import check_padding
+from rosenblatt.learners.scale import warn_of_scale
+from rosenblatt.learners.streamed import FromStream, chunk_record
+from rosenblatt.text import count, short_repr
+from rosenblatt.training.algorithm import copy_state, start_state
+from rosenblatt.training.costs import class_costs
+from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.in_memory import Job, Validation, run
+from rosenblatt.training.multiclass import MULTICLASS, by_pairs, code, make_task
+from rosenblatt.training.plan import Run
+from rosenblatt.training.reasons import PERCEPTRON
+from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.stopping import Stop
+from rosenblatt.training.stream import Learned, Stream
+from rosenblatt.training.trainer import Clock, Trainer
+
+Array = npt.NDArray[Any]
+
+ATTRIBUTES = """\
+    coef_ : array of shape (n_problems, n_features)
+        Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
+        whole array: training then starts anew from it.
+    intercept_ : array of shape (n_problems,)
+        Biases.
+    classes_ : array of shape (n_classes,)
+        The labels, sorted; with two, the second is the positive one.
+    intercept_scaling_ : float
+        The constant that pads each row, given or chosen.
+    n_iter_ : int
+        Epochs run.
+    run_ : Run
+        Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
+    stop_reason_ : str
+        Why it stopped, as a sentence.
+    t_, mistakes_ : int
+        Trials and mistakes so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had any."""
+
+
+def _has_no_probabilities(estimator: Any) -> NoReturn:
+    raise NotAvailable(
+        f"{type(estimator).__name__} has no probabilities. Use decision_function, SoftMargin(loss='logistic'), or "
+        "scikit-learn's CalibratedClassifierCV around it."
+    )
+
+
+class LinearPredictor(ClassifierMixin, EpochLearner):
+    """Prediction by hyperplanes."""
+
+    # Modes that the method has.
+    modes: Any = MULTICLASS
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each problem."""
+        raise NotImplementedError
+
+    def _hyperplane_scores(self, table: Table) -> Array:
+        """Return the score of each row under each hyperplane of `coef_`."""
+        return self._problem_scores(table)
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._decide(self._problem_scores(table))
+
+    def _decide(self, problem_scores: Array) -> Array:
+        return decision(problem_scores, self.classes_.size, self._mode())
+
+    def _mode(self) -> str:
+        """Return how several classes were learned, whatever `multiclass` is set to since."""
+        mode: str = self._as_fitted().multiclass
+        return mode
+
+    def _elect(self, class_scores: Array) -> Array:
+        if self.classes_.size == 1:
+            return np.repeat(self.classes_, class_scores.shape[0])
+        return self.classes_[winners(class_scores)]
+
+    @steady
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+            For one-vs-one the sum of a class's signed scores against each other class.
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @steady
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._elect(self._class_scores(X))
+
+    @available_when(_has_no_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        """
+        raise NotImplementedError
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        coef: Any = self.coef_
+        length = np.linalg.norm(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float), axis=1)
+        if not length.all():
+            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
+        distances = np.asarray(self._hyperplane_scores(table) / length)
+        return distances[:, 0] if distances.shape[1] == 1 else distances
+
+
+class LinearClassifier(LinearMember, FromStream, LinearPredictor):
+    """What the linear classifiers of the family share: fitting, streams, and the stream that owns what was learned.
+
+    A subclass inherits its parameters from `rosenblatt.learners.parameters`, and gives its `_method`.
+    """
+
+    # Whether a column of large values outweighs the others, as where the weights move along the row.
+    scale_sensitive: ClassVar[bool] = True
+    attributes_text = ATTRIBUTES
+    at_times: ClassVar[tuple[str, ...]] = ("intercept_scaling_",)
+
+    # ------------------------------------------------------------------------------------------------ what was learned
+
+    def _mode(self) -> str:
+        return self._learned("weights").settings.multiclass
+
+    @property
+    def classes_(self) -> Array:  # type: ignore[override]
+        """The labels, sorted."""
+        return self._learned("classes_").classes
+
+    @property
+    def mistakes_(self) -> int:
+        """Mistakes so far."""
+        return self._learned("mistakes_").mistakes
+
+    @property
+    def coef_(self) -> Array:
+        """The weights; assign a whole array to start anew from other ones."""
+        shown: Array = self._shown(self._snapshot("coef_").W)
+        return shown
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._learned("coef_").set_weights(as_dense(value), self.intercept_)
+
+    @property
+    def intercept_(self) -> Array:
+        """The biases; assign a whole array to start anew from other ones."""
+        return self._snapshot("intercept_").b
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        stream = self._learned("intercept_")
+        stream.set_weights(stream.model().W, value)
+
+    def _check_learned(self) -> None:
+        if "intercept_scaling_" in self.__dict__:
+            check_padding(self.intercept_scaling_)
+        super()._check_learned()
+
+    # --------------------------------------------------------------------------------------------------------- fitting
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule says so.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        coef_init : array-like of shape (n_problems, n_features), optional
+            Weights to start from.
+        intercept_init : array-like of shape (n_problems,), optional
+            Biases to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of each row's step; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, coef_init, intercept_init, sample_weight)
+
+    def _fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train; every `fit` calls it itself, so that warnings find the line that called that."""
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
+            self._finish(self._run(job, state), job, classes, state)
+            self._warn()
+        return self
+
+    def _run(self, job: Job, state: Any) -> Run:
+        """Train a state in place, in as many shards as there are to be."""
+        if self.shards == 1:
+            return run(job, state)
+        # Imported here: most training has no shards.
+        from rosenblatt.training.sharded import run_in_shards
+
+        return run_in_shards(job, state, int(self.shards), self.mixes)
+
+    def _prepare(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> tuple[Job, Array, Any]:
+        """Return what to learn, the classes, and the state to start from."""
+        self._check_parameters()
+        clock = Clock(self.max_seconds)
+        names = getattr(self, "feature_names_in_", None)
+        table, y = self._check_rows(X, y, reset=True)
+        classes, label = labels_of(y, table.shape[0])
+        sign = code(classes.size, self.multiclass)
+        weight = as_weights(sample_weight, table.shape[0])
+        costs = class_costs(self.class_weight, classes, np.bincount(label))
+        warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
+        self._look_at(table, weight, classes.size, warm=warm)
+        task = make_task(label, sign, self.multiclass, class_cost=costs, weight=weight, bias=self._bias())
+        algorithm, plan = self._algorithm(), self._plan()
+        explicit = coef_init is not None or intercept_init is not None
+        if warm:
+            same_classes(classes, self.classes_)
+            self._check_warm(table.shape[1], names)
+            self._stream.reconfigure(self._settings())
+            state = copy_state(self._stream.state, part=slice(self._stream.known))
+        else:
+            init = self.init
+            if explicit:
+                w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
+                init = (w0, 0.0 if intercept_init is None else intercept_init)
+            scale = algorithm.rate_scale(plan.eta)
+            state = start_state(algorithm, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
+        subset, validation = self._split(table, label, weight, classes)
+        if self.callback is not None or callable(getattr(self, "schedule", None)):
+            table = with_own_indices(table)
+        job = Job(algorithm, table, task, plan, self.multiclass, subset, validation, as_names(classes), clock)
+        return job, classes, state
+
+    def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
+        """Look at the sizes of the values before a fit."""
+        sizes = survey(table, used_rows(weight))
+        self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
+        if self.scale_sensitive and not warm:
+            warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
+
+    def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
+        """Return the sizes of the values as a look at each shard tells: the same, wherever the shards are."""
+        from rosenblatt.training.sharded import table_census
+
+        return table_census(table, used_rows(weight), int(self.shards)).survey()
+
+    def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
+        """Return the rows to train on, and those held out if training is to stop early."""
+        used = used_rows(weight)
+        if not self.early_stopping:
+            return used, None
+        rows = used if used.size else row_numbers(np.arange(table.shape[0]))
+        self._check_split(label[rows], classes)
+        splitter = StratifiedShuffleSplit(1, test_size=self.validation_fraction, random_state=self.random_state)
+        inside, outside = next(splitter.split(np.zeros((rows.size, 1)), label[rows]))
+        return np.sort(rows[inside]), Validation(table, np.sort(rows[outside]), label, weight)
+
+    def _check_split(self, label: Array, classes: Array) -> None:
+        """Raise an error if there are too few rows of a class to hold some of them out."""
+        per_class = np.bincount(label, minlength=classes.size)
+        if 1 in per_class:
+            alone = short_repr(classes[per_class == 1][0])
+            raise InvalidInput(
+                f"early_stopping holds out rows of each class, but class {alone} has only one. Add examples of it, or "
+                "use early_stopping=False."
+            )
+        held = math.ceil(self.validation_fraction * label.size)
+        present = int(np.count_nonzero(per_class))
+        if min(held, label.size - held) < present:
+            raise InvalidInput(
+                f"validation_fraction={self.validation_fraction} holds out {held} of {label.size} rows, too few on one "
+                f"side for {count(present, 'class', 'classes')}. Choose another share, or early_stopping=False."
+            )
+
+    def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
+        """Keep what was learned, and the record."""
+        learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
+        warm = self.warm_start and "_stream" in self.__dict__
+        self.__dict__.pop("_shows_sparse", None)
+        self._stream = self._make_stream(self._settings(), learned)
+        self._store(replace(record, single_pass=None) if warm else record)
+
+    def _warn(self) -> None:
+        stop = self.run_.stop
+        if stop in (Stop.DIVERGED, Stop.CYCLE) or (stop is Stop.EPOCHS and self.tol is not None):
+            warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
+
+    def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
+        """Fit, and write down every trial: see `rosenblatt.training.record`."""
+        with all_or_nothing(self):
+            job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
+            if self.shards != 1:
+                raise InvalidInput(f"shards={self.shards} learn beside each other, not trial by trial. Use shards=1.")
+            recorder = Recorder(job, state)
+            self._finish(Trainer(job.plan, recorder, job.clock).run(), job, classes, state)
+        return recorder.recording(self.run_, self)
+
+    # --------------------------------------------------------------------------------------------------------- streams
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the rows once, in the order in which they come.
+
+        A stream in chunks of any size gives the same weights. Classes may appear at any time: a new one starts from
+        the weights that it would have, had it been announced at the start (with ``multiclass="joint"``, from zero).
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Classes to expect; those that y brings are added by themselves.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            return self._learn_chunk(X, y, classes, sample_weight)
+
+    def _learn_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        start = time.perf_counter()
+        self._check_streaming()
+        table, y = self._check_rows(X, y, reset="_stream" not in self.__dict__)
+        stream = self._going_on()
+        announced = None if classes is None else as_classes(classes)
+        counts = stream.learn(table, y, as_weights(sample_weight, table.shape[0]), announced)
+        self._stream = stream
+        seconds = time.perf_counter() - start
+        self._store_chunk(chunk_record(counts, table.shape[0], table.largest, stream, PERCEPTRON, seconds))
+        return self
+
+    def _going_on(self) -> Stream:
+        if "intercept_scaling" in self.declared:
+            self.intercept_scaling_ = self._padding()
+        return super()._going_on()
+
+    @steady
+    def _predict_other(self, x: Any) -> Any:
+        if "_stream" not in self.__dict__:
+            return None
+        x = self._by_names(self._stream, x)
+        label = self._stream.predict_one(x)
+        if label is None:
+            label = self._elect(self._decide(self._problem_scores(self._stream.row_table(x))))[0]
+        return label.item() if isinstance(label, np.generic) else label
+
+    # ------------------------------------------------------------------------------------------------------ prediction
+
+    def _problem_scores(self, table: Table) -> Array:
+        return self._stream.problem_scores(table)

@@ -1,0 +1,338 @@
+"""The largest margin."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+import warnings
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any, Literal, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.data.labels import as_weights, used_rows
+from rosenblatt.data.table import Table, row_numbers
+from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
+from rosenblatt.learners.base import all_or_nothing, available_when, labels_of
+from rosenblatt.learners.linear import LinearPredictor
+from rosenblatt.learners.parameters import Declared, choice, real
+from rosenblatt.learners.soft_margin import SoftMargin
+from rosenblatt.prover.certificates.brackets import Bracket
+from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
+from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
+from rosenblatt.storage.checks import check_array, check_classes, shape_of
+from rosenblatt.storage.registry import expect
+from rosenblatt.text import rounded_up
+from rosenblatt.training.algorithm import as_hyperplanes
+from rosenblatt.training.in_memory import Job, run
+from rosenblatt.training.model import LinearModel
+from rosenblatt.training.multiclass import code, count_problems, make_task
+from rosenblatt.training.plan import Run
+from rosenblatt.training.scores import scores
+from rosenblatt.training.stopping import Stop
+
+Array = npt.NDArray[Any]
+
+
+def _no_stream(estimator: Any) -> NoReturn:
+    raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
+
+
+class _Fitted(LinearPredictor):
+    """What a fit leaves on the object."""
+
+    margin_: Array
+    margin_ceiling_: Array
+    support_: list[Array]
+    run_: Run
+    _exact_weights: list[list[str]]
+
+
+class MaximumMargin(Declared, _Fitted):
+    """The hyperplane furthest from all rows: the hard-margin support vector machine.
+
+    Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
+    the two classes (an active set of rows that grows), and scaled so that the closest rows have y f(x) = 1; the margin
+    is 1/|w|, and certified: see `certify`.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As for `Perceptron`.
+    margin_ : array of shape (n_problems,)
+        Distance of the closest rows from each hyperplane, rounded down: of the weights as they are in `coef_` and
+        `intercept_`. Negative if a row is on the wrong side.
+    margin_ceiling_ : array of shape (n_problems,)
+        Largest distance that any hyperplane can have, rounded up: proved by two points of the hulls. 0 if there is
+        none, infinite if time ran out before anything was proved.
+    exact_weights_ : list of tuples of Fraction
+        For each problem that can be separated, but not by weights in floats: weights that do, the bias last. Empty for
+        the others.
+    support_ : list of int arrays
+        The rows that each hyperplane rests on.
+    stop_reason_ : str
+        How close the two are, or what there is instead.
+    run_ : Run
+        Record of the fit: rows on the wrong side, seconds, whether each problem is separated.
+
+    Notes
+    -----
+    Where classes cannot be separated there is no largest margin: a warning says so, `margin_` is negative for such a
+    problem, and its weights are those of `SoftMargin()`, which is the better choice there. A warning says, too, if time
+    ran out, and if a margin is so small next to the values that floats do not hold weights that separate.
+
+    References
+    ----------
+    Lawson and Hanson (1974), Solving Least Squares Problems, chapter 23; Wolfe (1976), Finding the nearest point in a
+    polytope, Mathematical Programming 11, 128-149. From a sample to all rows: Clarkson (1995), Las Vegas algorithms for
+    linear and integer programming when the dimension is small, Journal of the ACM 42, 488-499.
+
+    See Also
+    --------
+    certify : proves the margin, or that there is none.
+    SoftMargin : for data that is not separable.
+
+    Examples
+    --------
+    >>> from rosenblatt import MaximumMargin
+    >>> model = MaximumMargin().fit([[0.0, 0.0], [0.0, 4.0]], [0, 1])
+    >>> model.margin_.round(6).tolist(), model.intercept_.round(6).tolist()
+    ([2.0], [-1.0])
+    """
+
+    tol: float = real(
+        default=1e-3,
+        text="Share of the largest margin that may be missing where that saves much time: of many rows with more"
+        " columns than rows, such as texts. Others get the largest one in any case, as all do with tol=0.",
+        least=0,
+        below=1,
+        wanted="a number from 0 on and below 1",
+    )
+    max_seconds: float | None = real(
+        default=None,
+        text="Most seconds; a problem that is not solved by then gets the weights of `SoftMargin()`.",
+        above=0,
+        wanted="a positive number or None",
+        optional=True,
+    )
+    multiclass: Literal["ovr", "ovo", "ovo-vote"] = choice(
+        default="ovr",
+        text="More than two classes: one against the rest, or every pair.",
+        choices=("ovr", "ovo", "ovo-vote"),
+    )
+
+    modes = ("ovr", "ovo", "ovo-vote")
+    without_shards = (
+        "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
+    )
+    stored_attributes = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "margin_",
+        "margin_ceiling_",
+        "support_",
+        "stop_reason_",
+        "run_",
+    )
+    at_times = ("_exact_weights",)
+    meaning = ("multiclass",)
+    derived = ("_fitted_with",)
+
+    def _to_file(self) -> dict[str, Any]:
+        stored = super()._to_file()
+        return stored | {"model": self._named_model()} if stored else stored
+
+    def _named_model(self) -> LinearModel:
+        names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else ()
+        return LinearModel(self.coef_, self.intercept_, self.classes_, self._mode(), names)
+
+    def _from_file(self, attributes: dict[str, Any]) -> None:
+        super()._from_file({name: value for name, value in attributes.items() if name != "model"})
+
+    def _check_learned(self) -> None:
+        self._check_parameters()
+        check_classes(self.classes_)
+        self._check_weights()
+        check_array("coef_", self.coef_, "f", shape_of(self.coef_))
+        check_array("intercept_", self.intercept_, "f", shape_of(self.intercept_))
+        count = self.coef_.shape[:1]
+        check_array("margin_", self.margin_, "d", count, finite=False)
+        check_array("margin_ceiling_", self.margin_ceiling_, "d", count, finite=False)
+        each = type(self.support_) is list and len(self.support_) == count[0]
+        expect(each, "support_ is not one array for each problem")
+        for rows in self.support_:
+            check_array("support_", rows, "i", shape_of(rows)[:1] or (0,))
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        self._note_meaning()
+        expect(type(self.run_) is Run, "run_ is not a Run")
+        for weights in vars(self).get("_exact_weights", ()):
+            fit = type(weights) is list and len(weights) in (0, self.coef_.shape[1] + 1)
+            expect(fit and all(_is_fraction(value) for value in weights), "_exact_weights are not fractions")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight zero are left out. Other weights change nothing: every row must be on its side, however much
+            it counts.
+
+        Returns
+        -------
+        self
+        """
+        start = time.perf_counter()
+        self._check_parameters()
+        with all_or_nothing(self):
+            table, y = self._check_rows(X, y, reset=True)
+            used = used_rows(as_weights(sample_weight, table.shape[0]))
+            if used.size:
+                table, y = table.take(used), np.asarray(y)[used]
+            classes, label = labels_of(y, table.shape[0])
+            sign = code(classes.size, self.multiclass)
+            clock = Clock(self.max_seconds)
+            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
+            self.classes_ = classes
+            self.coef_ = np.array([plane.w for plane in found])
+            self.intercept_ = np.array([plane.b for plane in found])
+            self.margin_ = np.array([plane.margin.lower for plane in found])
+            self.margin_ceiling_ = np.array([plane.margin.upper for plane in found])
+            self.support_ = [used[plane.support] if used.size else plane.support for plane in found]
+            vars(self).pop("_exact_weights", None)
+            if any(plane.exact for plane in found):
+                self._exact_weights = [[str(value) for value in plane.exact] for plane in found]
+            self.stop_reason_, complete = self._reason()
+            if not complete:
+                warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
+            self._note_meaning()
+            self.run_ = self._record_of(table, label, sign, time.perf_counter() - start)
+        return self
+
+    @property
+    def exact_weights_(self) -> list[tuple[Fraction, ...]]:
+        """Weights over the rationals, where floats do not separate."""
+        stored = vars(self).get("_exact_weights", [[]] * len(self.coef_))
+        return [tuple(Fraction(value) for value in weights) for weights in stored]
+
+    def _reason(self) -> tuple[str, bool]:
+        """Return a sentence on how close the margins are to the largest possible, and whether all are known."""
+        problems, ceiling = self.margin_.size, self.margin_ceiling_
+        parts = []
+        if apart := np.count_nonzero(ceiling == 0):
+            parts.append(
+                f"{apart} of {problems} problems cannot be separated: there is no largest margin, and the weights are "
+                "those of SoftMargin(). Use SoftMargin instead."
+            )
+        if late := np.count_nonzero(np.isinf(ceiling)):
+            parts.append(f"{late} of {problems} problems were not solved in the time given. Raise max_seconds.")
+        if rounded := np.count_nonzero([bool(exact) for exact in self.exact_weights_]):
+            parts.append(
+                f"{rounded} of {problems} problems can be separated, but not by weights in floats: the margin is too "
+                "small next to the values. The weights that separate are in exact_weights_. Consider centring the data."
+            )
+        if parts:
+            return " ".join(parts), False
+        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + EPS  # of the quotient, which is rounded
+        return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
+
+    def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
+        """Return the record of a fit: one look at all rows."""
+        margins = sign[label] * self._problem_scores(table)
+        wrong = (margins <= 0) & (sign[label] != 0)
+        late = np.isinf(self.margin_ceiling_).tolist()
+        stops = tuple(
+            Stop.SEPARATED if margin > 0 else Stop.SECONDS if out else Stop.TRAINING
+            for margin, out in zip(self.margin_.tolist(), late, strict=True)
+        )
+        return Run(
+            mistakes=(int(wrong.sum()),),
+            losses=(),
+            errors=(float(wrong.any(axis=1).mean()),),
+            updates=0,
+            epochs=1,
+            trials=table.shape[0],
+            seconds=seconds,
+            stop=next((stop for stop in Stop if stop in stops), Stop.SEPARATED),
+            reason=self.stop_reason_,
+            stops=stops,
+            kept=1,
+            cycle=None,
+            radius=math.sqrt(table.largest + 1.0),
+            ceiling=None,
+        )
+
+    @available_when(_no_stream)
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Is not there: the largest margin is a property of all rows together."""
+        raise NotImplementedError
+
+    @available_when(_no_stream)
+    def learn_one(self, x: Any, y: Any) -> bool:
+        """Is not there, for the same reason."""
+        raise NotImplementedError
+
+    def _problem_scores(self, table: Table) -> Array:
+        self._check_weights()
+        dtype = np.result_type(table.dtype, self.coef_.dtype)
+        try:
+            W, b = np.ascontiguousarray(self.coef_, dtype=dtype), np.asarray(self.intercept_, dtype=dtype)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"coef_ or intercept_ has values that are not numbers ({error}). Fit anew.") from None
+        return scores(table, as_hyperplanes(W, b))
+
+    def _check_weights(self) -> None:
+        """Raise an error if the weights were changed by hand to a size that no loop may read."""
+        wanted = (count_problems(self.classes_.size, self._mode()), self.n_features_in_)
+        found, biases = shape_of(self.coef_), shape_of(self.intercept_)
+        if found != wanted or biases != wanted[:1]:
+            raise InvalidInput(
+                f"coef_ has shape {found} and intercept_ {biases}, where {wanted} and {wanted[:1]} belong. "
+                "Set them to that size, or fit again."
+            )
+
+
+def _is_fraction(value: Any) -> bool:
+    """Check that text is an integer or a quotient of two."""
+    return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
+
+
+def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Clock) -> tuple[Array, float]:
+    """Return the weights and the bias that SoftMargin learns for one problem."""
+    left = None if clock.left == math.inf else max(clock.left, 1e-3)  # enough for a part of an epoch
+    soft = SoftMargin(max_seconds=left, random_state=0)
+    algorithm = soft._algorithm()
+    state = algorithm.start(1, table.shape[1], table.dtype)
+    task = make_task(label, sign, "ovr", weight=np.empty(0), bias=1.0)
+    run(Job(algorithm, table, task, soft._plan(), subset=subset), state)
+    planes = algorithm.hyperplanes(state)
+    return planes.W[0].astype(float), float(planes.b[0])
+
+
+def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
+    """Return the hyperplane of one problem; a soft margin where there is none, or time ran out."""
+    subset = row_numbers(np.flatnonzero(sign[label, 0]))
+    part = table if subset.size == label.size else table.take(subset)
+    signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
+    with suppress(OutOfTime, TooLarge):
+        found = largest_margin_hyperplane(signed, clock, tol)
+        if found is not None:
+            return found._replace(support=subset[found.support])
+        ceiling = 0.0
+    w, b = _soft_margin(table, label, subset, sign, clock)
+    reached = plane_margin(signed, np.append(w, b))
+    if ceiling == 0.0:
+        reached = min(reached, -np.finfo(float).tiny)
+    return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])

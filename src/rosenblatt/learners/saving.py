@@ -1,0 +1,208 @@
+"""Model files: any estimator of the family, fitted or not, saved and loaded.
+
+A file can name only public estimators of this package, and learners that a user has defined in the process. `load`
+believes nothing that it reads: a model is put together only if its parts fit one another, so that no loop will ever
+read outside an array. What must hold of a part is declared beside it. `save` holds a model to the same, so that
+whatever it writes can be loaded. The format is described in docs/reference/model-files.md.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.storable import Storable
+from rosenblatt.prover.certificates.certificate import Certificate
+from rosenblatt.storage.atomic import source_of, target_of
+from rosenblatt.storage.checks import entries, is_integer
+from rosenblatt.storage.container import Content, open_container, write
+from rosenblatt.storage.registry import DEFINED, Fault, expect, stored
+from rosenblatt.training.model import LinearModel
+
+stored("Certificate")(Certificate)
+
+# What an estimator knows of its rows, also when a fit went no further.
+_INPUT = ("n_features_in_", "feature_names_in_")
+# What is learned has a meaning with these parameters only, so that none can be set again after loading.
+_ESSENTIAL = {
+    "kernel": "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
+    "function gives",
+}
+
+
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Write an estimator of the family to a file, fitted or not, with all that it needs to go on learning.
+
+    The file appears whole or not at all: whatever goes wrong, one that was there before stays as it was.
+
+    Parameters
+    ----------
+    model : estimator
+        Of one of this package's classes.
+    path : str, path-like or binary file object
+        A link is followed. A device or a pipe is refused; an open one may be passed as a file object.
+
+    Raises
+    ------
+    InvalidInput
+        If the model has something that a file cannot hold, such as a function for `callback`, `schedule` or `kernel`,
+        or is not whole, as after a fit that failed.
+
+    See Also
+    --------
+    load : the way back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import Perceptron, load, save
+    >>> model = Perceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/or.safetensors")
+    ...     load(f"{folder}/or.safetensors").predict([[0, 0], [1, 1]]).tolist()
+    ['no', 'yes']
+    """
+    if isinstance(model, LinearModel):
+        model.save(path)
+        return
+    name = type(model).__name__
+    if _class(name) is not type(model):
+        if name in DEFINED:
+            raise InvalidInput(f"{name} was defined anew after this model was made. Make it again, and save that one.")
+        raise InvalidInput(
+            f"An object of type {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last "
+            "step."
+        )
+    target = target_of(path)
+    try:
+        write(target, _take_apart(model))
+    except InvalidInput as fault:
+        raise InvalidInput(f"This {name} cannot be saved: {str(fault).rstrip('.')}.") from None
+
+
+def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
+    """Read an estimator from a file that `save` wrote.
+
+    It predicts as the one that was saved, bit for bit, and `partial_fit` goes on as if nothing had happened. Reading
+    runs nothing that is in the file, and a file that was damaged or made up is refused.
+
+    Parameters
+    ----------
+    path : str, path-like, bytes or binary file object
+        A file, or the bytes of one.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not a whole and sound model file of the format version that this package reads.
+    FileNotFoundError
+        If there is none.
+
+    See Also
+    --------
+    save : with an example.
+    load_linear : the weights alone, without scikit-learn.
+    """
+    shown, source = source_of(path)
+    try:
+        opened = open_container(source)
+        _class(opened.text("class"))  # its module registers the records that the file may hold
+        return _put_together(opened.content())
+    except InvalidInput as fault:
+        raise InvalidInput(
+            f"{shown} cannot be loaded: {str(fault).rstrip('.')}. Pass a file that rosenblatt.save wrote, whole and "
+            "unchanged."
+        ) from None
+
+
+def _names() -> list[str]:
+    """Return the names of the estimators that files may hold: all public ones."""
+    return [name for name in import_module("rosenblatt").__all__ if _class(name) is not None]
+
+
+def _class(name: str) -> type[Storable] | None:
+    """Return the public estimator of a name, imported by the package's own table of names; or a user's own learner."""
+    public = import_module("rosenblatt")
+    found = getattr(public, name) if name in public.__all__ else DEFINED.get(name)
+    return found if isinstance(found, type) and issubclass(found, Storable) else None
+
+
+def _family() -> set[str]:
+    """Return the parameters that every learner of one's own has."""
+    from rosenblatt.learners.own import ForOwnLoop, ForOwnRule
+
+    return {*ForOwnRule.declared, *ForOwnLoop.declared}
+
+
+def _take_apart(model: Storable) -> Content:
+    cls, parameters = type(model), model.get_params(deep=False)
+    belong = {"_turn", *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
+    strange = ", ".join(sorted(vars(model).keys() - belong))
+    expect(not strange, f"it has {strange:.60}, which {cls.__name__} does not have. Remove that")
+    attributes = model._to_file()
+    known = {name: vars(model)[name] for name in _INPUT if name in vars(model)}
+    for name, value in parameters.items():
+        if callable(value):
+            remedy = (
+                f"Call set_params({name}={cls.declared[name].default!r}) before saving, and set it again after loading"
+            )
+            if name in _ESSENTIAL and attributes:
+                remedy = _ESSENTIAL[name]
+            raise Fault(f"{name}={value!r} is a function, which no file can hold. {remedy}")
+    _assemble(cls, parameters, known | attributes)
+    return {"class": cls.__name__, "parameters": parameters, "attributes": known | attributes}
+
+
+def _put_together(content: Any) -> Any:
+    name, parameters, attributes = entries(content, ("class", "parameters", "attributes"))
+    expect(isinstance(attributes, dict), f"the attributes of {name!r:.60} are missing")
+    if name == "LinearModel":
+        (model,) = entries(attributes, ("model",))
+        expect(type(model) is LinearModel and parameters == {}, "its model is none")
+        return model
+    cls = _class(name) if isinstance(name, str) else None
+    if cls is None:
+        own = sorted(parameters.keys() - _family()) if isinstance(parameters, dict) else []
+        had = f"{', '.join(own) or 'none of its own':.200}"
+        raise Fault(
+            f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, "
+            f"define it first: with @rosenblatt.learner, by this name, with the parameters {had}"
+        )
+    return _assemble(cls, parameters, attributes)
+
+
+def _assemble(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
+    """Return the model made of these parts; raise a `Fault` if it is not whole."""
+    wanted = cls.declared
+    fits = isinstance(parameters, dict) and parameters.keys() == wanted.keys()
+    expect(fits, f"the parameters of {cls.__name__} are not {', '.join(sorted(wanted))}")
+    for name, value in parameters.items():
+        if not wanted[name].stores(value):
+            raise Fault(f"{name}={value!r:.60} is not possible")
+    _check_input(attributes)
+    model = cls(**parameters)
+    for name in _INPUT:
+        if name in attributes:
+            setattr(model, name, attributes[name])
+    learned = {name: value for name, value in attributes.items() if name not in _INPUT}
+    if learned:
+        expect("n_features_in_" in attributes, "it has no n_features_in_, as after a fit that failed. Fit it again")
+        model._from_file(learned)
+    return model
+
+
+def _check_input(attributes: dict[str, Any]) -> None:
+    count = attributes.get("n_features_in_", 1)
+    expect(is_integer(count, 1), f"n_features_in_={count!r} is not a number of features")
+    names = attributes.get("feature_names_in_")
+    if names is not None:
+        fits = isinstance(names, np.ndarray) and names.dtype == object and names.shape == (count,)
+        expect(fits and all(isinstance(name, str) for name in names), f"feature_names_in_ is not {count} names")

@@ -1,0 +1,93 @@
+"""From shards, wherever they are, to a fitted estimator: what `fit` does with one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from rosenblatt.data.labels import as_names
+from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.linear import LinearClassifier
+from rosenblatt.learners.parameters import Declared
+from rosenblatt.text import short_repr
+from rosenblatt.training.costs import class_costs
+from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
+from rosenblatt.training.multiclass import code
+from rosenblatt.training.sharded import ShardedJob, Shards, learnable_dtype, run_shards, start_shards
+from rosenblatt.training.stream import Learned
+from rosenblatt.training.trainer import Clock
+
+Array = npt.NDArray[Any]
+
+
+def check_member(estimator: Any) -> None:
+    """Raise an error if an estimator cannot be trained on shards."""
+    if not isinstance(estimator, Declared) or "shards" not in estimator.declared:
+        reason = getattr(estimator, "without_shards", "") or "Pass a linear member of the family, unfitted."
+        raise InvalidInput(f"{type(estimator).__name__} cannot be trained on shards. {reason}")
+    if estimator.early_stopping or estimator.warm_start:  # type: ignore[attr-defined]
+        raise InvalidInput(
+            "early_stopping and warm_start are for one machine. Set them to False, and keep rows to validate on aside."
+        )
+
+
+def fit_shards(estimator: Any, shards: Shards, *, rounds: int | None = None, mixing: str = "uniform") -> Any:
+    """Return a fitted copy of an estimator, trained on shards.
+
+    Its parameter `shards` is their number: a fit on the same rows in memory gives the same weights, bit for bit, where
+    the shards are cut as there.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With the parameters of training; it stays as it is.
+    shards : Shards
+    rounds : int, optional
+        Most epochs, instead of the estimator's `max_iter`; each has as many rounds as its `mixes` says.
+    mixing : {"uniform", "mistakes"}
+        Whether all shards count the same, or each by its mistakes.
+    """
+    check_member(estimator)
+    model: LinearClassifier = clone(estimator)
+    model.set_params(**{} if rounds is None else {"max_iter": rounds})
+    model._check_parameters()
+    check_mixing(model._algorithm(), mixing)
+    clock = Clock(model.max_seconds)
+    stats = shards.stats()
+    if stats.classes.size < 2:
+        raise InvalidInput(
+            f"The number of classes has to be greater than one; got 1 class: {short_repr(stats.classes[0])}. Add "
+            "examples of another class."
+        )
+    model.n_features_in_ = stats.features
+    if stats.names:
+        model.feature_names_in_ = np.array(stats.names, dtype=object)
+    model._adapt(stats.survey(), stats.classes.size, warm=False)
+    plan = model._plan()
+    spec = ShardSpec(
+        algorithm=model._algorithm(),
+        classes=stats.classes,
+        sign=code(stats.classes.size, model.multiclass),
+        class_cost=class_costs(model.class_weight, stats.classes, stats.counts),
+        multiclass=model.multiclass,
+        bias=model._bias(),
+        dtype=learnable_dtype(stats),
+        order=plan.order,
+        seed=plan.seed,
+        mixing=mixing,
+        mixes=mixes_for(model._algorithm(), stats, model.mixes),
+        sizes=stats.filled,
+    )
+    state = start_shards(spec, stats, model.init, spec.algorithm.rate_scale(plan.eta))
+    names, unused = as_names(stats.classes), int(stats.counts.sum()) > stats.n_rows
+    run = run_shards(ShardedJob(shards, spec, stats, plan, names, clock=clock, leaves_out=unused), state)
+    model.set_params(shards=len(stats.sizes))
+    learned = Learned(stats.classes, state, run.trials, sum(run.mistakes), ())
+    model._stream = model._make_stream(model._settings(), learned)
+    model._store(run)
+    if rounds is None:
+        model._warn()
+    return model

@@ -1,0 +1,1 @@
+"""Prove whether classes can be separated, and check such proofs."""

@@ -1,0 +1,318 @@
+"""Exact measures of signed rows: radius, common point, margins between proved bounds, and the mistake bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.errors import InvalidInput
+from rosenblatt.prover.exact.clock import timed
+from rosenblatt.prover.exact.rational import as_integers
+from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.reprs import brief
+
+Array = npt.NDArray[Any]
+Real = float | Fraction
+
+# Factor by which the square of a claimed radius may exceed the exact one: that of 1 + 10**-9.
+RADIUS_SLACK = (1 + Fraction(1, 10**9)) ** 2
+# Share by which a claimed lower bound is reduced, so that a sum in another order elsewhere confirms it.
+ROUNDING_GUARD = 2.0**-46
+# Rows whose exact length is computed to find the radius; where more are nearly as long, a bound is used.
+MAX_LONGEST_ROWS = 64
+# Entries that are squared or added up at a time: they stay in the processor's cache.
+ENTRIES_PER_BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Bounds of a margin, with the witnesses that prove them.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The margin of the best separator lies between them, exactly. Infinite where there is one class only.
+    w : tuple of float or Fraction
+        A separator, its bias last, that has at least the margin `lower`. In fractions where floats would not do.
+    rows : tuple of int
+        Samples of which a weighted mean is so close that no margin exceeds `upper`.
+    weights : tuple of float or Fraction
+        Their weights, positive.
+    """
+
+    lower: float
+    upper: float
+    w: tuple[Real, ...] = ()
+    rows: tuple[int, ...] = ()
+    weights: tuple[Real, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the bounds, and of long witnesses the first numbers."""
+        return brief(self)
+
+
+def root_below(square: Fraction) -> float:
+    """Return the largest float whose square is at most a nonnegative rational."""
+    return _root(square, up=False)
+
+
+def root_above(square: Fraction) -> float:
+    """Return the least float whose square is at least a nonnegative rational; infinity where none is."""
+    return _root(square, up=True)
+
+
+def _root(square: Fraction, up: bool) -> float:
+    if square == 0:
+        return 0.0
+    # 128 bits of the square give 64 of the root, more than a float holds.
+    shift = (129 - square.numerator.bit_length() + square.denominator.bit_length()) // 2
+    scaled = square * Fraction(4) ** shift
+    try:
+        value = math.ldexp(float(math.isqrt(scaled.numerator // scaled.denominator)), -shift)
+    except OverflowError:
+        value = math.inf
+    if up:
+        while value < math.inf and Fraction(value) ** 2 < square:
+            value = math.nextafter(value, math.inf)
+        below = math.nextafter(value, 0.0)
+        return below if Fraction(below) ** 2 >= square else value
+    value = min(value, math.nextafter(math.inf, 0.0))
+    while Fraction(value) ** 2 > square:
+        value = math.nextafter(value, 0.0)
+    above = math.nextafter(value, math.inf)
+    return above if above < math.inf and Fraction(above) ** 2 <= square else value
+
+
+def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
+    """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
+    pairs = list(zip(ids, factors, strict=True))
+    if isinstance(signed.table.rows, Dense) and signed.table.exact is None:
+        count = max(1, ENTRIES_PER_BLOCK // (signed.features + 1))
+        parts = [_combine_dense(signed, pairs[first : first + count]) for first in timed(range(0, len(pairs), count))]
+    else:
+        terms = [(*signed.integers(k), factor) for k, factor in pairs]
+        parts = [({j: factor * v for j, v in entries.items()}, scale) for entries, scale, factor in terms]
+    common = Fraction(1, math.lcm(*(scale.denominator for _, scale in parts)))
+    sums: dict[int, int] = {}
+    for part, scale in timed(parts):
+        times = int(scale / common)
+        for j, value in part.items():
+            sums[j] = sums.get(j, 0) + times * value
+    return {j: value for j, value in sums.items() if value}, common
+
+
+def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
+    """Add up rows with one scale for all, class by class, in a fraction of the time that a scale for each takes."""
+    row, rival = signed.split(np.array([k for k, _ in pairs]))
+    samples, place = np.unique(row, return_inverse=True)
+    size = signed.features + 1
+    padded = np.ones((samples.size, size))
+    padded[:, :-1] = signed.table.values[samples]
+    integers, scale = as_integers(padded.ravel(), signed.decimal)
+    times: list[dict[int, int]] = [{} for _ in range(signed.classes)]
+    for t, own, other, (_, factor) in zip(
+        place.tolist(), signed.label[row].tolist(), rival.tolist(), pairs, strict=True
+    ):
+        times[own][t] = times[own].get(t, 0) + factor
+        times[other][t] = times[other].get(t, 0) - factor
+    sums: dict[int, int] = {}
+    for block, chosen in enumerate(times[1:]):
+        columns = timed(zip(*(integers[t * size : (t + 1) * size] for t in chosen), strict=True))
+        factors = list(chosen.values())
+        sums.update((block * size + j, sum(map(mul, factors, column))) for j, column in enumerate(columns))
+    return sums, scale
+
+
+def common_point(signed: SignedRows, support: Sequence[int], multipliers: Sequence[int]) -> tuple[float, ...]:
+    """Compute the point at which the support shows that the hulls of two classes meet, each coordinate rounded once."""
+    own = [t for t, i in enumerate(support) if signed.label[i] == 1]
+    factors = [multipliers[t] for t in own]
+    sums, scale = combine(signed, [support[t] for t in own], factors)
+    return tuple(float(sums.get(j, 0) * scale / sum(factors)) for j in range(signed.features))
+
+
+def _squares(table: Table) -> Array:
+    """Compute the squared norms of the rows in floats."""
+    n, d = table.shape
+    rows = table.rows
+    if isinstance(rows, Csr):
+        row = np.repeat(np.arange(n), np.diff(rows.indptr))
+        return np.bincount(row, np.square(rows.data, dtype=np.float64), n).astype(np.float64)  # integers if empty
+    out, count = np.empty(n), max(1, ENTRIES_PER_BLOCK // d)
+    for start in range(0, n, count):
+        block = rows.X[start : start + count].astype(np.float64, copy=False)
+        out[start : start + count] = np.einsum("ij,ij->i", block, block)
+    return out
+
+
+def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
+    """Return the samples that may have the largest |(x, 1)|, and a bound of its square."""
+    with np.errstate(under="ignore"):
+        squares = _squares(signed.table)
+    # Rounded squares and sums, in any order; a decimal is within one more EPS of its float, twice in a square. The
+    # last term is for squares that underflow.
+    error = (signed.terms + 8) * 1.01 * 2.0**-53
+    bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
+    return np.flatnonzero(squares >= squares.max() * (1 - 4 * error) - 2.0**-500), bound
+
+
+def _square(signed: SignedRows, row: int) -> Fraction:
+    """Compute |(x, 1)|^2 of a sample, exactly."""
+    rival = 1 if signed.label[row] == 0 else 0  # beside class 0 a signed row has one block
+    entries, scale = signed.integers(int(signed.number(row, rival)))
+    return sum(v * v for v in entries.values()) * scale**2
+
+
+def outer_radius(signed: SignedRows) -> float:
+    """Compute the largest |(x, 1)|, rounded up."""
+    near, bound = _longest(signed)
+    if near.size <= MAX_LONGEST_ROWS:
+        return root_above(max(_square(signed, i) for i in near.tolist()))
+    return root_above(bound) * (1 + 2.0**-40)  # above what a bound by another order of summation would say
+
+
+def radius_holds(radius: float, signed: SignedRows) -> bool:
+    """Check that no |(x, 1)| is larger, and that the largest is close."""
+    near, bound = _longest(signed)
+    square = Fraction(radius) ** 2
+    least = _square(signed, int(near[0]))
+    if bound <= square <= least * RADIUS_SLACK:
+        return True
+    exact = max(_square(signed, i) for i in near.tolist())
+    return exact <= square <= exact * RADIUS_SLACK
+
+
+def mistake_bound(radius: float, margin: float) -> int | None:
+    """Compute floor((radius / margin)^2) of floats, exactly (Novikoff 1962); None without a positive margin."""
+    if not (0 < margin < math.inf and radius < math.inf):
+        return None
+    return math.floor((Fraction(radius) / Fraction(margin)) ** 2)
+
+
+def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
+    """Bound the geometric margin of two classes: half the distance of their hulls.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    w : float array of shape (n_features + 1,), or as many Fractions
+        A separator, its bias last; the closer to the best, the better `lower`.
+    rows : ints
+        Samples; None of them, or some of both classes.
+    weights : positive floats or Fractions
+        Their weights; half the distance of the weighted means of the two classes is `upper`.
+
+    Returns
+    -------
+    Bracket
+        lower rounded down and upper rounded up, so that both hold exactly.
+    """
+    return _bracket(signed, w, rows, weights, *geometric_bounds(signed, w, rows, weights))
+
+
+def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
+    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias part of w.
+
+    Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
+    rows, which may all be of one class.
+    """
+    return _bracket(signed, w, rows, weights, *augmented_bounds(signed, w, rows, weights))
+
+
+def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
+    if lower == math.inf:
+        return Bracket(lower, upper)
+    # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
+    lower *= 1 - math.copysign(ROUNDING_GUARD, lower)
+    rows, weights = _witnesses(signed, rows, weights)
+    return Bracket(lower, upper, tuple(w.tolist() if isinstance(w, np.ndarray) else w), tuple(rows), tuple(weights))
+
+
+def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
+    """Return weights as floats if they are floats, else as integers in the same direction."""
+    if all(isinstance(v, float | np.floating) for v in vector):
+        return np.asarray(vector, np.float64)
+    exact = [Fraction(v) for v in vector]
+    common = math.lcm(*(v.denominator for v in exact))
+    return [int(v * common) for v in exact]
+
+
+def geometric_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Compute the lower and upper bound of the geometric margin that these witnesses prove."""
+    rows, weights = _witnesses(signed, rows, weights)
+    sides = [np.flatnonzero(signed.label == c) for c in (0, 1)]
+    if not sides[0].size or not sides[1].size:
+        return math.inf, math.inf
+    w = direction(w)
+    lower = quotient((signed.lowest_margin(w, sides[0]) + signed.lowest_margin(w, sides[1])) / 2, w[:-1])
+    return lower, root_above(_hull_distance(signed, rows, weights) / 4) if rows else math.inf
+
+
+def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tuple[float, float]:
+    """Compute the lower and upper bound of the augmented margin that these witnesses prove."""
+    rows, weights = _witnesses(signed, rows, weights)
+    w = direction(w)
+    lower = quotient(signed.lowest_margin(w, np.arange(signed.n)), w)
+    if not rows:
+        return lower, math.inf
+    factors = _proportional_integers(weights)
+    sums, scale = combine(signed, rows, factors)
+    return lower, root_above(sum(v * v for v in timed(sums.values())) * scale**2 / Fraction(sum(factors)) ** 2)
+
+
+def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
+    """Check that there are two classes and that each row has a positive weight."""
+    if signed.classes != 2:
+        raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
+    rows = np.asarray(rows, np.int64).tolist()
+    weights = [weight if isinstance(weight, Fraction) else float(weight) for weight in weights]
+    if len(rows) != len(weights) or not all(0 < weight < math.inf for weight in weights):
+        raise InvalidInput(f"{len(rows)} rows have weights {weights[:6]}. Pass a positive one for each row.")
+    return rows, weights
+
+
+def quotient(margin: Fraction, w: Array | list[int]) -> float:
+    """Divide a margin by |w|, rounded down."""
+    integers, scale = as_integers(w) if isinstance(w, np.ndarray) else (w, Fraction(1))
+    square = sum(v * v for v in integers if v) * scale**2
+    if square == 0:
+        raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
+    if margin < 0:
+        return -root_above(margin**2 / square)
+    return root_below(margin**2 / square)
+
+
+def _proportional_integers(weights: Iterable[Real]) -> list[int]:
+    """Multiply positive numbers by the least factor that makes all of them integers."""
+    ratios = [weight.as_integer_ratio() for weight in weights]
+    common = math.lcm(*(bottom for _, bottom in ratios))
+    return [top * (common // bottom) for top, bottom in ratios]
+
+
+def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> Fraction:
+    """Compute the squared distance of the weighted means of the two classes."""
+    factors = _proportional_integers(weights)
+    totals, sums, scales = [], [], []
+    for c in (0, 1):
+        own = [t for t, i in enumerate(rows) if signed.label[i] == c]
+        if not own:
+            raise InvalidInput(f"no row of class {c} is among the witnesses. Pass rows of both classes, or none.")
+        total, scale = combine(signed, [rows[t] for t in own], [factors[t] for t in own])
+        sums.append(total)
+        scales.append(scale)
+        totals.append(sum(factors[t] for t in own))
+    # Rows of class 0 are -(x, 1): the signed means add up to the difference. The bias cancels.
+    common = Fraction(1, math.lcm(scales[0].denominator, scales[1].denominator))
+    times = [int(scales[c] / common) * totals[1 - c] for c in (0, 1)]
+    columns = timed(set(sums[0]) | set(sums[1]))
+    difference = (sums[0].get(j, 0) * times[0] + sums[1].get(j, 0) * times[1] for j in columns)
+    return sum(v * v for v in difference) * common**2 / Fraction(totals[0] * totals[1]) ** 2

@@ -1,0 +1,380 @@
+"""Exact linear algebra over the rationals, on Python integers of any size.
+
+Small systems are eliminated without fractions (Bareiss, 1968). Larger ones are solved by p-adic lifting (Dixon, 1982)
+on a minor that is nonsingular modulo a prime, hence nonsingular. Whatever is returned is proved: a solution because its
+residual, 0 modulo a power of the prime, is shorter than that power; a null vector by multiplication with all rows.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InvalidInput, TooLarge
+from rosenblatt.prover.exact import modular
+from rosenblatt.prover.exact.clock import check_time
+from rosenblatt.prover.exact.lifting import (
+    Array,
+    Lifting,
+    Matrix,
+    Solution,
+    Vector,
+    as_array,
+    as_limbs,
+    pivots_modulo,
+    small_primes,
+)
+
+# Up to so many unknowns, elimination in pure Python is faster than any conversion.
+ELIMINATION_MAX_UNKNOWNS = 12
+# Sums of more products than this may not be exact in the compiled code.
+MAX_UNKNOWNS = 4000
+# Sums of so many numbers below 2**53 fit into int64.
+INT64_TERMS = 1 << 9
+MANTISSA_BITS = sys.float_info.mant_dig
+# The largest primes below 2**27.
+PRIMES = (134217689, 134217649)
+
+
+def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple[Vector, Fraction]:
+    """Write numbers as integers without common divisor times one positive rational, exactly.
+
+    Parameters
+    ----------
+    values : sequence or 1-D array of finite numbers
+        What to write: floats; or, in an array of integers or of objects, integers and Fractions.
+    decimal : bool
+        Take a float for the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise for its binary value.
+
+    Returns
+    -------
+    integers : list of int
+        All zero, or without common divisor.
+    scale : Fraction
+        values[j] = scale * integers[j].
+
+    Examples
+    --------
+    >>> as_integers([0.5, -0.75])
+    ([2, -3], Fraction(1, 4))
+    >>> as_integers([0.1, 0.3], decimal=True)
+    ([1, 3], Fraction(1, 10))
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuO":
+        return _rationals_as_integers(values.tolist())
+    numbers = np.asarray(values, np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidInput(f"{numbers} holds a number that is not finite. Pass finite numbers.")
+    exponents = np.frexp(numbers)[1][numbers != 0.0]
+    if exponents.size == 0:
+        return [0] * numbers.size, Fraction(1)
+    lowest = int(exponents.min()) - MANTISSA_BITS
+    if not decimal and int(exponents.max()) - lowest < sys.float_info.max_exp:
+        # Times a power of two these are integers that float64 still holds.
+        integers = list(map(int, np.ldexp(numbers, -lowest).tolist()))
+        divisor = math.gcd(*integers)
+        scale = Fraction(divisor, 1 << -lowest) if lowest < 0 else Fraction(divisor << lowest)
+    else:
+        exact = [Decimal(repr(number)) if decimal else number for number in numbers.tolist()]
+        return _rationals_as_integers(exact)
+    return ([integer // divisor for integer in integers] if divisor > 1 else integers), scale
+
+
+def _rationals_as_integers(values: Sequence[Any]) -> tuple[Vector, Fraction]:
+    """Write exact numbers as integers without common divisor times one positive rational."""
+    above, below = zip(*[number.as_integer_ratio() for number in values], strict=True)
+    denominator = math.lcm(*below)
+    integers = [n * (denominator // d) for n, d in zip(above, below, strict=True)]
+    divisor = math.gcd(*integers) or 1
+    if not any(integers):
+        return integers, Fraction(1)
+    return ([integer // divisor for integer in integers] if divisor > 1 else integers), Fraction(divisor, denominator)
+
+
+def primitive(v: Vector) -> Vector:
+    """Divide a vector by the greatest common divisor of its entries.
+
+    Examples
+    --------
+    >>> primitive([6, -4, 0])
+    [3, -2, 0]
+    """
+    divisor = math.gcd(*v)
+    return [entry // divisor for entry in v] if divisor > 1 else list(v)
+
+
+def pivots(A: Matrix) -> tuple[Vector, Vector]:
+    """Return the row and column numbers of a largest nonsingular minor; their count is the rank.
+
+    The rows are those that do not depend on rows above them, the columns those that do not depend on columns to
+    their left. Both ascend.
+
+    Beyond small matrices the elimination is done modulo a prime. A minor that is nonsingular modulo a prime is
+    nonsingular, so what is returned is certain. That a larger one exists has negligible probability: a deficient rank
+    is confirmed modulo a second prime, and both, near 2**27, would have to divide every larger minor.
+
+    Examples
+    --------
+    >>> pivots([[0, 1, 2], [0, 2, 4], [3, 0, 1]])
+    ([0, 2], [0, 1])
+    """
+    if not A or not A[0]:
+        return [], []
+    if min(len(A), len(A[0])) <= ELIMINATION_MAX_UNKNOWNS:
+        _, _, rows, columns, _ = _eliminate(A, len(A[0]))
+        return sorted(rows), columns
+    return array_pivots(as_array(A))
+
+
+def array_pivots(values: Array) -> tuple[Vector, Vector]:
+    """Return the same for an array of int64 or of Python integers, modulo primes whatever its size."""
+    best: tuple[Vector, Vector] = [], []
+    for p in PRIMES:
+        rows, columns = pivots_modulo(values, p)
+        if len(rows) > len(best[0]):
+            best = rows, columns
+        if len(rows) == min(values.shape):
+            break
+    return best
+
+
+def solve(A: Matrix, b: Vector) -> Solution | None:
+    """Solve a square system exactly.
+
+    Returns
+    -------
+    x : list of int
+        Numerators.
+    q : int
+        Common denominator, positive: A x = q b, in lowest terms.
+
+    None is returned if A is singular, which is proved.
+
+    Examples
+    --------
+    >>> solve([[2, 0], [0, 3]], [1, 1])
+    ([3, 2], 6)
+    """
+    solutions = _solve_for_each(A, [b])
+    return None if solutions is None else solutions[0]
+
+
+def null_space(rows: Matrix, width: int) -> Matrix:
+    """Compute a basis of all v with rows . v = 0, as primitive integer vectors; `width` is the length of v.
+
+    Examples
+    --------
+    >>> null_space([[1, 2, 3]], 3)
+    [[-2, 1, 0], [-3, 0, 1]]
+    """
+    if min(len(rows), width) > ELIMINATION_MAX_UNKNOWNS:
+        minor, columns = pivots(rows)
+        basis = _null_basis(rows, width, minor, columns, _free(width, columns))
+        if basis is not None:
+            return basis
+    # Here too, with negligible probability, if both primes hid a part of the rank.
+    return _null_basis_by_elimination(rows, width)
+
+
+def null_vector(rows: Matrix) -> Vector | None:
+    """Find the linear dependency of the rows, if there is exactly one.
+
+    Returns
+    -------
+    list of int or None
+        Primitive coefficients lam, most of them positive, with sum_i lam[i] rows[i] = 0, which is checked on all
+        columns. None if the rows are independent or have several dependencies (or if `pivots` missed some, which has
+        negligible probability).
+
+    Examples
+    --------
+    >>> null_vector([[1, 0], [0, 1], [-2, -3]])
+    [2, 3, 1]
+    """
+    equations = [primitive(list(column)) for column in zip(*rows, strict=True) if any(column)]
+    count = len(rows)
+    if min(len(equations), count) > ELIMINATION_MAX_UNKNOWNS:
+        minor, columns = pivots(equations)
+        if len(columns) != count - 1:
+            return None
+        basis = _null_basis(equations, count, minor, columns, _free(count, columns))
+    else:
+        basis = _null_basis_by_elimination(equations, count)
+    if basis is None or len(basis) != 1:
+        return None
+    vector = basis[0]
+    balance = sum((entry > 0) - (entry < 0) for entry in vector)
+    return [-entry for entry in vector] if balance < 0 else vector
+
+
+def complete_null_vector(rows: Matrix, free: dict[int, int], width: int) -> Vector | None:
+    """Complete coordinates at the non-pivot columns to a vector v with rows . v = 0.
+
+    Parameters
+    ----------
+    rows : matrix
+        The equations.
+    free : dict
+        An integer for each column that is not in `pivots(rows)[1]`.
+    width : int
+        Length of v.
+
+    Returns
+    -------
+    list of int or None
+        Primitive v that at the columns of `free` is a positive multiple of it. None if the rank of the rows is
+        larger than modulo the primes of `pivots`.
+
+    Examples
+    --------
+    >>> complete_null_vector([[2, 1, 0], [0, 1, 1]], {2: 4}, 3)
+    [1, -2, 2]
+    """
+    minor, columns = pivots(rows)
+    if sorted(free) != _free(width, columns):
+        raise InvalidInput(f"free has the columns {sorted(free)}. Pass all but the pivot columns {columns}.")
+    right = [-sum(rows[i][j] * value for j, value in free.items()) for i in minor]
+    solution = solve([[rows[i][j] for j in columns] for i in minor], right)
+    if solution is None:
+        return None
+    x, q = solution
+    v = _placed(width, {j: q * value for j, value in free.items()} | dict(zip(columns, x, strict=True)))
+    return primitive(v) if _annihilates(rows, v) else None
+
+
+def _placed(width: int, entries: dict[int, int]) -> Vector:
+    v = [0] * width
+    for j, value in entries.items():
+        v[j] = value
+    return v
+
+
+def _annihilates(rows: Matrix, v: Vector) -> bool:
+    """Whether rows . v = 0."""
+    if len(v) <= ELIMINATION_MAX_UNKNOWNS or not rows:
+        return not any(sum(map(mul, row, v)) for row in rows)
+    left, right = as_limbs(as_array(rows)), as_limbs(as_array(v))
+    starts = range(0, len(v), modular.EXACT_TERMS)
+    if len(left) * len(starts) > INT64_TERMS:
+        return not any(sum(map(mul, row, v)) for row in rows)
+    total = np.zeros((len(rows), len(left) + len(right)), np.int64)
+    for start in starts:
+        check_time()
+        block = slice(start, start + modular.EXACT_TERMS)
+        modular.add_products(np.concatenate(left[:, :, block]), np.ascontiguousarray(right[:, block]), total)
+    return bool(modular.all_zero(total))
+
+
+def _free(width: int, columns: Vector) -> Vector:
+    """List the columns that are not pivots."""
+    return sorted(set(range(width)) - set(columns))
+
+
+def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector, free: Vector) -> Matrix | None:
+    """Return null vectors that are 0 at all but one of the free columns, one for each; None if a row contradicts."""
+    if not free:
+        return []
+    square = [[rows[i][j] for j in columns] for i in minor]
+    solutions = _solve_for_each(square, [[-rows[i][j] for i in minor] for j in free])
+    if solutions is None:
+        return None
+    basis = [
+        _placed(width, {j: q} | dict(zip(columns, x, strict=True))) for j, (x, q) in zip(free, solutions, strict=True)
+    ]
+    return basis if all(_annihilates(rows, v) for v in basis) else None
+
+
+def _null_basis_by_elimination(rows: Matrix, width: int) -> Matrix:
+    reduced, free, minor, columns, q = _eliminate(rows, width)
+    basis = []
+    for position, j in enumerate(free):
+        x, denominator = _lowest([-reduced[i][position] for i in minor], q)
+        basis.append(_placed(width, {j: denominator} | dict(zip(columns, x, strict=True))))
+    return basis
+
+
+def _eliminate(A: Matrix, width: int) -> tuple[Matrix, Vector, Vector, Vector, int]:
+    """Eliminate the first `width` columns without fractions (Bareiss, 1968).
+
+    Returns
+    -------
+    reduced : matrix
+        A without its pivot columns: row i of the pivots says q x[column i] + reduced[i] . x[others] = 0.
+    free : list of int
+        The columns before `width` that are left.
+    rows, columns : list of int
+        Positions of the pivots, in the order of the elimination.
+    q : int
+        The last pivot: up to its sign the determinant of the minor.
+    """
+    reduced = [list(row) for row in A]
+    free: Vector = []
+    rows: Vector = []
+    columns: Vector = []
+    left = list(range(len(A)))
+    q = 1
+    for column in range(width):
+        # Pivot columns are deleted, so what remains of this one is at the number of free columns before it.
+        c = len(free)
+        pivot = next((i for i in left if reduced[i][c]), None)
+        if pivot is None:
+            free.append(column)
+            continue
+        left.remove(pivot)
+        top = reduced[pivot]
+        p = top.pop(c)
+        for i, row in enumerate(reduced):
+            check_time()
+            if i != pivot:
+                factor = row.pop(c)
+                if factor:
+                    reduced[i] = [(p * a - factor * t) // q for a, t in zip(row, top, strict=True)]
+                elif p != q:
+                    reduced[i] = [p * a // q for a in row]
+        q = p
+        rows.append(pivot)
+        columns.append(column)
+    return reduced, free, rows, columns, q
+
+
+def _solve_for_each(A: Matrix, right: Matrix) -> list[Solution] | None:
+    """Solve A x = q b for each b, in lowest terms; None if A is singular."""
+    n = len(A)
+    if n > MAX_UNKNOWNS:
+        raise TooLarge(f"The system has {n} unknowns. Systems of more than {MAX_UNKNOWNS} cannot be solved exactly.")
+    if n <= ELIMINATION_MAX_UNKNOWNS:
+        return _solve_by_elimination(A, right)
+    for p in small_primes():
+        lifting = Lifting(A, p)
+        if lifting.nonsingular:
+            return [_lowest(*lifting.solve(b)) for b in right]
+        if _is_singular(A, p):
+            return None
+    raise AssertionError("there are more primes than can divide a determinant")
+
+
+def _solve_by_elimination(A: Matrix, right: Matrix) -> list[Solution] | None:
+    n = len(A)
+    augmented = [[*row, *values] for row, values in zip(A, zip(*right, strict=True), strict=True)]
+    reduced, _, rows, _, q = _eliminate(augmented, n)
+    if len(rows) < n:
+        return None
+    return [_lowest([reduced[i][k] for i in rows], q) for k in range(len(right))]
+
+
+def _lowest(x: Vector, q: int) -> Solution:
+    divisor = math.gcd(q, *x) * (1 if q > 0 else -1)
+    return ([value // divisor for value in x], q // divisor) if divisor != 1 else (x, q)
+
+
+def _is_singular(A: Matrix, p: int) -> bool:
+    """Whether a null vector of A modulo p is one of A. If A is singular, it is for all but finitely many primes."""
+    rows, columns = pivots_modulo(as_array(A), p)
+    return _null_basis(A, len(A), rows, columns, _free(len(A), columns)[:1]) is not None

@@ -1,0 +1,163 @@
+"""Values and names in few words, for sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from difflib import get_close_matches
+from enum import Enum
+from itertools import islice
+from typing import Any
+
+SHOWN_CHARACTERS = 80  # of a value
+SHOWN_ITEMS = 6  # of a list, or names in a sentence
+
+
+def short_repr(value: Any) -> str:
+    """Return a value as Python writes it, in one line of at most 80 characters; of long ones the size.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown("l2"), shown(range(3)), shown(tuple(range(1000)))
+    ("'l2'", 'range(0, 3)', '(0, 1, 2, 3, 4, 5, ... 994 more)')
+    """
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
+        value = value.item()
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        plain = type(value).__name__ == "ndarray"
+        if not plain or value.size > SHOWN_ITEMS:
+            return f"{'array' if plain else type(value).__name__} of shape {shape}"
+    if isinstance(value, Enum):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}(...)"
+    if type(value) in (tuple, list, set, frozenset, dict) and value:
+        return _shown_items(value)
+    if isinstance(value, str) and len(value) > SHOWN_CHARACTERS:
+        value = f"{value[: SHOWN_CHARACTERS - 6]} ..."
+    return _cut(repr(value) if isinstance(value, str) else re.sub(r" at 0x\w+", "", " ".join(repr(value).split())))
+
+
+def _shown_items(values: Any) -> str:
+    """Return the first items of a collection, and how many more there are."""
+    left, right = "()" if isinstance(values, tuple) else "[]" if isinstance(values, list) else "{}"
+    few = islice(values.items() if isinstance(values, Mapping) else values, SHOWN_ITEMS)
+    items = [
+        f"{short_repr(one[0])}: {short_repr(one[1])}" if isinstance(values, Mapping) else short_repr(one) for one in few
+    ]
+    while len(items) > 1 and sum(map(len, items)) > SHOWN_CHARACTERS:
+        items.pop()
+    more = len(values) - len(items)
+    items = [_cut(item) for item in items] + [f"... {more} more"] * (more > 0)
+    comma = "," if type(values) is tuple and len(values) == 1 else ""
+    return f"{left}{', '.join(items)}{comma}{right}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]} ..."
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return names as a list in a sentence: the first few, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("ab"), listed(range(10))
+    ("'a' and 'b'", '0, 1, 2, 3, 4, 5 and 4 more')
+    """
+    every = [short_repr(name) for name in names]
+    if len(every) > SHOWN_ITEMS + 1:
+        every = [*every[:SHOWN_ITEMS], f"{len(every) - SHOWN_ITEMS} more"]
+    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return a question that names what a misspelt name probably should have been; empty if nothing is like it.
+
+    Examples
+    --------
+    >>> did_you_mean("maxiter", ["max_iter", "tol"])
+    " Did you mean 'max_iter'?"
+    """
+    if not isinstance(name, str):
+        return ""
+    words = {word.lower(): word for word in known if isinstance(word, str)}
+    close = get_close_matches(name.lower(), words, n=1, cutoff=0.6)
+    return f" Did you mean {words[close[0]]!r}?" if close else ""
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun, in the plural where it belongs.
+
+    Examples
+    --------
+    >>> count(1, "epoch"), count(2, "epoch"), count(3, "class", "classes")
+    ('1 epoch', '2 epochs', '3 classes')
+    """
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def rounded_up(value: float, digits: int = 6) -> str:
+    """Return a number to so many significant digits that is nowhere below it: for upper bounds.
+
+    Parameters
+    ----------
+    value : float or int
+        Taken exactly.
+    digits : int
+        At most 15.
+
+    Returns
+    -------
+    str
+        As Python's format g writes it.
+
+    Examples
+    --------
+    >>> rounded_up(5.085e-05, 1), rounded_up(2.0), rounded_up(2 / 3, 3), rounded_up(10**12 + 1, 3)
+    ('6e-05', '2', '0.667', '1.01e+12')
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """Return a number to so many significant digits that is nowhere above it: for lower bounds.
+
+    Examples
+    --------
+    >>> rounded_down(5.985e-05, 1), rounded_down(2.0), rounded_down(2 / 3, 3)
+    ('5e-05', '2', '0.666')
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, direction: str) -> str:
+    short = Context(prec=digits, rounding=direction).create_decimal(Decimal(value))
+    if not short.is_finite():
+        return f"{float(value):g}"
+    text = f"{float(short):.{digits}g}"
+    # Beyond the range of floats, and where they have fewer digits, the decimal is written itself.
+    return text if Decimal(text) == short else f"{short.normalize():e}"
+
+
+def between(lower: float, upper: float, digits: int = 9) -> str:
+    """Return bounds of a number: the number itself, to so many digits, where they agree on it.
+
+    Examples
+    --------
+    >>> between(0.1, 0.1 + 1e-15), between(1 / 3, 2 / 3, 3), between(1.5, 1.5)
+    ('0.1', 'between 0.333 and 0.667', '1.5')
+    """
+    low, high = f"{lower:.{digits}g}", f"{upper:.{digits}g}"
+    return low if low == high else f"between {rounded_down(lower, digits)} and {rounded_up(upper, digits)}"

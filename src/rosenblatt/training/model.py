@@ -1,0 +1,256 @@
+"""Linear models: weights, the classes they tell apart, the names of the features. No scikit-learn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.dense import dense_values, refuse_infinite
+from rosenblatt.data.names import column_names
+from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.reprs import brief
+from rosenblatt.storage.registry import expect, stored
+from rosenblatt.text import count, did_you_mean, listed, short_repr
+from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.multiclass import MULTICLASS, count_problems
+
+Array = npt.NDArray[Any]
+
+
+def finite_values(X: Any) -> Array:
+    """Return dense rows as `dense_values` does; raise an error if a value is not finite."""
+    values = dense_values(X)
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        refuse_infinite(values[row], row)
+    return values
+
+
+def check_model(model: LinearModel) -> None:
+    """Raise a `Fault` unless weights from a file are finite numbers, of labels."""
+    from rosenblatt.storage.checks import check_array, check_classes
+
+    check_array("W", model.W, "f", model.W.shape)
+    check_array("b", model.b, "f", (model.W.shape[0],))
+    if model.classes.size:
+        check_classes(model.classes)
+    expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
+    expect(model._scaling is None or _is_scaling(model._scaling), "the scaling of its columns is none")
+
+
+def _is_scaling(scaling: Any) -> bool:
+    """Return whether a value from a file is a list of means and one of deviations."""
+    lists = isinstance(scaling, list) and len(scaling) == 2 and all(isinstance(part, list) for part in scaling)
+    if not lists or len(scaling[0]) != len(scaling[1]):
+        return False
+    # Compared, not converted: whole numbers of a file may be too large for a float.
+    return all(type(value) in (int, float) and abs(value) < 1e300 for part in scaling for value in part)
+
+
+@stored("LinearModel", check=check_model)
+@dataclass(frozen=True)
+class LinearModel:
+    """Weights that predict.
+
+    Attributes
+    ----------
+    W : array of shape (n_problems, n_features)
+    b : array of shape (n_problems,)
+    classes : array of shape (n_classes,)
+        The labels, sorted; empty for a regression.
+    multiclass : {"ovr", "ovo", "ovo-vote", "joint"}
+        How the problems decide between more than two classes.
+    feature_names : tuple of str
+        Names of the features; empty where they have none.
+    origin : dict or None
+        Of a model from data files: how these were read, and how it was trained, as plain values. Rows are scaled as
+        those of the files were.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> model = train([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"], order="cyclic").model
+    >>> model.predict([[0, 0], [1, 1]]).tolist()
+    ['no', 'yes']
+    """
+
+    W: Array
+    b: Array
+    classes: Array
+    multiclass: str = "ovr"
+    feature_names: tuple[str, ...] = ()
+    origin: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        """Return the model in a few lines: of many weights the size."""
+        return brief(self)
+
+    def __post_init__(self) -> None:
+        """Raise an error for weights that do not fit the classes."""
+        arrays = all(isinstance(part, np.ndarray) for part in (self.W, self.b, self.classes))
+        if not arrays or self.classes.ndim != 1 or not isinstance(self.feature_names, tuple):
+            raise InvalidInput("W, b and classes must be arrays, classes one-dimensional, and feature_names a tuple.")
+        if not isinstance(self.multiclass, str) or self.multiclass not in MULTICLASS:
+            raise InvalidInput(
+                f"multiclass={short_repr(self.multiclass)} is not known. Choose one of {', '.join(MULTICLASS)}."
+                + did_you_mean(self.multiclass, MULTICLASS)
+            )
+        problems = count_problems(self.classes.size, self.multiclass) if self.classes.size else 1
+        if self.W.ndim != 2 or self.W.shape[0] != problems or self.b.shape != (problems,):
+            raise InvalidInput(
+                f"W has shape {self.W.shape} and b {self.b.shape}, where ({problems}, n_features) and ({problems},) "
+                "belong."
+            )
+        if self.feature_names and len(self.feature_names) != self.W.shape[1]:
+            raise InvalidInput(
+                f"There are {len(self.feature_names)} names for {count(self.W.shape[1], 'feature')}. "
+                "Pass one for each, or none."
+            )
+
+    def problem_scores(self, X: Any) -> Array:
+        """Return the score of each row under each problem, (n_rows, n_problems)."""
+        self._check_names(column_names(X))
+        if hasattr(X, "tocsr"):
+            return self._sparse_scores(X)
+        values = finite_values(X)
+        self._check_width(values.shape[1])
+        if self._scaling is not None:
+            from rosenblatt.files.tables import Scaler  # imported here: few models have one
+
+            values = Scaler(values.shape[1], self._scaling).scaled(values)
+        dtype = np.result_type(values.dtype, self.W.dtype)
+        return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
+
+    def _sparse_scores(self, X: Any) -> Array:
+        # Imported here: dense rows need neither SciPy nor Numba.
+        from rosenblatt.data.sparse import as_sparse_table
+        from rosenblatt.training.algorithm import as_hyperplanes
+        from rosenblatt.training.scores import scores
+
+        if self._scaling is not None:
+            raise InvalidInput(
+                "The model was trained on standardised columns, which sparse rows have not. Pass X.toarray(), or files "
+                "to rosenblatt predict."
+            )
+        table = as_sparse_table(X, to_score=True)
+        self._check_width(table.shape[1])
+        dtype = np.result_type(table.dtype, self.W.dtype)
+        return scores(table, as_hyperplanes(np.asarray(self.W, dtype=dtype, order="A"), self.b.astype(dtype)))
+
+    @property
+    def _scaling(self) -> Any:
+        """Means and deviations of the columns that the model was trained on, if they were standardised."""
+        return (self.origin or {}).get("scaling")
+
+    def _check_names(self, names: tuple[str, ...]) -> None:
+        if names and self.feature_names and names != self.feature_names:
+            raise InvalidInput(
+                f"X has the columns {listed(names)}, the model has {listed(self.feature_names)}, in this order. Pass "
+                "X[list(model.feature_names)]."
+            )
+
+    def _check_width(self, features: int) -> None:
+        if features != self.W.shape[1]:
+            raise InvalidInput(
+                f"X has {count(features, 'feature')}, the model has {self.W.shape[1]}. Pass the same columns."
+            )
+
+    def class_scores(self, X: Any) -> Array:
+        """Return the scores of the classes; one column for two classes."""
+        return decision(self.problem_scores(X), self.classes.size, self.multiclass)
+
+    def scores(self, X: Any) -> Array:
+        """Return the scores of the classes, or the numbers of a regression.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes[1]``, and for a regression;
+        else (n_samples, n_classes)
+        """
+        found = self.class_scores(X) if self.classes.size else self.problem_scores(X)
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row, or its number in a regression; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        if not self.classes.size:
+            return self.scores(X)
+        return self.elect(self.class_scores(X))
+
+    def elect(self, class_scores: Array) -> Array:
+        """Return the class that wins each row of scores."""
+        if self.classes.size == 1:
+            return np.repeat(self.classes, class_scores.shape[0])
+        return self.classes[winners(class_scores)]
+
+    def merge(self, others: Sequence[LinearModel], shares: Sequence[float] | None = None) -> LinearModel:
+        """Return the weighted mean of this model and others of the same classes and features.
+
+        Parameters
+        ----------
+        others : sequence of LinearModel
+        shares : sequence of float, optional
+            Weight of each, this model first; equal by default.
+        """
+        models = [self, *(others if isinstance(others, Sequence) else [others])]
+        for other in models:
+            if not isinstance(other, LinearModel):
+                raise InvalidArgument(f"others has {short_repr(other)}, not a LinearModel. Pass a list of models.")
+        share = _shares([1.0] * len(models) if shares is None else shares, len(models))
+        for other in models[1:]:
+            alike = other.W.shape == self.W.shape and other.multiclass == self.multiclass
+            alike = alike and np.array_equal(other.classes, self.classes) and other.feature_names == self.feature_names
+            if not alike:
+                raise InvalidInput(
+                    "Models of other classes, features or another multiclass mode cannot be merged. Train them alike."
+                )
+        W = sum(s * model.W.astype(float) for s, model in zip(share, models, strict=True))
+        b = sum(s * model.b.astype(float) for s, model in zip(share, models, strict=True))
+        dtype = self.W.dtype
+        return LinearModel(W.astype(dtype), b.astype(dtype), self.classes, self.multiclass, self.feature_names)
+
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write the model to a file, which appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str, path-like or binary file object
+
+        See Also
+        --------
+        load_linear : the way back.
+        """
+        # Imported here: most models are never written.
+        from rosenblatt.storage.atomic import target_of
+        from rosenblatt.storage.container import write
+
+        write(target_of(path), {"class": "LinearModel", "parameters": {}, "attributes": {"model": self}})
+
+
+def _shares(shares: Any, n_models: int) -> Array:
+    """Return the weights of models, scaled to add up to one; raise an error if they are none."""
+    try:
+        weight = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weight = np.empty(0)
+    if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+        wanted = f"{n_models} weights from 0 with a positive sum"
+        raise InvalidInput(f"shares={short_repr(shares)} is not possible: pass {wanted}.")
+    return np.asarray(weight / weight.sum())

@@ -1,0 +1,311 @@
+"""How a run proceeds, and the record that it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.numbers import is_real, is_truth, is_whole
+from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.storage.registry import expect, stored
+from rosenblatt.text import count, did_you_mean, short_repr
+from rosenblatt.training.order import ORDERS, SCHEDULES, Schedule
+from rosenblatt.training.stopping import Stop
+
+if TYPE_CHECKING:
+    from rosenblatt.training.guarantees import Guarantee
+    from rosenblatt.training.model import LinearModel
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a callback sees after each epoch.
+
+    Attributes
+    ----------
+    number : int
+        The epoch, from 1.
+    mistakes, updates : int
+        In this epoch, over all problems.
+    loss : float
+        Mean loss per row, over all problems, met while the weights changed.
+    error : float or None
+        Error of the weights at the end of the epoch, on the validation rows if there are any, otherwise on the
+        training rows; None where nothing asked for it.
+    seconds : float
+        Since the start.
+    coef, intercept : array
+        A copy of the weights (n_problems, n_features) and biases (n_problems,).
+    """
+
+    number: int
+    mistakes: int
+    updates: int
+    loss: float
+    error: float | None
+    seconds: float
+    coef: Array
+    intercept: Array
+
+    def __repr__(self) -> str:
+        """Return the epoch in a few lines, without its weights where they are many."""
+        from rosenblatt.reprs import brief
+
+        return brief(self)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and bool(value >= 1)
+
+
+# What the fields of a plan may be: words, or values that fit, with what an impossible one should have been.
+_CHOICES = {"order": ORDERS, "schedule": tuple(SCHEDULES), "keep": ("last", "best")}
+_NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "epochs": (_is_count, "a whole number from 1"),
+    "patience": (_is_count, "a whole number of epochs from 1"),
+    "threads": (_is_count, "a whole number from 1"),
+    "seed": (lambda value: is_whole(value) and bool(value >= 0), "a whole number from 0"),
+    "batch": (is_truth, "True or False"),
+    "eta": (lambda value: is_real(value) and 0 < float(value) < np.inf, "a positive number"),
+    "tol": (lambda value: value is None or (is_real(value) and value == value), "a number, or None for all epochs"),
+    "seconds": (lambda value: value is None or (is_real(value) and value > 0), "a positive number, or None"),
+    "callback": (lambda value: value is None or callable(value), "a function of an Epoch, or None"),
+}
+# What the same is called elsewhere: in the estimators, and in other packages.
+SYNONYMS = {
+    "max_iter": "epochs",
+    "n_epochs": "epochs",
+    "shuffle": "order",
+    "eta0": "eta",
+    "learning_rate": "eta",
+    "max_seconds": "seconds",
+    "time_limit": "seconds",
+    "n_iter_no_change": "patience",
+    "random_state": "seed",
+    "n_jobs": "threads",
+}
+
+
+def check_names(function: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Raise an error for the first name that is not a parameter of a function, with the one that was meant."""
+    for name in names:
+        if name not in known:
+            synonym = SYNONYMS.get(name)
+            meant = f" Did you mean {synonym!r}?" if synonym in known else did_you_mean(name, known)
+            raise InvalidArgument(
+                f"{function} has no parameter {name!r}.{meant or ' It has ' + ', '.join(known) + '.'}"
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run proceeds and when it ends.
+
+    Attributes
+    ----------
+    order : {"shuffled", "cyclic", "random"}
+        Reshuffled each epoch, as the rows are stored, or drawn with replacement.
+    schedule : str or callable
+        Factor of the learning rate by epoch: a name in `SCHEDULES` or a function of the epoch's number from 1.
+    eta : float
+        Learning rate.
+    batch : bool
+        One update per epoch, by the sum over all misclassified rows.
+    epochs : int
+        Most epochs.
+    seconds : float or None
+        Most seconds.
+    tol : float or None
+        Improvement of the mean loss (of the error, with validation rows) that counts as progress; also the
+        margin, as a share of the radius, below which separating is given up. None: run all epochs.
+    patience : int
+        Epochs without progress that end the run.
+    keep : {"last", "best"}
+        Which weights to return: of the last epoch, or those with the fewest errors at the end of an epoch. A run
+        that ends with everything separated keeps its last.
+    seed : int
+        For the order.
+    threads : int
+        Most threads; the result does not depend on it.
+    callback : callable or None
+        Called with an `Epoch` after each; a true answer ends the run.
+    """
+
+    order: str = "shuffled"
+    schedule: str | Schedule = "constant"
+    eta: float = 1.0
+    batch: bool = False
+    epochs: int = 1000
+    seconds: float | None = None
+    tol: float | None = 1e-3
+    patience: int = 5
+    keep: str = "last"
+    seed: int = 0
+    threads: int = 1
+    callback: Callable[[Epoch], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise an error for values without a meaning."""
+        for name, words in _CHOICES.items():
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value in words) and not (name == "schedule" and callable(value)):
+                choices = f"one of {', '.join(words)}" + (
+                    ", or a function of the epoch's number" * (name == "schedule")
+                )
+                raise InvalidInput(
+                    f"{name}={short_repr(value)} is not known: choose {choices}.{did_you_mean(value, words)}"
+                )
+        for name, (fits, wanted) in _NUMBERS.items():
+            value = getattr(self, name)
+            if not fits(value):
+                raise InvalidInput(f"{name}={short_repr(value)} is not possible: pass {wanted}.")
+
+    def rate(self, epoch: int) -> float:
+        """Return the learning rate of an epoch."""
+        schedule = self.schedule if callable(self.schedule) else SCHEDULES[self.schedule]
+        factor = schedule(epoch)
+        if not (type(factor) is float or is_real(factor)) or not 0 < factor < np.inf:
+            raise InvalidInput(
+                f"The schedule returned {short_repr(factor)} for epoch {epoch}, which is no learning rate. It must "
+                "return a positive number."
+            )
+        return float(factor) * self.eta
+
+    def first_pass(self, mistakes: Sequence[int], trials: int) -> tuple[int, int] | None:
+        """Return the rows of the first epoch and the mistakes on them, if each row was new to the weights that it met.
+
+        That is not so for rows drawn with replacement. A batch has one hypothesis for all rows, which knows none.
+        """
+        rows = trials // len(mistakes) if mistakes else 0
+        return None if self.order == "random" or self.batch or not rows else (rows, mistakes[0])
+
+
+def _check_run(run: Run) -> None:
+    expect(run.epochs >= 1 and run.trials >= 0, "a run has no epochs")
+    rows, mistakes = run.single_pass or (1, 0)
+    expect(1 <= rows <= 1 << 62 and mistakes >= 0, "a run has a pass without rows")
+
+
+# A field of type Any: a file may hold a certificate, and whoever reads one without needs not import proofs.
+@stored("Run", check=_check_run)
+@dataclass(frozen=True)
+class Run:
+    """Record of a run.
+
+    Attributes
+    ----------
+    mistakes : tuple of int
+        Mistakes in each epoch, over all problems.
+    losses : tuple of float
+        Mean loss per row in each epoch, met while the weights changed.
+    errors : tuple of float or None
+        Error at the end of each epoch, on the validation rows if there are any. None where it was not measured: while
+        mistakes become fewer fast, the last weights are the best. Empty if none was.
+    updates : int
+        Changes of the weights.
+    epochs : int
+        Passes over the rows, the last one perhaps cut short by a time limit.
+    trials : int
+        Rows presented.
+    seconds : float
+        Time taken.
+    stop : Stop
+        Why it ended.
+    reason : str
+        The same as a sentence, with its figures.
+    stops : tuple of Stop
+        Why each problem ended.
+    kept : int
+        Epoch whose weights were kept.
+    cycle : int or None
+        Length in epochs of the cycle that ended the run.
+    radius : float
+        Largest norm of a row, the constant of the bias included.
+    ceiling : float or None
+        The largest margin that any separating hyperplane can have, as the run's own mistakes prove, for the
+        problem where it is smallest; None with a penalty or without an update.
+    certificate : Certificate or None
+        The proof, where the run ended because two classes cannot be separated.
+    model : LinearModel or None
+        What `train` learned. None for the `run_` of an estimator, which has its `coef_` and `intercept_` itself.
+    single_pass : (int, int) or None
+        Rows that each met weights which had not seen them, and the mistakes on them: of the first epoch, or of a whole
+        stream. None where there was no such pass: rows drawn with replacement, a batch, a warm start, a regression.
+    """
+
+    mistakes: tuple[int, ...]
+    losses: tuple[float, ...]
+    errors: tuple[float | None, ...]
+    updates: int
+    epochs: int
+    trials: int
+    seconds: float
+    stop: Stop
+    reason: str
+    stops: tuple[Stop, ...]
+    kept: int
+    cycle: int | None
+    radius: float
+    ceiling: float | None
+    certificate: Any = None
+    model: Any = None
+    single_pass: tuple[int, int] | None = None
+
+    def __repr__(self) -> str:
+        """Return the record in a few lines: of long columns the first epochs."""
+        from rosenblatt.reprs import brief
+
+        return brief(self, ("stop", "reason", "epochs"))
+
+    def __str__(self) -> str:
+        """Report the run in a few lines."""
+        size = f"{count(self.epochs, 'epoch')}, {count(self.trials, 'trial')}, {count(self.updates, 'update')}"
+        mistakes = short_repr(self.mistakes)
+        return f"{size} in {self.seconds:.3g} s. Mistakes by epoch: {mistakes}.\nIt stopped: {self.reason}"
+
+    def _repr_html_(self) -> str:
+        # Imported here: most runs are never shown in a browser.
+        from rosenblatt.markup.charts import sparkline, told
+
+        return told(str(self), sparkline(self.mistakes, "Mistakes in each epoch"))
+
+    @property
+    def coef(self) -> Array:
+        """The weights that `train` learned, (n_problems, n_features)."""
+        return self._own_model().W
+
+    @property
+    def intercept(self) -> Array:
+        """The biases that `train` learned, (n_problems,)."""
+        return self._own_model().b
+
+    def _own_model(self) -> LinearModel:
+        if self.model is None:
+            raise AttributeError("The run of an estimator has no weights. They are its coef_ and intercept_.")
+        found: LinearModel = self.model
+        return found
+
+    def guarantees(self, delta: float = 0.05) -> tuple[Guarantee, ...]:
+        """Return what the mistakes of the first pass, or of a stream, say about new rows.
+
+        Parameters
+        ----------
+        delta : float
+            Probability with which a guarantee may fail.
+
+        Returns
+        -------
+        tuple of Guarantee
+            Empty for several problems at once, whose mistakes are not one another's, and where rows were not new to
+            the weights that they met: see `single_pass`.
+        """
+        # Imported here: training itself has no use for theorems.
+        from rosenblatt.training.guarantees import guarantees
+
+        return guarantees(self, delta)

@@ -1,0 +1,234 @@
+"""Shards: some of the rows each, and what must be known of all of them before the first round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.labels import as_labels, used_rows
+from rosenblatt.data.survey import SURVEYED_ROWS, Survey, survey
+from rosenblatt.data.table import ALL_ROWS, Table, row_numbers
+from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.errors import InvalidInput
+from rosenblatt.training.algorithm import never
+from rosenblatt.training.order import in_blocks
+from rosenblatt.training.reserve import check_kind
+
+Array = npt.NDArray[Any]
+Late = Callable[[], bool]
+
+
+class ShardBlock(NamedTuple):
+    """Rows of a shard that are in memory together.
+
+    Attributes
+    ----------
+    table : Table
+    classes : array
+        The labels of these rows, sorted.
+    label : int32 array
+        The number of each row's label among them.
+    weight : array
+        Sample weights; empty: all are one.
+    rows : int array
+        The rows to train on; empty: all.
+    by_blocks : bool
+        Whether neighbours stay together when they are shuffled: see `Order`.
+    """
+
+    table: Table
+    classes: Array
+    label: Array
+    weight: Array
+    rows: Array
+    by_blocks: bool
+
+    @property
+    def size(self) -> int:
+        """How many rows are trained on."""
+        return int(self.rows.size or self.table.shape[0])
+
+
+def make_portion(table: Table, y: Any, weight: Array) -> ShardBlock | None:
+    """Return rows and labels as a portion of a shard; None if no row has a weight above zero.
+
+    Parameters
+    ----------
+    table : Table
+    y : array-like of shape (n_rows,)
+    weight : array of shape (n_rows,), or empty
+    """
+    if weight.size and not weight.any():
+        return None
+    classes, label = as_labels(y, table.shape[0])
+    rows = used_rows(weight)
+    return ShardBlock(table, classes, label, weight, rows, in_blocks(label, rows))
+
+
+@dataclass
+class Shard:
+    """Some of the rows, and the number that they are known by.
+
+    Attributes
+    ----------
+    number : int
+        From 0. It decides the order of merging and the random orders, never where or when the shard is worked on.
+    portions : iterable of Portion
+        Read anew in each round.
+    names : tuple of str
+        Names of the features, where they have any.
+    drawn : (tuple of int, int array)
+        A seed and its numbers, and the order that was drawn by them last: several rounds of an epoch share it.
+    """
+
+    number: int
+    portions: Iterable[ShardBlock]
+    names: tuple[str, ...] = ()
+    drawn: tuple[tuple[int, ...], Array] = field(default=((), ALL_ROWS), repr=False)
+
+
+class DatasetStats(NamedTuple):
+    """What must be known of the rows of all shards before the first round; the censuses of shards add up."""
+
+    classes: Array
+    counts: Array  # rows of each class, those without weight too
+    sizes: tuple[tuple[int, int], ...]  # number of each shard, and its rows to train on
+    names: tuple[str, ...]  # of the features
+    features: int
+    entries: int
+    largest: float
+    dtype: np.dtype[Any]
+    sparse: bool
+    squares: float  # of a look at some rows: the sum of their squared values, how many are not zero, how many rows
+    values: float
+    surveyed: int
+    in_portions: bool = False  # whether the rows of a shard are in memory one portion at a time
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all shards to train on."""
+        return sum(size for _, size in self.sizes)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The shards that have rows."""
+        return tuple(number for number, _ in self.filled)
+
+    @property
+    def filled(self) -> tuple[tuple[int, int], ...]:
+        """The numbers and sizes of the shards that have rows."""
+        return tuple(one for one in self.sizes if one[1])
+
+    def survey(self) -> Survey:
+        """Return how large the values are."""
+        length = (self.squares / max(self.surveyed, 1)) ** 0.5
+        return Survey(length, (self.squares / max(self.values, 1.0)) ** 0.5, 0, 0.0, 0.0)
+
+    def merge(self, other: Self) -> Self:
+        """Return the census of the rows of both."""
+        if not self.n_rows or not other.n_rows:
+            full = self if self.n_rows else other
+            return full._replace(sizes=self.sizes + other.sizes)
+        if (self.features, self.names) != (other.features, other.names):
+            raise InvalidInput(
+                f"Some rows have {self.features} features, others {other.features}, or they have other names. Pass "
+                "partitions of the same columns."
+            )
+        check_kind(self.classes, other.classes)
+        classes = np.unique(np.concatenate([self.classes, other.classes]))
+        counts = np.zeros(classes.size, np.int64)
+        for part in (self, other):
+            counts[np.searchsorted(classes, part.classes)] += part.counts
+        return self._replace(
+            classes=classes,
+            counts=counts,
+            sizes=self.sizes + other.sizes,
+            entries=self.entries + other.entries,
+            largest=max(self.largest, other.largest),
+            dtype=np.result_type(self.dtype, other.dtype),
+            sparse=self.sparse and other.sparse,
+            squares=self.squares + other.squares,
+            values=self.values + other.values,
+            surveyed=self.surveyed + other.surveyed,
+            in_portions=self.in_portions or other.in_portions,
+        )
+
+
+def census_of(shard: Shard, late: Late = never) -> DatasetStats:
+    """Return what must be known of the rows of a shard."""
+    found = (_census_of(shard, portion) for portion in shard.portions)
+    nothing = DatasetStats(ALL_ROWS, ALL_ROWS, ((shard.number, 0),), (), 0, 0, 0.0, np.dtype(float), True, 0.0, 0.0, 0)
+    total: DatasetStats | None = None
+    for stats in found:
+        total = stats if total is None else total.merge(stats)
+    if total is None:
+        return nothing
+    return total._replace(sizes=((shard.number, total.n_rows),), in_portions=len(total.sizes) > 1)
+
+
+def _census_of(shard: Shard, portion: ShardBlock) -> DatasetStats:
+    table, sizes = portion.table, survey(portion.table, portion.rows)
+    looked = len(range(0, portion.size, -(-portion.size // SURVEYED_ROWS)))
+    squares = sizes.row_length**2 * looked
+    return DatasetStats(
+        classes=portion.classes,
+        counts=np.bincount(portion.label, minlength=portion.classes.size),
+        sizes=((shard.number, portion.size),),
+        names=shard.names,
+        features=table.shape[1],
+        entries=table.entries,
+        largest=table.largest,
+        dtype=table.dtype,
+        sparse=isinstance(table.rows, Csr),
+        squares=squares,
+        values=squares / sizes.value**2 if sizes.value else 0.0,
+        surveyed=looked,
+    )
+
+
+def cut(
+    table: Table, classes: Array, label: Array, weight: Array, subset: Array, shards: int
+) -> Iterator[tuple[int, ShardBlock]]:
+    """Yield the number and the rows of each shard of a table that has any: neighbours, as even as can be.
+
+    Values are not copied, and no shard has to do with the rows of another.
+
+    Parameters
+    ----------
+    table, classes, label, weight, subset
+        Of all rows, as the portion of a single shard has them.
+    shards : int
+    """
+    for number, span in spans_of_shards(subset.size or table.shape[0], shards):
+        rows = subset[span.start : span.stop]
+        first, last = (int(rows.min()), int(rows.max()) + 1) if rows.size else (span.start, span.stop)
+        part, own = rows_between(table, first, last), label[first:last]
+        rows = row_numbers(rows - first) if rows.size else ALL_ROWS
+        yield number, ShardBlock(part, classes, own, weight[first:last], rows, in_blocks(own, rows))
+
+
+def rows_between(table: Table, first: int, last: int) -> Table:
+    """Return neighbouring rows of a table, without a copy of their values."""
+    rows: Dense | Csr
+    if isinstance(table.rows, Dense):
+        rows = Dense(table.rows.X[first:last])
+    else:
+        data, indices, indptr = table.rows
+        start, end = indptr[first], indptr[last]
+        begun = indptr[first : last + 1] - start
+        begun.flags.writeable = indptr.flags.writeable  # loops are compiled for either
+        rows = Csr(data[start:end], indices[start:end], begun)
+    return Table(rows, (last - first, table.shape[1]), table.dtype, table.largest)
+
+
+def spans_of_shards(n_rows: int, shards: int) -> Iterator[tuple[int, range]]:
+    """Yield the number and the places of each shard that has any rows: neighbours, as even as can be."""
+    # More shards than rows: those behind the rows are empty, however many they are.
+    count, last = max(1, min(shards, n_rows)), 0
+    for number in range(count):
+        first, last = last, last + n_rows // count + (number < n_rows % count)
+        yield number, range(first, last)

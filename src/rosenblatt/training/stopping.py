@@ -1,0 +1,297 @@
+"""When a fit ends: the thresholds, the rules in the order in which they are asked, and the bound that they use.
+
+Work is counted in entries of rows, of which a machine processes about one in a nanosecond. It is counted rather than
+timed so that the result does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.storage.registry import stored
+
+if TYPE_CHECKING:
+    from rosenblatt.prover.certificates.certificate import Certificate
+    from rosenblatt.training.check_separable import SeparabilityCheck
+    from rosenblatt.training.plan import Plan
+    from rosenblatt.training.trainer import Clock, EpochRunner, EpochStats
+
+Array = npt.NDArray[Any]
+
+# ----------------------------------------------------------------------------------------------------------- thresholds
+# "Small sets" are 184 sets of 4 to 1,800 rows and 2 to 300 columns, separable, noisy and random, in three splits each.
+
+# Weights, at most, that are watched for a return: a copy of more takes as long as an epoch. Measured on 100 classes x
+# 50,000 features: 23 ms an epoch with copies, 14.5 ms without.
+MOST_WATCHED_WEIGHTS = 1 << 20
+
+# A stalled mean loss above this multiple of that of zero weights has diverged. Measured: 3 to 300 give the same ends on
+# all small sets (Adaline, SoftMargin).
+DIVERGENCE = 10.0
+
+# Cost of an epoch beside its rows, in entries. Measured on sonar (208 x 60): 40 microseconds.
+ENTRIES_PER_EPOCH = 4e4
+# Work in entries (3 ms) that a stalled part may do if the run has done less: waiting, in a search, and in a proof.
+# Measured on the small sets (Perceptron, shuffled and not; 1,101 fits): 2e6 separates 15 fewer in 9 % fewer epochs, 5e6
+# 12 more in 15 % more epochs and 1.3 times the time. The accuracy on new rows is the same within 0.02 points.
+FREE_ENTRIES = 3e6
+
+# Columns, at most, of rows that are searched, as a search costs their cube. Measured: 64 to 512 give the same ends on
+# all small sets.
+SEARCH_MAX_WIDTH = 256
+# Rows, at most, that are searched: those with the lowest margins. Measured: with 200 rows 52 of 1,101 fits of the small
+# sets lose their proof, with 500 one, with 2,000 none wins one.
+SEARCHED_ROWS = 1000
+
+# Cost of a proof in entries: for each row, each squared column and, where the support does not span the columns, each
+# cubed column (exact facial reduction). Measured: 0.9 ms for 1,000 x 5, 16 ms for 300 x 50, 289 ms for 2,000 x 200,
+# 75 ms for 300,000 x 20; reduction 5 ms for 10 columns, 9 ms for 20.
+PROOF_ENTRIES_PER_ROW = 200
+PROOF_ENTRIES_PER_SQUARED_COLUMN = 7e3
+PROOF_ENTRIES_PER_CUBED_COLUMN = 1e4
+
+# Trials that a problem with a kernel may always have, whatever a separator of few rows promises. Measured on the small
+# sets (549 fits): with 0 13 fewer are separated, with 10,000 2 more in 19 % more epochs.
+FREE_TRIALS = 1000
+
+# Entries between two looks at the clock, for each thread, as compiled code sees neither the clock nor an interrupt: 1
+# to 17 ms. Measured on MNIST, ten classes, four epochs on two threads: 2^22 127 ms, 2^24 108 ms, 2^26 103 ms; one
+# thread takes 142 ms with any of them.
+ENTRIES_PER_LOOK = 1 << 24
+# Seconds after the time limit in which the error of the last weights may still be measured. Chosen, not measured.
+GRACE_SECONDS = 0.1
+
+# The error at the end of an epoch, which takes as long as an epoch to measure, is not measured if its mistakes are at
+# most this share of the fewest so far (keep="best"). Measured on the small sets: with 0 (always) the accuracy on new
+# rows is 0.1 points lower, with 0.95 0.05 points lower.
+FAST_FALL = 0.8
+
+# ------------------------------------------------------------------------------------------------------------- the ends
+
+
+@stored("Stop")
+class Stop(Enum):
+    """Why a run ended; the value is the reason in short.
+
+    A run whose parts ended differently reports the first of these, which asks most of the user.
+    """
+
+    DIVERGED = "the mean loss grew far above that of zero weights"
+    CALLBACK = "the callback asked for it"
+    SECONDS = "the allowed time was over"
+    EPOCHS = "the last allowed epoch was over, with mistakes still being made"
+    VALIDATION = "the validation error stopped decreasing"
+    TRAINING = "the training error stopped changing"
+    INSEPARABLE = "proven not separable: no hyperplane has every row on its side"
+    CYCLE = "the weights came back to where they had been: from here the run repeats itself for ever"
+    SEPARATED = "every row is on its side: an epoch passed without an update"
+    CHUNK = "the chunk of the stream was over"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Stop | None:
+        """Return the end of this name: what is pickled must not depend on the sentences."""
+        return cls.__members__.get(str(value))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for skops, which asks for it and calls the class
+        return type(self), (self.name,)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return self.__reduce__()
+
+
+# ------------------------------------------------------------------------------------------------------------ the rules
+
+
+class StoppingRules:
+    """The rules that end a run. Each part (a problem, or all classes of a joint task) ends by itself.
+
+    Attributes
+    ----------
+    active : list of int
+        Parts that have not ended.
+    stops : dict from int to Stop
+        Why the others ended.
+    at_rest : list of int
+        Parts that nothing moves any more, for all their mistakes.
+    cycle : int or None
+        Epochs after which the weights returned.
+    """
+
+    def __init__(self, plan: Plan, runner: EpochRunner, clock: Clock) -> None:
+        self.plan, self.runner, self.clock = plan, runner, clock
+        self.active = list(range(runner.parts))
+        self.stops: dict[int, Stop] = {}
+        self.at_rest: list[int] = []
+        self.cycle: int | None = None
+        self.cycle_ends: dict[int, int] = {}  # last epoch of each part whose weights returned
+        self.lowest = [math.inf] * runner.parts  # of the figure that must fall
+        self.stale = [0] * runner.parts  # epochs without progress
+
+    def after_epoch(self, epoch: int, shown: EpochStats, error: float | None, *, asked: bool) -> None:
+        """End parts, each by the first rule that applies, in this order.
+
+        `error` is that of the validation rows, if there are any; `asked` is the answer of the callback.
+        """
+        self._end(self._without_update(shown))
+        self._end(self._returned(epoch))
+        if not self.clock.late:
+            self._end(self._without_progress(epoch, shown, error))
+        if asked:
+            self._end(dict.fromkeys(self.active, Stop.CALLBACK))
+        if self.clock.late:
+            self._end(dict.fromkeys(self.active, Stop.SECONDS))
+        if epoch == self.plan.epochs:
+            self._end(dict.fromkeys(self.active, Stop.EPOCHS))
+
+    def end_chunk(self) -> None:
+        """End all parts: the rows of a stream are presented once."""
+        self._end(dict.fromkeys(self.active, Stop.CHUNK))
+
+    def _end(self, stops: dict[int, Stop]) -> None:
+        if stops:
+            self.stops |= stops
+            self.active = [part for part in self.active if part not in stops]
+
+    def _without_update(self, shown: EpochStats) -> dict[int, Stop]:
+        """End parts that an epoch left as they were. After an incomplete epoch the other rows are looked at, too."""
+        if not self.runner.converges_when_clean:
+            return {}
+        clean = [part for part in self.active if not shown.updates[part]]
+        if not shown.complete:
+            clean = [part for part in clean if self.runner.fits(part, self.clock)]
+        # Rows that have had all the updates that they may have, or that a rule leaves alone, are mistakes without one.
+        self.at_rest += [part for part in clean if shown.mistakes[part]]
+        return {part: Stop.TRAINING if shown.mistakes[part] else Stop.SEPARATED for part in clean}
+
+    def _returned(self, epoch: int) -> dict[int, Stop]:
+        """End parts whose weights came back. For keep="last", in the epoch with the weights of the last one allowed."""
+        for part, length in self.runner.returned(self.active).items():
+            if part not in self.cycle_ends:
+                self.cycle = length
+                left = (self.plan.epochs - epoch) % length
+                self.cycle_ends[part] = epoch + (left if self.plan.keep == "last" else 0)
+        return {part: Stop.CYCLE for part in self.active if self.cycle_ends.get(part, math.inf) <= epoch}
+
+    def _without_progress(self, epoch: int, shown: EpochStats, error: float | None) -> dict[int, Stop]:
+        """End parts whose figure has stalled: the validation error, or else the mean loss with its penalty.
+
+        A perceptron may still separate the rows after its loss has stalled: `give_up` decides how long to wait. With
+        tol=None nothing ends here, but a loss that has diverged is reported after the last epoch.
+        """
+        runner, plan = self.runner, self.plan
+        if runner.validates and error is None:  # there was no time to measure it
+            return {}
+        objective = runner.objective(shown)
+        stalled = self._stalled(objective if error is None else [error] * runner.parts)
+        high = [part for part in self.active if not objective[part] <= DIVERGENCE * runner.zero_loss]
+        ended = [part for part in high if part in stalled or not math.isfinite(objective[part])]
+        diverged = dict.fromkeys(ended, Stop.DIVERGED)
+        if plan.tol is None:
+            return diverged if epoch == plan.epochs else {}
+        stalled = [part for part in stalled if part not in diverged]
+        if runner.validates:
+            return diverged | dict.fromkeys(stalled, Stop.VALIDATION)
+        return diverged | (runner.give_up(stalled, plan.tol, epoch, self.clock) if stalled else {})
+
+    def _stalled(self, figures: list[float]) -> list[int]:
+        """Return the parts whose figure was not at least `tol` below its lowest value for `patience` epochs."""
+        for part, figure in enumerate(figures):
+            self.stale[part] = self.stale[part] + 1 if figure > self.lowest[part] - (self.plan.tol or 0.0) else 0
+            self.lowest[part] = min(self.lowest[part], figure)
+        return [part for part in self.active if self.stale[part] >= self.plan.patience]
+
+
+# ----------------------------------------------------------------------------------------------- when to stop waiting
+
+
+class MarginBound:
+    """Upper bounds on the margin of any separator, and when to give up waiting for one.
+
+    A separator of unit norm with margin g gains at least g in each update, so that g <= |w - w0| / (sum of the steps):
+    the mistakes of a run bound the margin. A search for a short point in the convex hull of the signed rows gives a
+    sharper bound; if the point is the origin itself, exactly, nothing separates the rows.
+
+    Parameters
+    ----------
+    W, b : array
+        The weights in training, one row for each problem.
+    parts : int
+        Problems, or 1 for all classes of a joint task.
+    bias : float
+        Square of the constant that pads each row; 0 without a bias.
+    radius : float
+        Largest norm of a row, the constant included.
+    entries : int
+        Entries of all rows.
+    search : callable or None
+        Takes a part, the work so far in entries and the seconds left; returns a `SeparabilityCheck`.
+    certifies : bool
+        Whether the search may find a certificate.
+    """
+
+    def __init__(
+        self,
+        W: Array,
+        b: Array,
+        parts: int,
+        *,
+        bias: float,
+        radius: float,
+        entries: int,
+        search: Callable[[int, float, float], SeparabilityCheck] | None = None,
+        certifies: bool = False,
+    ) -> None:
+        self.W, self.b, self.bias, self.radius = W, b, bias, radius
+        self.origin = (W.astype(float), b.astype(float)) if b.any() or W.any() else None  # most runs start at zero
+        self.joint = parts == 1 and b.size > 1
+        self.epoch_cost = entries + ENTRIES_PER_EPOCH
+        self.search, self.certifies = search, certifies
+        self.certificate: Certificate | None = None
+        self.steps = np.zeros(parts)  # summed over the run
+        self.lowest = np.full(parts, np.inf)
+        self.stalled: dict[int, int] = {}  # epoch in which each part first stalled
+        self.next_search: dict[int, int] = {}
+
+    def add(self, step: Array) -> None:
+        """Add the steps of an epoch, summed for each part."""
+        self.steps += step
+
+    def observe(self) -> list[float]:
+        """Update the bounds with the weights as they are; return that of each part."""
+        W, b = (self.W, self.b) if self.origin is None else (self.W - self.origin[0], self.b - self.origin[1])
+        squares = np.einsum("pj,pj->p", W, W, dtype=float) + np.square(b, dtype=float) / (self.bias or 1.0)
+        lengths = np.sqrt(squares.sum(keepdims=True) if self.joint else squares)
+        moved = self.steps > 0
+        self.lowest[moved] = np.minimum(self.lowest[moved], lengths[moved] / self.steps[moved])
+        bounds: list[float] = self.lowest.tolist()
+        return bounds
+
+    def give_up(self, parts: list[int], tol: float, epoch: int, clock: Clock) -> dict[int, Stop]:
+        """Return which of the stalled parts end: a separator does not exist, has a tiny margin, or takes too long.
+
+        A search is made when a part stalls and whenever its epochs have doubled. The wait is as long as the part had
+        learned before it stalled, or `FREE_ENTRIES`, whichever is longer.
+        """
+        self.observe()
+        ends = {}
+        for part in parts:
+            if clock.late:
+                break
+            since = self.stalled.setdefault(part, epoch)
+            wanted = self.certifies or self.lowest[part] > tol * self.radius
+            if self.search is not None and wanted and epoch >= self.next_search.get(part, 0):
+                self.next_search[part] = 2 * epoch
+                found = self.search(part, epoch * self.epoch_cost, clock.left)
+                self.lowest[part] = min(self.lowest[part], found.margin_bound)
+                self.certificate = found.certificate
+            if self.certificate is not None:
+                ends[part] = Stop.INSEPARABLE
+            elif self.lowest[part] <= tol * self.radius or epoch - since >= max(since, FREE_ENTRIES / self.epoch_cost):
+                ends[part] = Stop.TRAINING
+        return ends

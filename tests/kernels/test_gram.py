@@ -1,0 +1,132 @@
+"""The Gram matrix of few rows: the same run as block by block."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rosenblatt.kernels.runner import KernelJob
+from sklearn.datasets import load_digits, load_iris, make_moons
+
+from rosenblatt import KernelPerceptron
+from rosenblatt.engine.rows import Task
+from rosenblatt.kernels import gram
+from rosenblatt.kernels.expansion import Expansion
+from rosenblatt.kernels.kernels import PairFunction, Polynomial
+from rosenblatt.training.plan import Plan
+from strategies import integer_sets
+
+IRIS = load_iris(return_X_y=True)
+MODES = ("ovr", "ovo", "joint")
+BLOCKWISE = {"cache_size": 0}
+
+
+def same_runs(first, second, tolerance=0.0):
+    assert first.run_.mistakes == second.run_.mistakes
+    assert first.run_.stops == second.run_.stops
+    assert first.run_.trials == second.run_.trials
+    assert first.support_.tolist() == second.support_.tolist()
+    assert first.alpha_.tolist() == second.alpha_.tolist()
+    for one, other in zip(first._expansion.log, second._expansion.log, strict=True):
+        assert one.tolist() == other.tolist()
+    np.testing.assert_allclose(first.run_.losses, second.run_.losses, rtol=tolerance)
+
+
+@pytest.mark.parametrize("multiclass", MODES)
+@pytest.mark.parametrize("shuffle", [False, True, "random"])
+@settings(max_examples=8)
+@given(data=integer_sets(classes=3, most_rows=40), seed=st.integers(0, 9))
+def test_on_integers_the_log_is_the_one_of_blocks(multiclass, shuffle, data, seed):
+    X, label = data
+    options = {"kernel": "quadratic", "multiclass": multiclass, "shuffle": shuffle, "max_iter": 6, "random_state": seed}
+    weight = np.random.default_rng(seed).integers(0, 3, len(X))
+    weight[np.unique(label, return_index=True)[1]] = 1
+    for sample_weight in (None, weight):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gram, "COLUMNS_AHEAD", 3)
+            patch.setattr(gram, "COLUMNS_PER_SHARE", 2)
+            patch.setattr(gram, "UPDATE_EPOCHS", 1)
+            whole = KernelPerceptron(tol=None, **options).fit(X, label, sample_weight)
+        same_runs(whole, KernelPerceptron(tol=None, **options, **BLOCKWISE).fit(X, label, sample_weight))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine", "poly", "linear", "precomputed", "function"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_every_kernel_learns_the_same_from_both(kernel, storage):
+    X, y = IRIS[0] - IRIS[0].mean(axis=0), IRIS[1]
+    if kernel in ("precomputed", "function") and storage is not np.asarray:
+        pytest.skip("such a kernel has no sparse rows")
+    X = (1 + X @ X.T) ** 2 if kernel == "precomputed" else storage(X)
+    similarity = (lambda A, B: (1 + A @ B.T) ** 2) if kernel == "function" else kernel
+    options = {"kernel": similarity, "class_weight": {0: 2.0, 1: 0.5, 2: 1.0}}
+    whole = KernelPerceptron(**options).fit(X, y)
+    same_runs(whole, KernelPerceptron(**options, **BLOCKWISE).fit(X, y), 1e-9)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo-vote", "joint"])
+def test_ten_classes_with_a_margin_and_a_limit_learn_the_same_from_both(multiclass):
+    X, y = load_digits(return_X_y=True)
+    options = {"multiclass": multiclass, "kernel": "quadratic", "margin": 5000.0, "max_updates": 3}
+    whole = KernelPerceptron(**options).fit(X[:300], y[:300])
+    same_runs(whole, KernelPerceptron(**options, **BLOCKWISE).fit(X[:300], y[:300]))
+    assert whole.alpha_.max() <= 3 if multiclass != "joint" else whole.alpha_.max(axis=0).max() <= 3
+    default = KernelPerceptron(multiclass=multiclass).fit(X[:300], y[:300])
+    same_runs(default, KernelPerceptron(multiclass=multiclass, **BLOCKWISE).fit(X[:300], y[:300]), 1e-9)
+
+
+def test_a_warm_start_a_callback_and_a_time_limit_work_with_both():
+    X, y = np.round(10 * IRIS[0]), IRIS[1]
+    seen = {}
+    for name, way in (("whole", {}), ("blocks", BLOCKWISE)):
+        epochs = []
+        options = {"kernel": "quadratic", "shuffle": False, "warm_start": True, "max_iter": 3, **way}
+        model = KernelPerceptron(tol=None, callback=epochs.append, **options).fit(X, y).fit(X, y)
+        seen[name] = model, epochs
+    same_runs(seen["whole"][0], seen["blocks"][0])
+    for one, other in zip(seen["whole"][1], seen["blocks"][1], strict=True):
+        assert (one.number, one.mistakes, one.loss) == (other.number, other.mistakes, other.loss)
+        assert one.coef.tolist() == other.coef.tolist()
+    model = KernelPerceptron(max_seconds=1e-9).fit(X, y)
+    assert (model.run_.stop.name, model.run_.epochs, model.run_.trials) == ("SECONDS", 1, len(y))
+
+
+def test_only_columns_of_mistaken_rows_are_asked_for():
+    X, y = make_moons(400, noise=0.05, random_state=0)
+    asked = []
+
+    def kernel(A, B):
+        asked.append(len(B) if len(A) == len(X) else 0)
+        return np.exp(-((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gram, "COLUMNS_AHEAD", 8)
+        KernelPerceptron(kernel=kernel, max_iter=20).fit(X, y)
+    assert 0 < sum(asked) < 200  # of 400 columns
+
+
+def test_single_precision_learns_from_similarities_in_single_precision():
+    X, y = load_digits(return_X_y=True)
+    single = KernelPerceptron().fit(X[:300].astype(np.float32), y[:300])
+    double = KernelPerceptron().fit(X[:300], y[:300])
+    assert np.mean(single.predict(X) == double.predict(X)) > 0.97
+
+
+@pytest.mark.parametrize(
+    ("rows", "cache_bytes", "kernel", "streams", "wanted"),
+    [
+        (8000, 1e9, Polynomial(), False, True),
+        (8001, 1e9, Polynomial(), False, False),
+        (100, 8e4, Polynomial(), False, True),
+        (100, 7e4, Polynomial(), False, False),
+        (100, 1e9, Polynomial(), True, False),
+        (100, 1e9, PairFunction(lambda a, b: 1.0), False, False),
+    ],
+)
+def test_there_is_room_for_few_rows_and_cheap_kernels(rows, cache_bytes, kernel, streams, wanted):
+    X, none = np.zeros((rows, 1)), np.empty(0)
+    task = Task(np.zeros(rows, np.int32), np.array([[-1], [1]], np.int8), np.ones((2, 1)), np.ones(2), none, none, 0.0)
+    start = Expansion.empty(X, 1)
+    assert (
+        gram.has_room(KernelJob(kernel, X, task, Plan(), "ovr", start, cache_bytes=cache_bytes, streams=streams))
+        == wanted
+    )
