@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosenblatt import jit
+from rosenblatt.engine import jit
 
 SOURCE = Path(jit.__file__).parents[1]
 needs_the_compiler = pytest.mark.skipif(jit.DISABLE_JIT, reason="the JIT is off")
