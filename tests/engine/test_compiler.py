@@ -19,7 +19,7 @@ from rosenblatt.engine.compiler import Cache
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Dense, dot
 
-SOURCE = Path(compiler.__file__).parents[1]
+SOURCE = Path(compiler.__file__).parents[2]
 needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")
 
 
