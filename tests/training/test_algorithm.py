@@ -201,7 +201,7 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
 
     with monkeypatch.context() as patch:
         patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
-        patch.setattr(kind, "present", interrupted)
+        patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, rng.integers(0, 3, 60))
     assert len(calls) == 3
@@ -243,7 +243,7 @@ def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monke
 
     with monkeypatch.context() as patch:
         patch.setattr(pieces_module, "PIECE_ENTRIES", 1)
-        patch.setattr(kind, "present", interrupted)
+        patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(few, np.arange(20) % 2)
     assert [array.tolist() for array in model._stream.state] == [array.tolist() for array in before]
