@@ -198,7 +198,7 @@ def job_of(X, y, algorithm, **plan):
 
 
 @pytest.mark.parametrize(
-    "method",
+    "algorithm",
     [FirstOrder(perceptron()), Arow(1.0, full=True), PocketMethod()],
     ids=lambda algorithm: type(algorithm).__name__,
 )

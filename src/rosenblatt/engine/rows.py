@@ -184,7 +184,7 @@ ENTRY = {
     Dense: lambda rows, i, k: (k, rows.X[i, k]),
     Csr: lambda rows, i, k: (rows.indices[k], rows.data[k]),
 }
-ROW_COUNT = {Dense: lambda rows: rows.X.shape[0], Csr: lambda rows: rows.indptr.size - 1}
+ROW_COUNT = {Dense: lambda rows: rows.X.shape[0], Csr: lambda rows: len(rows.indptr) - 1}
 # As `rosenblatt.data.table.SQUARED_LENGTHS`.
 LONGEST = {
     Dense: lambda rows: 1e30 if rows.X.itemsize == 4 else 1e280,
