@@ -69,9 +69,9 @@ def job_of(name, parameters, source, *, epochs=3, **more):
 
     plan = {
         "order": "cyclic",
-        "epochs": epochs,
+        "max_iter": epochs,
         "tol": None,
-        "eta": learning_rate(member),
+        "eta0": learning_rate(member),
         "schedule": "constant" if member._by_trial() else getattr(member, "schedule", "constant"),
         "batch": getattr(member, "batch", False),
     }

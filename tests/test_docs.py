@@ -18,7 +18,7 @@ from commands import mails, svmlight
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.markup import palette
-from rosenblatt.training.trainer import EpochRunner
+from rosenblatt.training.runner import EpochRunner
 
 ROOT = Path(__file__).parents[1]
 SOURCE = str(ROOT / "src" / "rosenblatt") + "/"

@@ -7,12 +7,12 @@ from rosenblatt.data.table import as_table
 from rosenblatt.learners.multiplicative_method import Multiplicative
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 def after(algorithm, X, label):
     """Return the state after one pass over two classes."""
-    sign, every = code(2, "ovr"), np.empty(0, np.int32)
+    sign, every = coding_matrix(2, "ovr"), np.empty(0, np.int32)
     task = make_task(np.array(label, np.int32), sign, "ovr", weight=np.empty(0), bias=0.0)
     state = algorithm.start(1, len(X[0]), np.float64)
     rows = as_table(np.array(X, float)).rows

@@ -7,7 +7,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.learners.multiplicative_method import Multiplicative
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from rosenblatt.training.multiclass import code, make_task
 def test_a_mistake_multiplies_the_weights_of_the_features_of_the_row(rule, threshold, label, wanted):
     algorithm, every = Multiplicative(rule, threshold), np.empty(0, np.int32)
     state = algorithm.start(1, 3, np.float64)
-    task = make_task(np.array([label], np.int32), code(2, "ovr"), "ovr", weight=np.empty(0), bias=0.0)
+    task = make_task(np.array([label], np.int32), coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=0.0)
     rows, counts = as_table([[1.0, 0.0, 2.0]]).rows, new_counts(1)
     algorithm.run_epoch(EpochArgs(rows, task, every, every, np.arange(1), 1.0, counts, False), state, state)
     assert state.W[0].tolist() == wanted

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.p_norm_method import PNorm
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 storages = pytest.mark.parametrize("storage", [np.array, sp.csr_array], ids=["dense", "sparse"])
 
@@ -16,7 +16,7 @@ def present(rows, labels, power, bias=0.0, cost=None, dtype=np.float64):
     algorithm, every = PNorm(power), np.empty(0, np.int32)
     state = algorithm.start(1, rows.shape[1], dtype)
     label = np.array(labels, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
     counts = new_counts(1)
     table = as_table(rows.astype(dtype))
     algorithm.run_epoch(EpochArgs(table.rows, task, every, every, np.arange(1), 1.0, counts, False), state, state)

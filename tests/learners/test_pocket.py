@@ -19,7 +19,7 @@ def test_the_pocket_of_every_problem_has_the_errors_it_counted(data, seed):
     for multiclass in ("ovr", "ovo"):
         model = PocketPerceptron(multiclass=multiclass, max_iter=4, tol=None, random_state=seed).fit(X, label)
         stream = model._stream
-        sign = stream._code(3)[:, : stream.known][label]
+        sign = stream.settings.coding_matrix(3)[:, : stream.known][label]
         wrong = (sign * (X @ model.coef_.T + model.intercept_) <= 0) & (sign != 0)
         assert stream.state.errors.tolist() == wrong.sum(0).tolist()
 

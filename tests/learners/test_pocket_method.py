@@ -7,7 +7,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.learners import pocket_method as pocket
 from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.training.algorithm import EpochArgs, never, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 def errors(X, y, planes):
@@ -19,7 +19,7 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
     X = rng.integers(-3, 4, (30, 2)).astype(float)
     label = (X[:, 0] + rng.standard_normal(30) > 0).astype(np.int32)
     algorithm, every = PocketMethod(), np.empty(0, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, found = algorithm.start(1, 2, np.float64), []
     for _ in range(20):
         order = rng.integers(0, 30, 30).astype(np.int32)
@@ -34,7 +34,7 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
 
 
 def problems_of(algorithm, rows, label, classes=3):
-    task = make_task(label, code(classes, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(classes, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     every, active = np.empty(0, np.int32), np.arange(classes)
     return lambda late=never: EpochArgs(rows, task, every, every, active, 1.0, new_counts(classes), False, late)
 
@@ -92,7 +92,7 @@ def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
     X = rng.standard_normal((300, 2))
     label = (X[:, 0] > 0).astype(np.int32)
     algorithm, every = PocketMethod(), np.empty(0, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, counts = algorithm.start(1, 2, np.float64), new_counts(1)
     state.settled[:] = 1
     looks = iter([False] * 100)

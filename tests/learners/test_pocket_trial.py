@@ -6,13 +6,13 @@ from rosenblatt.data.table import as_table
 from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.learners.pocket_trial import PocketRoom, run_pocket_epoch
 from rosenblatt.training.algorithm import new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     random = np.random.default_rng(0)
     X, label = random.integers(-4, 5, (40, 3)).astype(float), random.integers(0, 3, 40).astype(np.int32)
-    task = make_task(label, code(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
+    task = make_task(label, coding_matrix(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     rows, every, found = as_table(X).rows, np.empty(0, np.int32), []
     for most in (1, 7, 10**6):
         state, counts = PocketMethod().start(3, 3, np.float64), new_counts(3)

@@ -8,14 +8,14 @@ from rosenblatt.data.table import as_table
 from rosenblatt.learners.projections_method import Projected
 from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
-from rosenblatt.training.multiclass import code, make_task
+from rosenblatt.training.multiclass import coding_matrix, make_task
 
 
 def present(rows, labels, rule, bias=0.0, cost=None):
     algorithm, every = Projected(rule), np.empty(0, np.int32)
     state = algorithm.start(1, rows.shape[1], np.float64)
     label = np.array(labels, np.int32)
-    task = make_task(label, code(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
+    task = make_task(label, coding_matrix(2, "ovr"), "ovr", class_cost=cost, weight=np.empty(0), bias=bias)
     counts = new_counts(1)
     algorithm.run_epoch(
         EpochArgs(as_table(rows).rows, task, every, every, np.arange(1), 1.0, counts, False), state, state

@@ -727,11 +727,11 @@ def test_expansions_that_do_not_fit_are_refused(forged):
     stream = KernelPerceptron(kernel="rbf", multiclass="ovr").partial_fit(X, y)
     count = stream._expansion.rows.size
     for wild in (count, -1, 2**40):
-        assert "slot of the log goes beyond" in forged(replace("_expansion.log.slot", wild), stream)
+        assert "slot of the log is beyond" in forged(replace("_expansion.log.slot", wild), stream)
     for wild in (4, -1, 2**40):  # three classes and the reserve class
-        assert "problem of the log goes beyond" in forged(replace("_expansion.log.problem", wild), stream)
+        assert "problem of the log is beyond" in forged(replace("_expansion.log.problem", wild), stream)
     for wild in (-1, 2**40):
-        assert "trial of the log goes beyond" in forged(replace("_expansion.log.trial", wild), stream)
+        assert "trial of the log is beyond" in forged(replace("_expansion.log.trial", wild), stream)
     assert "step of the log has values" in forged(replace("_expansion.log.step", np.nan), stream)
     assert "slot of the log has dtype" in forged(entry("_expansion.log.slot", dtype="F64"), stream)
     assert "problem of the log has shape" in forged(

@@ -172,7 +172,7 @@ def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
 def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> Any:
     import numpy as np
 
-    from rosenblatt.training.loading import load_linear
+    from rosenblatt.training.model import load_linear
 
     model = load_linear(path)
     reused = {name: options[name] for name in REUSED_NAMES}
@@ -219,10 +219,9 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
 
     from rosenblatt.data.survey import Survey
     from rosenblatt.files.opening import open_source
-    from rosenblatt.training.chunked import Look, survey_first
-    from rosenblatt.training.decisions import decision, winners
-    from rosenblatt.training.regression import RegressionStream
-    from rosenblatt.training.stream import NO_CLASSES, Stream
+    from rosenblatt.training.chunked import FirstChunkStats, survey_first
+    from rosenblatt.training.multiclass import decision, winners
+    from rosenblatt.training.stream import NO_CLASSES, RegressionStream, Stream
 
     source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
     class_weight = options["class_weight"]
@@ -233,7 +232,7 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
         if stream is None:
             sizes: Survey = survey_first([chunk.table])
             classes = NO_CLASSES if job.regression else np.unique(chunk.label)
-            settings = job.configure(Look(chunk.table, sizes, classes))
+            settings = job.configure(FirstChunkStats(chunk.table, sizes, classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
         elif job.regression:
             score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])

@@ -65,7 +65,7 @@ def info(path: str, **options: Any) -> None:
 
 
 def _of_model(path: str, top: int, data: str | None) -> dict[str, Any]:
-    from rosenblatt.training.loading import load_linear
+    from rosenblatt.training.model import load_linear
 
     model = load_linear(path)
     origin = model.origin or {}

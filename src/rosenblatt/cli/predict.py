@@ -47,7 +47,7 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     rosenblatt predict spam.model new-mails.csv
     rosenblatt predict spam.model - --scores < new-mails.csv
     """  # noqa: D301
-    from rosenblatt.training.loading import load_linear
+    from rosenblatt.training.model import load_linear
 
     quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")
     labels = "none" if options.pop("no_labels") else "optional"

@@ -64,7 +64,7 @@ def read_all(
             reading, notes = replace(source.reading, features=exact), source.problems.notes
             source = open_source(list(files), reading=reading, **again)
     else:
-        from rosenblatt.training.loading import load_linear
+        from rosenblatt.training.model import load_linear
 
         decided = [name for name in INPUT_NAMES if name not in REUSED_NAMES]
         refuse_given(decided, "the model knows how its files are read. Leave it out, or --model.")

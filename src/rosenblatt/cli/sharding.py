@@ -92,12 +92,12 @@ def _shards(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> Shards:
     """Return groups of files as shards, as Dask has them; or shares of the rows, where there are fewer files."""
     from rosenblatt.data.memory import physical_memory
     from rosenblatt.scaling.partitions import in_groups, parsed_bytes, shard_of_files, shards_of_rows
-    from rosenblatt.training.sharded import OnThreads
+    from rosenblatt.training.sharded import LocalShards
 
     count, jobs = int(estimator.shards), estimator.n_jobs
     threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
     if len(rows.paths) < count:
-        return OnThreads(shards_of_rows(rows, names, count), threads)
+        return LocalShards(shards_of_rows(rows, names, count), threads)
     hold = parsed_bytes(rows.paths) <= HELD_SHARE * physical_memory()
     groups = [replace(rows, paths=group) for group in in_groups(rows.paths, count)]  # which count into one dict
-    return OnThreads([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)
+    return LocalShards([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)

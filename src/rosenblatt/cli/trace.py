@@ -44,7 +44,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
     if form and as_json:
         raise click.UsageError("--table and --json are two ways to print the same. Choose one.")
     X, y, names, _ = read_all(files, None, options)
-    trials = (trial for trial in follow(X, y, epochs=epochs) if trial.mistake or not only)
+    trials = (trial for trial in follow(X, y, max_iter=epochs) if trial.mistake or not only)
     if form:
         from rosenblatt.training.tables import trial_table
 

@@ -144,7 +144,7 @@ class _Training:
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
         self.told, job = job_of(self.source, options, validates=bool(validation or holdout))
-        self.watch = Watch(self.source, job.plan.epochs, self.quiet or self.as_json)
+        self.watch = Watch(self.source, job.plan.max_iter, self.quiet or self.as_json)
         self.checkpoint = self._checkpoint(job, holdout, validation)
         plan = replace(job.plan, callback=self._after_epoch)
         self.job = replace(

@@ -15,7 +15,7 @@ from rosenblatt.text import listed
 if TYPE_CHECKING:
     from rosenblatt.learners.linear_parameters import LinearMember
     from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.chunked import ChunkedJob, Look
+    from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats
     from rosenblatt.training.plan import Plan
     from rosenblatt.training.stream import Settings
 
@@ -196,25 +196,20 @@ def announced(text: str, numeric: bool) -> list[Any]:
 
 def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
     """Take the options of a run out of all options, and return its plan."""
-    from rosenblatt.learners.parameters import learning_rate
     from rosenblatt.training.plan import Plan
 
     it: Any = member
     seed = it.random_state
     if not isinstance(seed, int):
         raise click.UsageError(f"--random-state={seed} is not a whole number from 0.")
-    return Plan(
+    return Plan.of(
+        it,
         order="shuffled" if options.pop("shuffle") else "cyclic",
         schedule="constant" if it._by_trial() else getattr(it, "schedule", "constant"),
-        eta=learning_rate(it),
-        batch=bool(getattr(it, "batch", False)),
-        epochs=options.pop("max_iter"),
-        seconds=it.max_seconds,
-        tol=it.tol,
-        patience=it.n_iter_no_change,
+        max_iter=options.pop("max_iter"),
         keep=getattr(it, "keep", None) or ("best" if validates else "last"),
-        seed=seed,
-        threads=max(getattr(it, "n_jobs", None) or 1, 1),
+        random_state=seed,
+        n_jobs=max(getattr(it, "n_jobs", None) or 1, 1),
     )
 
 
@@ -234,7 +229,7 @@ def check_class_weight(weights: Any, classes: Any) -> None:
         )
 
 
-def configuration(member: LinearMember, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
+def configuration(member: LinearMember, class_weight: str | None, first: bool) -> Callable[[FirstChunkStats], Settings]:
     """Return how the first rows and the labels settle what the parameters leave open.
 
     Parameters
@@ -246,7 +241,7 @@ def configuration(member: LinearMember, class_weight: str | None, first: bool) -
         Whether all labels are looked for, before training, if the first rows do not have one that has a factor.
     """
 
-    def configure(look: Look) -> Settings:
+    def configure(look: FirstChunkStats) -> Settings:
         member.n_features_in_ = look.table.shape[1]
         member._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:

@@ -22,11 +22,11 @@ from rosenblatt.learners.linear_parameters import ForAdaline, ForAdalineRegresso
 from rosenblatt.learners.streamed import FromStream, chunk_record
 from rosenblatt.training.algorithm import copy_state
 from rosenblatt.training.in_memory import Job, run
+from rosenblatt.training.multiclass import regression_task
 from rosenblatt.training.reasons import REGRESSION
 from rosenblatt.training.record import Recorder, Recording
-from rosenblatt.training.regression import RegressionStream, regression_task
 from rosenblatt.training.stopping import Stop
-from rosenblatt.training.stream import NO_CLASSES, Learned, Settings
+from rosenblatt.training.stream import NO_CLASSES, Learned, RegressionStream, Settings
 from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]

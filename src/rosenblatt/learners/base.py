@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from numbers import Integral
 from types import MethodType
@@ -26,7 +26,6 @@ from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.sparse import as_csr, as_sparse_table
 from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.parameters import learning_rate
 from rosenblatt.learners.storable import Storable
 from rosenblatt.text import count, did_you_mean, listed, short_repr
 from rosenblatt.training.plan import Epoch, Plan, Run
@@ -36,7 +35,6 @@ Read = TypeVar("Read", bound=Callable[..., Any])
 
 UNCHECKED: Any = object()  # in the place of labels that there are not
 PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
-_ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
 
 
 def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
@@ -206,17 +204,13 @@ def undone(estimator: Any) -> Iterator[None]:
     """Do the same in a turn that was taken before."""
     before = dict(vars(estimator))
     stream = before.get("_stream")
-    go_back = None if stream is None else stream.begin()
     try:
-        yield
+        with nullcontext() if stream is None else stream.all_or_nothing():
+            yield
     except BaseException:
-        if go_back is not None:
-            go_back()
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
-    if stream is not None:
-        stream.end()
 
 
 class available_when:  # noqa: N801 (a decorator)
@@ -319,20 +313,12 @@ class EpochLearner(Storable):
     def _plan(self, **changes: Any) -> Plan:
         watched = self.tol is not None or self.early_stopping
         settings: dict[str, Any] = {
-            "order": _ORDER[self.shuffle],
-            "schedule": getattr(self, "schedule", "constant"),
-            "eta": learning_rate(self),
-            "batch": bool(getattr(self, "batch", False)),
-            "epochs": int(self.max_iter),
-            "seconds": self.max_seconds,
-            "tol": None if self.tol is None or self.tol == -np.inf else float(self.tol),
-            "patience": int(self.n_iter_no_change),
             "keep": self.keep or ("best" if self.early_stopping else self.default_keep if watched else "last"),
-            "seed": self._seed(),
-            "threads": effective_n_jobs(self.n_jobs),
+            "random_state": self._seed(),
+            "n_jobs": effective_n_jobs(self.n_jobs),
             "callback": self._watch if self.verbose or self.callback is not None else None,
         }
-        return Plan(**(settings | changes))
+        return Plan.of(self, **(settings | changes))
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):

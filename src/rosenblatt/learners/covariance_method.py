@@ -20,8 +20,7 @@ from rosenblatt.learners.gaussian_trial import (
     run_joint_arow,
 )
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
 
 Array = npt.NDArray[Any]
 
@@ -54,7 +53,7 @@ class Arow(Algorithm):
         return not self.full
 
     @property
-    def local(self) -> bool:  # type: ignore[override]
+    def local_updates(self) -> bool:  # type: ignore[override]
         """Whether an update changes the weights of the row's own features only: not with a full covariance."""
         return not self.full
 

@@ -15,7 +15,6 @@ from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
 from rosenblatt.data.targets import as_classes
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.kernels.blocks import run_dual
 from rosenblatt.kernels.budget import AfterTrial, Budget, BudgetState, run_budgeted
 from rosenblatt.kernels.expansion import Expansion, Log, expand, vote
 from rosenblatt.kernels.kernels import (
@@ -31,6 +30,7 @@ from rosenblatt.kernels.kernels import (
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
 from rosenblatt.kernels.runner import KernelJob
+from rosenblatt.kernels.unbounded import run_dual
 from rosenblatt.learners.base import (
     UNCHECKED,
     EpochLearner,
@@ -49,12 +49,18 @@ from rosenblatt.learners.parameters import WithWarmStart
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
-from rosenblatt.training.costs import class_costs
-from rosenblatt.training.decisions import decision, winners
-from rosenblatt.training.multiclass import by_pairs, code, count_problems, make_task
+from rosenblatt.training.multiclass import (
+    by_pairs,
+    class_costs,
+    coding_matrix,
+    count_problems,
+    decision,
+    make_task,
+    winners,
+)
 from rosenblatt.training.plan import Run
 from rosenblatt.training.record import Recording
-from rosenblatt.training.reserve import check_kind, growth, open_code
+from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.stopping import Stop
 
 Array = npt.NDArray[Any]
@@ -319,7 +325,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         weight = as_weights(sample_weight, objects.shape[0])
         if not warm:
             self._settle_kernel(_used(objects, weight))
-        sign = code(classes.size, self.multiclass)
+        sign = coding_matrix(classes.size, self.multiclass)
         job = KernelJob(
             kernel=self._similarity(matrix),
             objects=objects,
@@ -388,12 +394,12 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         if first:
             self._settle_kernel(_used(objects, weight))
         # On a budget a reserve class would take room: a class that appears then starts from zero.
-        sign = (open_code if self.budget is None else code)(seen.size, self.multiclass)
+        sign = (open_coding_matrix if self.budget is None else coding_matrix)(seen.size, self.multiclass)
         job = KernelJob(
             kernel=self._similarity(None),
             objects=objects,
             task=self._task(label, sign, seen, weight, stream=True),
-            plan=self._plan(order="cyclic", tol=None, keep="last", seconds=None),
+            plan=self._plan(order="cyclic", tol=None, keep="last", max_seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             subset=used_rows(weight),
@@ -431,7 +437,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
 
     def _meet(self, seen: Array) -> Expansion:
         """Return the expansion to continue with when the classes are those seen, new ones among them perhaps."""
-        problems = open_code(self.classes_.size, self.multiclass).shape[1]
+        problems = open_coding_matrix(self.classes_.size, self.multiclass).shape[1]
         known = count_problems(self.classes_.size, self.multiclass)
         if self._expansion.trials.size not in (known, problems):  # of another mode, whose reserve class goes with it
             self._grow(np.eye(known, self._expansion.trials.size, dtype=np.int8))

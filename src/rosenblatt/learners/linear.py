@@ -38,16 +38,23 @@ from rosenblatt.learners.scale import warn_of_scale
 from rosenblatt.learners.streamed import FromStream, chunk_record
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import copy_state, start_state
-from rosenblatt.training.costs import class_costs
-from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, Validation, run
-from rosenblatt.training.multiclass import MULTICLASS, by_pairs, code, make_task
+from rosenblatt.training.multiclass import (
+    MULTICLASS,
+    by_pairs,
+    class_costs,
+    coding_matrix,
+    decision,
+    make_task,
+    winners,
+)
 from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import PERCEPTRON
 from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.runner import RunClock
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Stream
-from rosenblatt.training.trainer import Clock, Trainer
+from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
@@ -280,11 +287,11 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     ) -> tuple[Job, Array, Any]:
         """Return what to learn, the classes, and the state to start from."""
         self._check_parameters()
-        clock = Clock(self.max_seconds)
+        clock = RunClock(self.max_seconds)
         names = getattr(self, "feature_names_in_", None)
         table, y = self._check_rows(X, y, reset=True)
         classes, label = labels_of(y, table.shape[0])
-        sign = code(classes.size, self.multiclass)
+        sign = coding_matrix(classes.size, self.multiclass)
         weight = as_weights(sample_weight, table.shape[0])
         costs = class_costs(self.class_weight, classes, np.bincount(label))
         warm = self.warm_start and "_stream" in self.__dict__ and coef_init is None and intercept_init is None
@@ -302,7 +309,7 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
             if explicit:
                 w0 = np.zeros(table.shape[1]) if coef_init is None else coef_init
                 init = (w0, 0.0 if intercept_init is None else intercept_init)
-            scale = algorithm.rate_scale(plan.eta)
+            scale = algorithm.rate_scale(plan.eta0)
             state = start_state(algorithm, sign.shape[1], table, init, scale, by_pairs=by_pairs(self.multiclass))
         subset, validation = self._split(table, label, weight, classes)
         if self.callback is not None or callable(getattr(self, "schedule", None)):
@@ -319,9 +326,9 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
 
     def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
         """Return the sizes of the values as a look at each shard tells: the same, wherever the shards are."""
-        from rosenblatt.training.sharded import table_census
+        from rosenblatt.training.sharded import table_stats
 
-        return table_census(table, used_rows(weight), int(self.shards)).survey()
+        return table_stats(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
         """Return the rows to train on, and those held out if training is to stop early."""

@@ -31,7 +31,7 @@ from rosenblatt.text import rounded_up
 from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import code, count_problems, make_task
+from rosenblatt.training.multiclass import coding_matrix, count_problems, make_task
 from rosenblatt.training.plan import Run
 from rosenblatt.training.scores import scores
 from rosenblatt.training.stopping import Stop
@@ -202,7 +202,7 @@ class MaximumMargin(Declared, _Fitted):
             if used.size:
                 table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
-            sign = code(classes.size, self.multiclass)
+            sign = coding_matrix(classes.size, self.multiclass)
             clock = Clock(self.max_seconds)
             found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
             self.classes_ = classes

@@ -13,8 +13,7 @@ from rosenblatt.engine.frame import run_epoch
 from rosenblatt.engine.single import learn_state_row
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, Exponents, WinnowRule
 from rosenblatt.storage.registry import stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Order, Row, RowTask, bind_row_loop
 
 stored("Exponents")(Exponents)
 

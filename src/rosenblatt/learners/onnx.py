@@ -27,7 +27,7 @@ from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.learners.voted import VotedPerceptron
 from rosenblatt.learners.winnow import Winnow
 from rosenblatt.training.model import LinearModel
-from rosenblatt.training.multiclass import by_pairs, code
+from rosenblatt.training.multiclass import by_pairs, coding_matrix
 
 Array = npt.NDArray[Any]
 
@@ -215,10 +215,10 @@ def _votes(graph: _Graph, x: str, model: VotedPerceptron) -> str:
 
 
 def _class_scores(graph: _Graph, scores: str, n_classes: int, multiclass: str) -> str:
-    """Return the scores of the classes, as `rosenblatt.training.decisions.decision` does."""
+    """Return the scores of the classes, as `rosenblatt.training.multiclass.decision` does."""
     if not by_pairs(multiclass) or n_classes <= 2:
         return scores
-    table = graph.constant(code(n_classes, multiclass).T.astype(float))
+    table = graph.constant(coding_matrix(n_classes, multiclass).T.astype(float))
     sums = graph.node("MatMul", scores, table)
     if multiclass == "ovo":
         return sums

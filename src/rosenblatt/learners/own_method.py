@@ -66,7 +66,7 @@ class OwnLoop(Algorithm):
 
     state_class: ClassVar[type] = LoopWeights
     layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p"}
-    local: ClassVar[bool] = False
+    local_updates: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

@@ -14,8 +14,16 @@ from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.single import learn_state_row
 from rosenblatt.learners.p_norm_trial import PNormRule, PNormWeights, factor_of
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    as_hyperplanes,
+    bind_row_loop,
+)
 
 stored("PNormWeights")(PNormWeights)
 
@@ -32,8 +40,8 @@ class PNorm(Algorithm):
 
     power: float
 
-    derived: ClassVar[bool] = True
-    local: ClassVar[bool] = False
+    derives_weights: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = False
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
     state_class: ClassVar[type] = PNormWeights
     layout: ClassVar[Mapping[str, str]] = {

@@ -45,7 +45,7 @@ class PocketMethod(Algorithm):
     problems at once. From the first epoch on that does not, a problem is settled, and every longer run is looked at.
     """
 
-    finite = is_sum_of_rows = needs_epoch_end = by_feature = True
+    finite_updates = is_sum_of_rows = needs_epoch_end = by_feature = True
     predictor: ClassVar[str] = "the pocket"
     signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
     state_class: ClassVar[type] = Pocket

@@ -14,8 +14,18 @@ from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.single import learn_state_row, score_row
 from rosenblatt.learners.projections_trial import AlmaRule, ProjectedWeights, RommaRule
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes
-from rosenblatt.training.single_row import LearnRow, Row, RowTask, ScoreRow, bind, bind_row_loop
+from rosenblatt.training.algorithm import (
+    Algorithm,
+    EpochArgs,
+    LearnRow,
+    Order,
+    Row,
+    RowTask,
+    ScoreRow,
+    as_hyperplanes,
+    bind,
+    bind_row_loop,
+)
 
 stored("ProjectedWeights")(ProjectedWeights)
 
@@ -31,8 +41,8 @@ class Projected(Algorithm):
 
     rule: AlmaRule | RommaRule
 
-    derived: ClassVar[bool] = True
-    local: ClassVar[bool] = False
+    derives_weights: ClassVar[bool] = True
+    local_updates: ClassVar[bool] = False
     state_class: ClassVar[type] = ProjectedWeights
     layout: ClassVar[Mapping[str, str]] = {
         "W": "f pd",

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from rosenblatt.data.scipy_sparse import sp
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.rows import Csr, Dense
-from rosenblatt.training.algorithm import Algorithm, EpochArgs
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, LearnRow, Row, RowTask
 from rosenblatt.training.first_order import FirstOrder
-from rosenblatt.training.single_row import LearnRow, Row, RowTask
 
 Array = npt.NDArray[Any]
 

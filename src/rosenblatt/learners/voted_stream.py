@@ -113,7 +113,7 @@ class VotedStream(Stream):
         """Learn from one row, as from a chunk: its row is kept."""
         if isinstance(x, Mapping):
             raise InvalidInput("The vote keeps rows of a fixed width, which dicts do not have. Pass arrays.")
-        return self._learn_first(x, y)
+        return self._learn_as_chunk(x, y)
 
     def take_log(self) -> None:
         """Add the updates that the method has written down to those kept."""

@@ -20,7 +20,7 @@ from rosenblatt.files.opening import FileSource, open_source
 from rosenblatt.files.options import Column, Reading
 from rosenblatt.files.source import can_be_read_once
 from rosenblatt.files.tables import listed
-from rosenblatt.training.shards import Shard, ShardBlock, make_portion
+from rosenblatt.training.shards import Shard, ShardBlock, make_block
 
 Array = npt.NDArray[Any]
 
@@ -49,7 +49,7 @@ def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
     table = as_table(X if sp.issparse(X) or hasattr(X, "columns") else np.asarray(X))
     values = np.asarray(weight, float) if weight is not None else np.empty(0)
     checked = as_weights(values, table.shape[0]) if values.size and values.any() else values
-    portion = make_portion(table, np.asarray(y), checked)
+    portion = make_block(table, np.asarray(y), checked)
     return Shard(number, [] if portion is None else [portion], names)
 
 
@@ -86,7 +86,7 @@ class FileRows:
     def __iter__(self) -> Iterator[ShardBlock]:
         for chunk in self.chunks():
             weight = np.empty(0) if chunk.weight is None else np.asarray(chunk.weight, float)
-            portion = make_portion(chunk.table, chunk.label, weight)
+            portion = make_block(chunk.table, chunk.label, weight)
             if portion is not None:
                 yield portion
 
@@ -115,7 +115,7 @@ def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[
         shard_of_block(number, X[part], whole.label[part], None if weight is None else weight[part])
         for number, part in enumerate(parts)
     ]
-    return [Shard(shard.number, shard.portions, names) for shard in found]
+    return [Shard(shard.number, shard.blocks, names) for shard in found]
 
 
 class Decided(NamedTuple):

@@ -111,7 +111,7 @@ class Extent(NamedTuple):
 def extent_of(shard: Shard, late: Late = never) -> Extent:
     """Return how many rows a shard has, and which labels."""
     found = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
-    for portion in shard.portions:
+    for portion in shard.blocks:
         more = Extent(portion.classes, (), shard.names, portion.table.shape[1], isinstance(portion.table.rows, Csr))
         sizes = ((shard.number, found.sizes[0][1] + portion.table.shape[0]),)
         found = found.merge(more)._replace(sizes=sizes)
@@ -129,7 +129,7 @@ class Looker:
     def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
         """Yield the portions of a shard as signed rows, each with the number of its first row."""
         first = 0
-        for portion in shard.portions:
+        for portion in shard.blocks:
             yield first, signed_of(portion.table, self.label(portion), max(self.classes.size, 2))
             first += portion.table.shape[0]
 
