@@ -2,10 +2,10 @@
 
 import numpy as np
 import scipy.sparse as sp
+from rosenblatt.learners.linear_parameters import MEMBERS
 
 from rosenblatt.data.table import as_table
 from rosenblatt.files.chunks import Chunk, Position
-from rosenblatt.learners.linear_parameters import MEMBERS
 from rosenblatt.learners.parameters import learning_rate
 from rosenblatt.training.chunked import ChunkedJob
 from rosenblatt.training.plan import Plan

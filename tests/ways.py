@@ -1,9 +1,6 @@
 """The ways to learn, and a short training with each."""
 
 import numpy as np
-
-from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
 from rosenblatt.learners.covariance_method import Arow
 from rosenblatt.learners.multiplicative_method import Multiplicative
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
@@ -12,6 +9,9 @@ from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.learners.projections_method import Projected
 from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
 from rosenblatt.learners.voted_method import Voted
+
+from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from rosenblatt.training.multiclass import code, make_task

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from rosenblatt.learners.kernel_parameters import AGGREGATES, ForKernels
 from sklearn.datasets import make_blobs, make_classification, make_gaussian_quantiles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, cross_val_score
@@ -13,7 +14,6 @@ from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.kernel_parameters import AGGREGATES, ForKernels
 
 KERNELS = {
     "linear": lambda X: X @ X.T,

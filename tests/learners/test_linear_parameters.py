@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from rosenblatt.learners.linear_parameters import MEMBERS, check_parameters
 
 import rosenblatt
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.linear_parameters import MEMBERS, check_parameters
 
 
 @pytest.mark.parametrize("name", MEMBERS)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from rosenblatt.data.table import as_table
 from rosenblatt.learners.multiplicative_method import Multiplicative
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
+
+from rosenblatt.data.table import as_table
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import code, make_task
 

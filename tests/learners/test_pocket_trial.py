@@ -1,10 +1,10 @@
 """The pocket loop can be cut anywhere."""
 
 import numpy as np
-
-from rosenblatt.data.table import as_table
 from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.learners.pocket_trial import PocketRoom, run_pocket_epoch
+
+from rosenblatt.data.table import as_table
 from rosenblatt.training.algorithm import new_counts
 from rosenblatt.training.multiclass import code, make_task
 

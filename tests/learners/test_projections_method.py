@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.projections_method import Projected
 from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
+
+from rosenblatt.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

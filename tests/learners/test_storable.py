@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from rosenblatt.learners.storable import Storable
 from sklearn.base import TransformerMixin
 
 from members import EVERY_CLASS
@@ -23,7 +24,6 @@ from rosenblatt import (
     Winnow,
 )
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.storable import Storable
 from rosenblatt.training.stopping import Stop
 
 CLASSES = pytest.mark.parametrize("cls", EVERY_CLASS, ids=lambda cls: cls.__name__)

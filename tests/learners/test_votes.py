@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from rosenblatt.learners.votes import cast_ballots, cast_sparse_ballots
 
 

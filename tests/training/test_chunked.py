@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from rosenblatt.learners.linear_parameters import MEMBERS
 
 import rosenblatt
 from chunk_source import MemorySource, job_of, rows
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.linear_parameters import MEMBERS
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.stopping import Stop
 

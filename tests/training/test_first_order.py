@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
 from rosenblatt.learners.covariance_method import Arow
 from rosenblatt.learners.multiplicative_method import Multiplicative
 from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
 from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.learners.voted_method import Voted
+
+from rosenblatt.data.table import as_table
+from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from rosenblatt.training.multiclass import code, make_task

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.pocket_method import PocketMethod
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,8 +22,6 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.pocket_method import PocketMethod
 from rosenblatt.training import in_memory, pocket
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job

@@ -12,14 +12,15 @@ from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
-from rosenblatt.learners.base import all_or_nothing, available_when, labels_of
-from rosenblatt.learners.linear import LinearPredictor
-from rosenblatt.learners.parameters import Declared, choice, real
+from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, steady
+from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
+from rosenblatt.learners.linear import distances, without_probabilities
+from rosenblatt.learners.parameters import choice, real
+from rosenblatt.learners.rows import labels_of
 from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.prover.certificates.brackets import Bracket
 from rosenblatt.prover.exact.clock import Clock, OutOfTime
@@ -29,6 +30,7 @@ from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
 from rosenblatt.training.algorithm import as_hyperplanes
+from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import code, count_problems, make_task
@@ -43,17 +45,7 @@ def _no_stream(estimator: Any) -> NoReturn:
     raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
-class _Fitted(LinearPredictor):
-    """What a fit leaves on the object."""
-
-    margin_: Array
-    margin_ceiling_: Array
-    support_: list[Array]
-    run_: Run
-    _exact_weights: list[list[str]]
-
-
-class MaximumMargin(Declared, _Fitted):
+class MaximumMargin(ClassifierMixin, Estimator):
     """The hyperplane furthest from all rows: the hard-margin support vector machine.
 
     Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
@@ -116,6 +108,7 @@ class MaximumMargin(Declared, _Fitted):
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
+        lab=False,
     )
     max_seconds: float | None = real(
         default=None,
@@ -123,6 +116,7 @@ class MaximumMargin(Declared, _Fitted):
         above=0,
         wanted="a positive number or None",
         optional=True,
+        lab=False,
     )
     multiclass: Literal["ovr", "ovo", "ovo-vote"] = choice(
         default="ovr",
@@ -130,6 +124,14 @@ class MaximumMargin(Declared, _Fitted):
         choices=("ovr", "ovo", "ovo-vote"),
     )
 
+    facts = Facts(
+        published=1974,
+        does="the hyperplane furthest from all rows",
+        when="separable data and a unique solution",
+        title="Maximum margin",
+        lecture="Introduction to Machine Learning",
+        rule="maximum_margin",
+    )
     modes = ("ovr", "ovo", "ovo-vote")
     without_shards = (
         "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
@@ -147,6 +149,11 @@ class MaximumMargin(Declared, _Fitted):
     at_times = ("_exact_weights",)
     meaning = ("multiclass",)
     derived = ("_fitted_with",)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _to_file(self) -> dict[str, Any]:
         stored = super()._to_file()
@@ -283,6 +290,71 @@ class MaximumMargin(Declared, _Fitted):
     def learn_one(self, x: Any, y: Any) -> bool:
         """Is not there, for the same reason."""
         raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------------------ prediction
+
+    def _mode(self) -> str:
+        """Return how several classes were learned, whatever `multiclass` is set to since."""
+        mode: str = self._as_fitted().multiclass
+        return mode
+
+    @steady
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes, as `Perceptron.decision_function` does.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @steady
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        found: Array = self.classes_[winners(self._class_scores(X))]
+        return found
+
+    @available_when(without_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        """
+        raise NotImplementedError
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        return distances(self._problem_scores(self._check_rows(X, reset=False)[0]), self.coef_)
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return decision(self._problem_scores(self._check_rows(X, reset=False)[0]), self.classes_.size, self._mode())
 
     def _problem_scores(self, table: Table) -> Array:
         self._check_weights()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine import rules
-from rosenblatt.errors import NotAvailable
-from rosenblatt.learners.base import available_when, steady
+from rosenblatt.engine.rules import hinge, logistic, squared_hinge
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Facts, available_when, steady
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.linear_parameters import ForSoftMargin
+from rosenblatt.learners.parameters import choice, real, schedule_of
+from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.training.first_order import FirstOrder, HarmonicRate
+from rosenblatt.training.multiclass import MULTICLASS
+from rosenblatt.training.order import SCHEDULES
 from rosenblatt.training.plan import Plan
 
 Array = npt.NDArray[Any]
@@ -20,15 +26,13 @@ Array = npt.NDArray[Any]
 def _is_logistic(estimator: Any) -> bool:
     # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
     stream = vars(estimator).get("_stream")
-    logistic = (
-        estimator.loss == "logistic" if stream is None else isinstance(stream.settings.algorithm.rule, rules.logistic)
-    )
-    if not logistic:
+    fits = estimator.loss == "logistic" if stream is None else isinstance(stream.settings.algorithm.rule, logistic)
+    if not fits:
         raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True
 
 
-class SoftMargin(ForSoftMargin, LinearClassifier):
+class SoftMargin(LinearClassifier):
     """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
 
     Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
@@ -61,6 +65,105 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
     >>> model.predict([[0.5], [2.5]]).tolist()
     [0, 1]
     """
+
+    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
+        default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
+    )
+    penalty: shared.Penalty = choice(
+        default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+    )
+    eta0: float = real(
+        default=0.01,
+        text="Learning rate of the schedules by epoch.",
+        above=0,
+        wanted="a positive number",
+        range=(0.01, 10.0, 0.01),
+        log=True,
+    )
+    schedule: shared.Schedule = schedule_of(
+        default="optimal",
+        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
+        "as for `Perceptron`.",
+        words=("optimal", "pegasos", *SCHEDULES),
+    )
+    average: bool | None = choice(
+        default=None,
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since"
+        " the last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a"
+        " share of L1, no average, which would not keep its zeros.",
+        choices=(None, True, False),
+    )
+    alpha: float = shared.ALPHA
+    l1_ratio: float = shared.L1_RATIO
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
+    shards: int = shared.SHARDS
+    mixes: int | str = shared.MIXES
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
+
+    facts = Facts(
+        published=2007,
+        does="hinge, squared hinge or logistic loss with L1, L2, elastic net",
+        when="a penalised model; probabilities",
+        command="soft-margin",
+        title="Soft margin",
+        lecture="Introduction to Machine Learning",
+        rule="soft_margin",
+    )
+
+    default_keep = "last"
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Modes that the loss has: the logistic loss of several classes at once is another one."""
+        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
+
+    def _check_own(self) -> None:
+        if self._by_trial() and not self.alpha > 0:
+            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
+
+    def _by_trial(self) -> bool:
+        return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
+
+    def _algorithm(self) -> Algorithm:
+        return FirstOrder(
+            self._rule(), shared.penalty_of(self), self._rate(), self._averaged(), late=self.average is None
+        )
+
+    def _rule(self) -> Any:
+        """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""
+        if self.loss == "squared_hinge":
+            return squared_hinge()
+        return (hinge if self.loss == "hinge" else logistic)(bounded=self.schedule != "pegasos")
+
+    def _averaged(self) -> bool:
+        return self.penalty in (None, "l2") if self.average is None else bool(self.average)
+
+    def _rate(self) -> HarmonicRate | None:
+        if self.schedule == "pegasos":
+            return HarmonicRate(float(self.alpha), 0.0)
+        if self.schedule == "optimal":
+            # Bottou's choice: the first step is no longer than a weight of typical size.
+            typical = (1.0 / self.alpha**0.5) ** 0.5
+            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            # A penalty of any strength leaves the first rate finite.
+            return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, math.nextafter(-1, 0)))
+        return None
 
     def _plan(self, **changes: Any) -> Plan:
         return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)
