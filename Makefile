@@ -54,8 +54,10 @@ docs: site
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
 
-# The tables of docs/how-to/choosing.md, measured again. `make docs` measures them, too, and fails where one differs.
+# The tables of the documents: those of learners, from what they declare, and those of docs/how-to/choosing.md, measured
+# again. The tests fail where one differs.
 tables: $(VENV)/.test
+	$(BIN)/python -m tools.tables --write
 	$(BIN)/python -m tools.choosing --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.

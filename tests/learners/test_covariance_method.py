@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from rosenblatt.learners.covariance_method import Arow
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.arow import Arow
 
 
 def test_a_covariance_that_fills_the_memory_is_refused():

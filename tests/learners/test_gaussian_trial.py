@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.covariance_method import Arow
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import code, make_task
 from ways import trained

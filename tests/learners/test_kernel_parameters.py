@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from rosenblatt.learners.kernel_parameters import AGGREGATES, ForKernels
 from sklearn.datasets import make_blobs, make_classification, make_gaussian_quantiles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, cross_val_score
@@ -14,6 +13,7 @@ from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.kernel_perceptron import AGGREGATES
 
 KERNELS = {
     "linear": lambda X: X @ X.T,
@@ -127,6 +127,6 @@ def test_impossible_choices_are_refused_by_name():
         ("max_updates", 0),
         ("multiclass", "all"),
     ):
-        assert name in ForKernels.declared
+        assert name in KernelPerceptron.declared
         with pytest.raises(InvalidInput, match=name):
             KernelPerceptron(**{name: value}).fit(X, Y)

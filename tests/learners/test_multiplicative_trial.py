@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from rosenblatt.learners.multiplicative_method import Multiplicative
-from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import code, make_task
 

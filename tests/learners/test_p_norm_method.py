@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from rosenblatt.learners.p_norm_method import PNorm
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.p_norm import PNorm
 
 
 def test_a_state_that_no_loop_leaves_is_refused():

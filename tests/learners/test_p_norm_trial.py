@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.p_norm_method import PNorm
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.p_norm import PNorm
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import code, make_task
 

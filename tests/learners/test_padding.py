@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rosenblatt.learners.padding import check_padding, choose_padding
 
 from rosenblatt import (
     AROW,
@@ -23,6 +22,7 @@ from rosenblatt import (
 )
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.rows import check_padding, choose_padding
 from rosenblatt.storage.registry import Fault
 from strategies import integer_sets
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.sparse as sp
-from rosenblatt.learners.pocket_method import PocketMethod
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.pocket import PocketAlgorithm
 from rosenblatt.training import pocket
 from rosenblatt.training.algorithm import EpochArgs, never, new_counts
 from rosenblatt.training.multiclass import code, make_task
@@ -18,7 +18,7 @@ def test_the_errors_of_the_pocket_never_rise_and_are_those_that_it_counts():
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 4, (30, 2)).astype(float)
     label = (X[:, 0] + rng.standard_normal(30) > 0).astype(np.int32)
-    algorithm, every = PocketMethod(), np.empty(0, np.int32)
+    algorithm, every = PocketAlgorithm(), np.empty(0, np.int32)
     task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, found = algorithm.start(1, 2, np.float64), []
     for _ in range(20):
@@ -48,7 +48,7 @@ def test_sparse_rows_side_by_side_fill_the_same_pockets():
         (as_table(sp.csr_array(X)).rows, "C"),
         (as_table(sp.csr_array(X)).rows, "F"),
     ):
-        algorithm = PocketMethod()
+        algorithm = PocketAlgorithm()
         state, shown = algorithm.start(3, 5, np.float64, order), problems_of(algorithm, rows, label)
         for _ in range(12):
             present = shown()
@@ -64,7 +64,7 @@ def test_rows_are_counted_alike_in_blocks_of_any_size(monkeypatch):
     found = []
     for scores in (1, 7, 1 << 20):
         monkeypatch.setattr(pocket, "SCORES_AT_ONCE", scores)
-        algorithm = PocketMethod()
+        algorithm = PocketAlgorithm()
         state, shown = algorithm.start(3, 3, np.float64), problems_of(algorithm, as_table(X).rows, label)()
         algorithm.run_epoch(shown, state, state)
         algorithm.end_epoch(shown, state)
@@ -77,7 +77,7 @@ def test_rows_are_counted_alike_in_blocks_of_any_size(monkeypatch):
 def test_an_empty_pocket_predicts_with_the_weights_that_there_are():
     rng = np.random.default_rng(2)
     X, label = rng.standard_normal((50, 4)), rng.integers(0, 3, 50).astype(np.int32)
-    algorithm = PocketMethod()
+    algorithm = PocketAlgorithm()
     state, shown = algorithm.start(3, 4, np.float64), problems_of(algorithm, as_table(X).rows, label)()
     algorithm.run_epoch(shown, state, state)
     assert np.isinf(state.errors).all()
@@ -91,7 +91,7 @@ def test_an_epoch_can_be_interrupted_while_all_rows_are_looked_at(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 2))
     label = (X[:, 0] > 0).astype(np.int32)
-    algorithm, every = PocketMethod(), np.empty(0, np.int32)
+    algorithm, every = PocketAlgorithm(), np.empty(0, np.int32)
     task = make_task(label, code(2, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     state, counts = algorithm.start(1, 2, np.float64), new_counts(1)
     state.settled[:] = 1

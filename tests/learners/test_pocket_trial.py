@@ -1,10 +1,9 @@
 """The pocket loop can be cut anywhere."""
 
 import numpy as np
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.learners.pocket_trial import PocketRoom, run_pocket_epoch
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.pocket import PocketAlgorithm, PocketRoom, run_pocket_epoch
 from rosenblatt.training.algorithm import new_counts
 from rosenblatt.training.multiclass import code, make_task
 
@@ -15,7 +14,7 @@ def test_a_loop_that_is_cut_into_pieces_learns_the_same():
     task = make_task(label, code(3, "ovr"), "ovr", weight=np.empty(0), bias=1.0)
     rows, every, found = as_table(X).rows, np.empty(0, np.int32), []
     for most in (1, 7, 10**6):
-        state, counts = PocketMethod().start(3, 3, np.float64), new_counts(3)
+        state, counts = PocketAlgorithm().start(3, 3, np.float64), new_counts(3)
         state.settled[:] = 1
         room, calls = PocketRoom(np.zeros(3, np.int64), np.zeros(1), np.empty((1, 0))), 1
         while not run_pocket_epoch(rows, task, every, every, np.arange(3), state, counts, room, most):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from rosenblatt.learners.projections_method import Projected
-from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.alma import AlmaRule
+from rosenblatt.learners.projection import Projected
+from rosenblatt.learners.romma import RommaRule
 
 
 @pytest.mark.parametrize(

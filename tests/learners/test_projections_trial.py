@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.projections_method import Projected
-from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.alma import AlmaRule
+from rosenblatt.learners.projection import Projected
+from rosenblatt.learners.romma import RommaRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.multiclass import code, make_task
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.scale import OUTWEIGHS, warn_of_scale
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
@@ -24,6 +23,7 @@ from rosenblatt import (
 )
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
+from rosenblatt.learners.rows import OUTWEIGHS, warn_of_scale
 
 FEW = {"max_iter": 3, "tol": None}
 

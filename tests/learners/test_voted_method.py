@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.voted_method import CopiedUpdates
 
+from rosenblatt.learners.voted_perceptron import CopiedUpdates
 from ways import METHODS, trained
 
 

@@ -5,14 +5,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from rosenblatt.learners.voted_method import Voted
-from rosenblatt.learners.voted_stream import Updates, VotedStream
 
 from oracles import family
 from rosenblatt import VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.voted_perceptron import Updates, Voted, VotedStream
 from rosenblatt.training import voted
 from rosenblatt.training.stream import Settings
 from strategies import integer_sets

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from rosenblatt.learners.votes import cast_ballots, cast_sparse_ballots
+
+from rosenblatt.learners.voted_perceptron import cast_ballots, cast_sparse_ballots
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

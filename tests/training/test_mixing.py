@@ -8,13 +8,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rosenblatt.learners.covariance_method import Arow
 
 from rosenblatt import AveragedPerceptron
 from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, perceptron
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.training import mixing
 from rosenblatt.training.first_order import FirstOrder, HarmonicRate, Penalty
 from rosenblatt.training.mixing import (

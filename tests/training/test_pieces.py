@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from rosenblatt.learners.covariance_method import Arow
 
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training import pieces
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder

@@ -246,7 +246,8 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
             if look.counts is not None:
                 check_class_weight(weights, look.classes)
             learner.class_weight = weights
-        return learner._settings()
+        settings: Settings = learner._settings()
+        return settings
 
     return configure
 

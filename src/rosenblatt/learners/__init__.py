@@ -20,9 +20,9 @@ _LEARNER = re.compile(r'^class ([A-Z]\w*)\b[^:]*:\n    """(?:(?!""").)*^    \{pa
 
 
 @cache
-def _modules() -> dict[str, str]:
+def modules() -> dict[str, str]:
     """Return the module of each learner, read from the sources: importing them all takes a second."""
-    found = {}
+    found: dict[str, str] = {}
     for module in iter_modules(__path__, f"{__name__}."):
         spec = find_spec(module.name)
         source = spec.loader.get_source(module.name) if spec else ""  # type: ignore[union-attr]
@@ -34,16 +34,16 @@ class _Learners(Mapping[str, Any]):
     """The public estimator classes by name; a class is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(import_module(_modules()[name]), name)
+        return getattr(import_module(modules()[name]), name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_modules())
+        return iter(modules())
 
     def __len__(self) -> int:
-        return len(_modules())
+        return len(modules())
 
     def __contains__(self, name: object) -> bool:
-        return name in _modules()
+        return name in modules()
 
 
 ALL: Mapping[str, Any] = _Learners()

@@ -13,7 +13,8 @@ from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
 from rosenblatt.data.targets import as_targets
-from rosenblatt.engine.rules import least_mean_squares, normalised_least_mean_squares
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rules import rule
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts, all_or_nothing, steady
 from rosenblatt.learners.contract import ConvergenceWarning, RegressorMixin, check_is_fitted
@@ -41,6 +42,33 @@ ETA0: Any = real(
     log=True,
 )
 NORMALISED: Any = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
+
+
+@compiled()
+def _repeat(share, times):
+    """Share of an error that is gone after so many steps which each take the given share of what is left."""
+    if times == 1.0:
+        return share
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else min(times, 1.0)
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True")
+def least_mean_squares(margin, norm, rate, importance):
+    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
+    error = 1.0 - margin
+    if importance == 1.0:
+        return rate * error, 0.5 * error * error
+    step = _repeat(rate * norm, importance) * error / norm if norm > 0.0 else 0.0
+    return step, 0.5 * error * error
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2")
+def normalised_least_mean_squares(margin, norm, rate, importance):
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+    error = 1.0 - margin
+    if norm == 0.0:
+        return 0.0, 0.5 * error * error
+    return _repeat(rate, importance) * error / norm, 0.5 * error * error
 
 
 def _rule(learner: Any) -> Any:
@@ -172,7 +200,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     facts = Facts(
         published=1960,
-        does="the same for numbers: linear regression, row by row",
+        does="Adaline for numbers: linear regression, row by row",
         when="numbers as targets",
         command="adaline-regressor",
     )

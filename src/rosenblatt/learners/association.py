@@ -97,7 +97,9 @@ class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
     random_state: RandomState = seed(default=0, text="For weights and thresholds.")
 
     facts = Facts(
-        published=1958, does="a fixed random layer in front of any of them", when="the same, with very many rows"
+        published=1958,
+        does="a fixed random layer in front of any of them",
+        when="no hyperplane will do, and there are very many rows",
     )
     stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
     meaning = ("units",)

@@ -37,6 +37,7 @@ from rosenblatt.storage.registry import expect
 from rosenblatt.text import did_you_mean, short_repr
 from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.plan import Run
+from rosenblatt.training.stream import Stream
 
 Read = TypeVar("Read", bound=Callable[..., Any])
 
@@ -267,6 +268,7 @@ class Estimator(BaseEstimator):
     n_features_in_: int
     intercept_scaling_: float
     _fitted_with: dict[str, Any]
+    _stream: Stream
     _turn: Turn
 
     # ------------------------------------------------------------------------------------------------------ parameters

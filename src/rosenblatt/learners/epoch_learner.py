@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -140,20 +140,15 @@ class EpochLearner(Estimator):
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
     derived = ("_stream", "_shows_sparse")
 
-    # Values of the parameters that a class does not declare.
-    class_weight = None
-    multiclass = "ovr"
-    n_jobs = None
-    shards = 1
-    mixes = "auto"
-    early_stopping = False
-    validation_fraction = 0.1
-    warm_start = False
-    init = None
-    keep = None
-    intercept_scaling = 1.0
-
-    _stream: ClassVar[Stream] = None  # type: ignore[assignment]  # before anything is learned
+    if not TYPE_CHECKING:  # a type checker would take them for parameters of the constructor
+        _stream = None  # before anything is learned
+        # Values of the parameters that a class does not declare.
+        fit_intercept, max_iter, tol, n_iter_no_change, max_seconds = True, 1000, 1e-3, 5, None
+        shuffle, random_state, verbose, callback = True, 0, 0, None
+        class_weight, multiclass, intercept_scaling = None, "ovr", 1.0
+        n_jobs, shards, mixes = None, 1, "auto"
+        early_stopping, validation_fraction, keep = False, 0.1, None
+        warm_start, init = False, None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -251,12 +246,12 @@ class EpochLearner(Estimator):
         self.__dict__["run_"] = record
 
     @property
-    def stop_reason_(self) -> str:  # type: ignore[override]
+    def stop_reason_(self) -> str:
         """Why it stopped, as a sentence."""
         return self.run_.reason
 
     @property
-    def n_iter_(self) -> int:  # type: ignore[override]
+    def n_iter_(self) -> int:
         """Epochs run."""
         return self.run_.epochs
 

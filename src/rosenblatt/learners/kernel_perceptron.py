@@ -578,9 +578,9 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         return self._expansion
 
     def _grow(self, change: Array) -> None:
-        self._expansion = self._expansion.grow(change)
+        self._expansion: Expansion = self._expansion.grow(change)
         if "_memory" in self.__dict__:
-            self._memory = self._memory.grow(change)
+            self._memory: BudgetState = self._memory.grow(change)
 
     def _learn(self, job: KernelJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
         """Train, and keep what was learned."""

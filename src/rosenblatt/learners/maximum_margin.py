@@ -22,10 +22,6 @@ from rosenblatt.learners.linear import distances, without_probabilities
 from rosenblatt.learners.parameters import choice, real
 from rosenblatt.learners.rows import labels_of
 from rosenblatt.learners.soft_margin import SoftMargin
-from rosenblatt.prover.certificates.brackets import Bracket
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
-from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
-from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
@@ -210,8 +206,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
                 table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
-            clock = Clock(self.max_seconds)
-            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
+            found = _furthest(table, label, sign, self.max_seconds, self.tol)
             self.classes_ = classes
             self.coef_ = np.array([plane.w for plane in found])
             self.intercept_ = np.array([plane.b for plane in found])
@@ -252,7 +247,7 @@ class MaximumMargin(ClassifierMixin, Estimator):
             )
         if parts:
             return " ".join(parts), False
-        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + EPS  # of the quotient, which is rounded
+        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + np.finfo(float).eps / 2  # the quotient is rounded
         return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
@@ -381,9 +376,9 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Clock) -> tuple[Array, float]:
-    """Return the weights and the bias that SoftMargin learns for one problem."""
-    left = None if clock.left == math.inf else max(clock.left, 1e-3)  # enough for a part of an epoch
+def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, seconds: float) -> tuple[Array, float]:
+    """Return the weights and the bias that SoftMargin learns for one problem in the time that is left."""
+    left = None if seconds == math.inf else max(seconds, 1e-3)  # enough for a part of an epoch
     soft = SoftMargin(max_seconds=left, random_state=0)
     algorithm = soft._algorithm()
     state = algorithm.start(1, table.shape[1], table.dtype)
@@ -393,18 +388,29 @@ def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: 
     return planes.W[0].astype(float), float(planes.b[0])
 
 
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
-    """Return the hyperplane of one problem; a soft margin where there is none, or time ran out."""
-    subset = row_numbers(np.flatnonzero(sign[label, 0]))
-    part = table if subset.size == label.size else table.take(subset)
-    signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
-    with suppress(OutOfTime, TooLarge):
-        found = largest_margin_hyperplane(signed, clock, tol)
+def _furthest(table: Table, label: Array, signs: Array, seconds: float | None, tol: float) -> list[Any]:
+    """Return the hyperplane of each problem; a soft margin where there is none, or where time ran out."""
+    # Imported here: the command line lists all learners, and needs no prover for it.
+    from rosenblatt.prover.certificates.brackets import Bracket
+    from rosenblatt.prover.exact.clock import Clock, OutOfTime
+    from rosenblatt.prover.exact.signed_rows import SignedRows
+    from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
+
+    clock, planes = Clock(seconds), []
+    for p in range(signs.shape[1]):
+        sign = signs[:, p : p + 1]
+        subset = row_numbers(np.flatnonzero(sign[label, 0]))
+        part = table if subset.size == label.size else table.take(subset)
+        signed, found, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), None, np.inf
+        with suppress(OutOfTime, TooLarge):
+            found = largest_margin_hyperplane(signed, clock, tol)
+            ceiling = 0.0
         if found is not None:
-            return found._replace(support=subset[found.support])
-        ceiling = 0.0
-    w, b = _soft_margin(table, label, subset, sign, clock)
-    reached = plane_margin(signed, np.append(w, b))
-    if ceiling == 0.0:
-        reached = min(reached, -np.finfo(float).tiny)
-    return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])
+            planes.append(found._replace(support=subset[found.support]))
+            continue
+        w, b = _soft_margin(table, label, subset, sign, clock.left)
+        reached = plane_margin(signed, np.append(w, b))
+        if ceiling == 0.0:
+            reached = min(reached, -np.finfo(float).tiny)
+        planes.append(Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0]))
+    return planes

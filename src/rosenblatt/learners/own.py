@@ -33,10 +33,10 @@ Array = npt.NDArray[Any]
 LOOP_INPUTS = ("X", "y", "order", "weights", "bias", "importance")
 A_RULE = "A rule takes margin, norm and rate, also importance and sign, and parameters with defaults"
 A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and parameters with defaults"
-# What the NamedTuple of a rule has, or the class of a learner.
+# Attributes of the NamedTuple of a rule, or of the class of a learner. A loop may take fit_intercept.
 RESERVED = frozenset(
     {*dir(LinearClassifier), "of", "kept", "count", "index", "batch", "schedule", "rule", "loop", "inputs", "defaults"}
-)
+) - {"fit_intercept"}
 LARGEST_INTEGER = 2**62
 # What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)

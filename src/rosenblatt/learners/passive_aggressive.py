@@ -6,13 +6,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rosenblatt.engine.rules import passive_aggressive, smooth_passive_aggressive
+from rosenblatt.engine.rules import passive_aggressive, reach, rule
 from rosenblatt.learners import shared
 from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
 from rosenblatt.learners.parameters import choice, real
 from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.first_order import FirstOrder
+
+
+@rule
+def smooth_passive_aggressive(margin, norm, rate, importance, C=1.0):
+    """Step (1 - m) / (|x|^2 + 1 / 2C) when m = y f(x) < 1. Crammer et al. (2006), PA-II."""
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss = 1.0 - margin
+    return reach(loss, importance) / (norm + 0.5 / C), loss * loss
 
 
 class PassiveAggressive(LinearClassifier):

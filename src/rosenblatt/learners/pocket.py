@@ -150,7 +150,7 @@ def _rows_per_look(rows: Dense | Csr) -> int:
     return max(1, ENTRIES_PER_LOOK * count // max(1, entries))
 
 
-class PocketMethod(Algorithm):
+class PocketAlgorithm(Algorithm):
     """The pocket algorithm with ratchet.
 
     At first nearly every run is longer than the one before, and to look at its weights takes an epoch. So while each
@@ -340,4 +340,4 @@ class PocketPerceptron(LinearClassifier):
     learn_one = available_when(_no_stream)(LinearClassifier.learn_one)
 
     def _algorithm(self) -> Algorithm:
-        return PocketMethod()
+        return PocketAlgorithm()
