@@ -1,29 +1,81 @@
-"""Estimators whose attributes are those of a stream: nothing that was learned is stored twice."""
+"""Learners that are trained in epochs and learn from streams: their stream owns what was learned."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.numbers import is_real
+from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Counts
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.base import EpochLearner, same_width, undone
+from rosenblatt.learners.base import Estimator, undone
+from rosenblatt.learners.contract import check_random_state, effective_n_jobs
+from rosenblatt.learners.rows import choose_padding, same_width
 from rosenblatt.storage.checks import check_record, is_integer
 from rosenblatt.storage.registry import expect
-from rosenblatt.text import listed
+from rosenblatt.text import count, listed, short_repr
+from rosenblatt.training.algorithm import Algorithm
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.named_rows import is_dict, row_names
-from rosenblatt.training.plan import Run
+from rosenblatt.training.plan import Epoch, Plan, Run
 from rosenblatt.training.reasons import Words
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Settings, Stream
 
 Array = npt.NDArray[Any]
+
+_ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
+
+
+def learning_rate(learner: Any) -> float:
+    """Return the learning rate of a learner; 1 if it has none."""
+    return float(getattr(learner, "eta0", 1.0))
+
+
+def seed_of(learner: Any) -> int:
+    """Return the seed that the parameter `random_state` of a learner stands for."""
+    if isinstance(learner.random_state, Integral):
+        return int(learner.random_state)
+    return int(check_random_state(learner.random_state).randint(np.iinfo(np.int32).max))
+
+
+def plan_of(learner: Any, **changes: Any) -> Plan:
+    """Return the plan of a run, from the parameters of a learner."""
+
+    def watch(epoch: Epoch) -> Any:
+        if learner.verbose:
+            error = "" if epoch.error is None else f", error {epoch.error:.4f}"
+            mistakes = count(epoch.mistakes, "mistake")
+            print(  # noqa: T201
+                f"epoch {epoch.number}: {mistakes}, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
+            )
+        return None if learner.callback is None else learner.callback(epoch)
+
+    stops_early, keep = getattr(learner, "early_stopping", False), getattr(learner, "keep", None)
+    watched = learner.tol is not None or stops_early
+    settings: dict[str, Any] = {
+        "order": _ORDER[learner.shuffle],
+        "schedule": getattr(learner, "schedule", "constant"),
+        "eta": learning_rate(learner),
+        "batch": bool(getattr(learner, "batch", False)),
+        "epochs": int(learner.max_iter),
+        "seconds": learner.max_seconds,
+        "tol": None if learner.tol is None or learner.tol == -np.inf else float(learner.tol),
+        "patience": int(learner.n_iter_no_change),
+        "keep": keep or ("best" if stops_early else learner.default_keep if watched else "last"),
+        "seed": seed_of(learner),
+        "threads": effective_n_jobs(getattr(learner, "n_jobs", None)),
+        "callback": watch if learner.verbose or learner.callback is not None else None,
+    }
+    return Plan(**(settings | changes))
+
 
 # How rows came that are not a chunk, in words: a file that says so is of a stream whose record goes on.
 ONE_BY_ONE = "rows came one by one"
@@ -77,17 +129,72 @@ def stream_record(how: str, rows: int, mistakes: int, stream: Stream, seen: tupl
     )
 
 
-class FromStream(EpochLearner):
-    """Attributes of an estimator that are its stream's: nothing learned is stored twice."""
+class EpochLearner(Estimator):
+    """A learner that is trained in epochs and learns from streams; its attributes are those of its stream.
 
+    A subclass declares its parameters, and returns its way to learn from `_algorithm`.
+    """
+
+    # Whether a class may lend its weights, with their signs changed, to one that appears in a stream.
+    supports_new_classes: ClassVar[bool] = True
     stored_attributes: ClassVar[tuple[str, ...]] = ("model", "learned", "run_", "n_iter_", "stop_reason_")
     derived = ("_stream", "_shows_sparse")
 
-    _stream: Stream = None  # type: ignore[assignment]  # before anything is learned
+    if not TYPE_CHECKING:  # a type checker would take them for parameters of the constructor
+        _stream = None  # before anything is learned
+        # Values of the parameters that a class does not declare.
+        fit_intercept, max_iter, tol, n_iter_no_change, max_seconds = True, 1000, 1e-3, 5, None
+        shuffle, random_state, verbose, callback = True, 0, 0, None
+        class_weight, multiclass, intercept_scaling = None, "ovr", 1.0
+        n_jobs, shards, mixes = None, 1, "auto"
+        early_stopping, validation_fraction, keep = False, 0.1, None
+        warm_start, init = False, None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------------------------- how it learns, and by what
+
+    def _algorithm(self) -> Algorithm:
+        """Return the way to learn, from the parameters."""
+        raise NotImplementedError
+
+    def _plan(self, **changes: Any) -> Plan:
+        return plan_of(self, **changes)
 
     def _settings(self) -> Settings:
         """Return how the stream learns, from the parameters."""
-        raise NotImplementedError
+        return Settings(
+            self._algorithm(),
+            self.multiclass,
+            learning_rate(self),
+            self._bias(),
+            self.class_weight,
+            self.supports_new_classes,
+        )
+
+    def _bias(self) -> float:
+        """Return the square of the constant that pads each row."""
+        return self._padding() ** 2 if self.fit_intercept else 0.0
+
+    def _padding(self) -> float:
+        """Return the constant that pads each row: the given one, or the one that a fit has chosen."""
+        if self.intercept_scaling != "auto":
+            return float(self.intercept_scaling)
+        chosen = self.__dict__.get("intercept_scaling_", 1.0)
+        if not (is_real(chosen) and 1e-100 <= chosen <= 1e100):
+            raise InvalidInput(
+                f"intercept_scaling_={short_repr(chosen)} was assigned, and is not a positive number. Fit again."
+            )
+        return float(chosen)
+
+    def _adapt(self, sizes: Survey, n_classes: int, *, warm: bool) -> None:
+        """Choose what depends on the sizes of the values; a warm start goes on with what was chosen."""
+        if "intercept_scaling" in self.declared:
+            chosen = self._padding() if warm or self.intercept_scaling != "auto" else choose_padding(sizes, n_classes)
+            self.intercept_scaling_ = chosen
 
     def _make_stream(self, settings: Settings, learned: Learned | None = None) -> Stream:
         return Stream(settings, learned, init=self.init)
@@ -139,12 +246,12 @@ class FromStream(EpochLearner):
         self.__dict__["run_"] = record
 
     @property
-    def stop_reason_(self) -> str:  # type: ignore[override]
+    def stop_reason_(self) -> str:
         """Why it stopped, as a sentence."""
         return self.run_.reason
 
     @property
-    def n_iter_(self) -> int:  # type: ignore[override]
+    def n_iter_(self) -> int:
         """Epochs run."""
         return self.run_.epochs
 
@@ -347,7 +454,7 @@ class FromStream(EpochLearner):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name in self.declared and "_stream" in self.__dict__:
-            self._stream.outdated = True
+            self._stream.outdated = True  # the stream learns by the new value
 
     @property
     def feature_names_in_(self) -> Array:
