@@ -7,7 +7,7 @@ import pytest
 
 from rosenblatt import verify
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import drawn_certificate, follows_theorem, hull, known, rate
+from rosenblatt.lab.theory import drawn_certificate, follows_theorem, known, rate
 from rosenblatt.prover.certificates.certificate import Certificate
 
 
@@ -77,12 +77,6 @@ def test_hulls_are_drawn_in_the_plane_only():
     assert drawn("data=spam")[0]["hulls"] == []
     mapped = drawn_certificate(Scene.from_query("data=circle&features=quadratic"))
     assert (mapped["verdict"], mapped["hulls"]) == ("separable", [])
-
-
-def test_the_corners_of_a_hull():
-    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5], [0.5, 0.0]])
-    assert hull(square).tolist() == [[0, 0], [1, 0], [1, 1], [0, 1]]
-    assert hull(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]])).tolist() == [[0, 0], [1, 1]]
 
 
 def test_the_numbers_of_the_charts():

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
+from rosenblatt.markup.geometry import hull
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import between, count, rounded_up
@@ -231,23 +232,3 @@ def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:
         "weights": weights,
         "supports": sorted(entry[0] for entry in weights),
     }
-
-
-def hull(points: Array) -> Array:
-    """Return the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
-    ordered = np.unique(points, axis=0)
-    if len(ordered) < 3:
-        return ordered
-    sides: list[list[Array]] = []
-    for path in (ordered, ordered[::-1]):
-        side: list[Array] = []
-        for point in path:
-            while len(side) > 1 and _turn(side[-2], side[-1], point) <= 0:
-                side.pop()
-            side.append(point)
-        sides.append(side[:-1])
-    return np.array(sides[0] + sides[1])
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]))
