@@ -23,8 +23,8 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.answers import python_of
 from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners, one_of
-from rosenblatt.lab.code import python_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
@@ -304,7 +304,7 @@ const labAsk = (model) => {
     const entry = waiting.get(message.id);
     if (!entry) return;
     waiting.delete(message.id);
-    if (message.sentence) return entry.reject(new Error(message.sentence));
+    if (message.error) return entry.reject(new Error(message.error));
     if (!message.bytes) return entry.resolve(message.answer);
     const view = buffers[0];
     const bytes = view.buffer ? view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) : view;
