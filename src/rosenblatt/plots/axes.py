@@ -71,7 +71,7 @@ def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") 
         raise MissingExtra(f'{fault} Run: pip install "rosenblatt[plots]"') from None
     if style not in STYLES:
         raise InvalidArgument(
-            f"style={short_repr(style)} is unknown. Choose 'paper' or 'talk'.{did_you_mean(style, STYLES)}"
+            f"style={short_repr(style)} is not known. Choose 'paper' or 'talk'.{did_you_mean(style, STYLES)}"
         )
     factor = STYLES[style]
     return Figure(figsize=(width / factor, height / factor), dpi=144 * factor, layout="constrained")
