@@ -70,7 +70,7 @@ def test_modules_come_after_those_that_they_import_and_only_once(tmp_path):
         ({"a": "export default 1;\n"}, "cannot be joined"),
         ({"a": "const f = 1;\nexport { f };\n"}, "cannot be joined"),
         ({"a": "await 1;\n"}, "cannot be joined"),
-        ({"a": 'import { g } from "./b.js";\nconst f = 1;\n', "b": "const f = 2;\nexport const g = f;\n"}, "both define"),
+        ({"a": 'import { g } from "./b.js";\nconst f = 1;\n', "b": "const f = 2;\nexport const g = f;\n"}, "both def"),
         ({"a": 'import { g } from "./b.js";\n', "b": 'import { f } from "./a.js";\n'}, "import cycle"),
     ],
 )
