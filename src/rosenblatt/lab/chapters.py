@@ -270,7 +270,7 @@ CHAPTERS = (
         (
             "The weights are a sum of mistaken points, so f(x) needs nothing but inner products with them. Replace "
             "these by a kernel, here (1 + x.z)^2, and the perceptron runs in a space with squares and products.",
-            "What is learned are counts: how often each point was a mistake. This is XOR again.",
+            "It learns counts: how often each point was a mistake. This is XOR again.",
         ),
         "No line separates XOR. Why does this run end?",
         "In the space of the kernel there is the coordinate x1 x2, and with it a plane separates XOR. In the picture "

@@ -347,7 +347,7 @@ def margin_bins(margins: Array, bins: int) -> tuple[Array, Array]:
 def margin_chart(margins: Array, bins: int = 30) -> Markup:
     """Return a histogram of margins, with mistakes in their own colour."""
     counts, edges = margin_bins(margins, bins)
-    title = "How many rows have which margin; mistakes are at zero and below"
+    title = "Histogram of the margins; mistakes are at zero and below"
     chart = Chart(
         (edges[0], edges[-1]), (0, 1.08 * max(int(counts.max()), 1)), title=title, xlabel="margin", ylabel="rows"
     )
