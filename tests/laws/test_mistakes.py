@@ -459,7 +459,7 @@ CALLS = {
         (lambda at: certify_cycle(X, Y, epochs=0), "epochs=0 is not possible"),
         (lambda at: verify({}, X, Y), "dict is not a Certificate. Read files with Certificate.load."),
         (lambda at: verify(at.certificate, X, Y[:3]), "y has 3 values, X has 30 rows"),
-        (lambda at: theory(X, Y, 5), "int is not a Perceptron, whose theorems these are."),
+        (lambda at: theory(X, Y, 5), "int is not a Perceptron, which the theorems are about."),
         (lambda at: theory(X, Y, Perceptron(margin=1.0)), "Set margin=0.0."),
         (lambda at: Certificate.load(at.folder / "text"), "is not a certificate"),
     ],
@@ -491,7 +491,7 @@ CALLS = {
             lambda at: plots.plot_boundary(5, X[:, :2], Y),
             "int has no predict. Pass a fitted classifier, or what train returns.",
         ),
-        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a picture of the plane needs 2."),
+        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a plot of the plane needs 2."),
         (
             lambda at: plots.plot_certificate(5, X[:, :2], Y),
             "certificate is 5, not a Certificate. Pass what rosenblatt.",

@@ -1,29 +1,75 @@
-"""The Python that gives the weights on the screen, bit for bit: at most fifteen lines."""
+"""The answers to a page's questions, for the server and for notebooks; among them the Python code of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import one_of
+from rosenblatt.lab.frames import frames, surface, trace_table
 from rosenblatt.lab.scene import Scene
+from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.lab.uploads import points_of_text
+from rosenblatt.text import short_repr
 
-MOST_LINES = 15
+MAX_TRIAL = 10_000_000
+
+Body = dict[str, Any]
+
+_ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
+    "run": lambda body: frames(Scene.from_dict(body)).to_bytes(),
+    "certificate": lambda body: drawn_certificate(Scene.from_dict(body)),
+    "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
+    "table": lambda body: points_of_text(body.get("text"), body.get("label")),
+    "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
+    "trace": lambda body: trace_table(Scene.from_dict(body)),
+}
+
+
+def answer(kind: str, body: Body) -> bytes | str | dict[str, Any]:
+    """Return the answer to a question: arrays as bytes, text, or plain values.
+
+    Parameters
+    ----------
+    kind : {"run", "certificate", "surface", "table", "code", "trace"}
+    body : dict
+        From the page; every value is checked.
+
+    Raises
+    ------
+    InvalidInput
+        If the kind of question is unknown, or a value is invalid.
+    """
+    return _ANSWERS[one_of("question", kind, _ANSWERS)](body)
+
+
+def trial_of(body: Body) -> int:
+    """Return the trial that a question is about; raise `InvalidInput` if it is not a trial."""
+    t = body.get("t", 0)
+    if isinstance(t, bool) or not isinstance(t, int) or not 0 <= t <= MAX_TRIAL:
+        raise InvalidInput(f"t={short_repr(t)} is not a trial. Pass an integer from 0 to {MAX_TRIAL}.")
+    return t
+
+
+# ---------------------------------------------------------------------------------------------------------------- code
 
 
 def python_of(scene: Scene, t: int) -> str:
-    """Return a program that repeats a scene up to a trial, in a process that knows nothing of the lab's page.
+    """Return a Python program of at most fifteen lines that gives the weights after a trial, bit for bit.
 
     Parameters
     ----------
     scene : Scene
     t : int
-        The trial; 0: before the first.
+        The trial; 0 is before the first.
 
     Returns
     -------
     str
-        It leaves the weights in `w` and the biases in `b`, a row for each problem.
+        The program sets `w` to the weights and `b` to the biases, with a row for each problem.
     """
     X, y = scene.rows()
     Z = scene.mapped(X)[0]
@@ -42,7 +88,7 @@ def python_of(scene: Scene, t: int) -> str:
 
 
 def _data(scene: Scene) -> tuple[list[str], list[str]]:
-    """Return imports and statements that make X and y."""
+    """Return the imports and the statements that create X and y."""
     if scene.data == "points":
         rows = ", ".join(f"({', '.join(map(_short, point))})" for point in scene.points)
         return [], [f"points = np.array([{rows}])", "X, y = points[:, :-1], points[:, -1].astype(int)"]
@@ -55,7 +101,7 @@ def _data(scene: Scene) -> tuple[list[str], list[str]]:
 
 
 def _features(scene: Scene) -> tuple[list[str], list[str]]:
-    """Return imported names and statements that map X."""
+    """Return the names to import and the statements that map X."""
     if scene.features == "quadratic":
         pairs = "i, j = np.triu_indices(X.shape[1])"
         return [], [pairs, "X = np.hstack([X, X[:, i] * X[:, j]])  # squares and products"]
@@ -66,7 +112,7 @@ def _features(scene: Scene) -> tuple[list[str], list[str]]:
 
 
 def _weights(scene: Scene, learner: str, t: int) -> list[str]:
-    """Return statements that learn, and take the weights of a trial."""
+    """Return the statements that learn, and take the weights after a trial."""
     if not scene.traits.trials:
         return [f"model = {learner}.fit(X, y)", "w, b = model.coef_, model.intercept_"]
     record = f"run = record({learner}, X, y)"
@@ -76,5 +122,5 @@ def _weights(scene: Scene, learner: str, t: int) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    """Return a number as short as it can be read back without loss."""
+    """Return the shortest text that reads back as the same number."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))

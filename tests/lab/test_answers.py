@@ -1,4 +1,4 @@
-"""The Python that the lab shows gives the weights on its screen, bit for bit, in a process of its own."""
+"""Answers to the questions of a page; the Python code among them gives the weights on its screen, bit for bit."""
 
 import json
 import subprocess
@@ -7,12 +7,35 @@ import sys
 import numpy as np
 import pytest
 
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.answers import _ANSWERS, answer, python_of, trial_of
 from rosenblatt.lab.catalogue import learner_names
 from rosenblatt.lab.chapters import CHAPTERS
-from rosenblatt.lab.code import MOST_LINES, python_of
 from rosenblatt.lab.frames import record_scene
 from rosenblatt.lab.scene import Scene
 from scenes import random_scene
+
+
+def test_every_kind_of_question_has_an_answer_of_its_type():
+    kinds = {"run": bytes, "surface": bytes, "code": str, "trace": str}
+    kinds |= dict.fromkeys(("certificate", "table"), dict)
+    assert set(_ANSWERS) == set(kinds)
+    for kind, wanted in kinds.items():
+        assert isinstance(answer(kind, {"data": "or", "t": 3, "text": "a,b,y\n1,2,u\n3,4,v\n"}), wanted)
+
+
+@pytest.mark.parametrize("t", [-1, 1.5, "3", True, None, 10**12])
+def test_a_trial_is_a_whole_number(t):
+    with pytest.raises(InvalidInput, match="not a trial"):
+        trial_of({"t": t})
+
+
+def test_an_unknown_question_is_rejected_with_the_closest_name():
+    with pytest.raises(InvalidInput, match="Did you mean 'certificate'"):
+        answer("certificates", {})
+
+
+# ----------------------------------------------------------------------------------------------------------------- code
 
 # Each program gets names of its own; one process runs them all, as to start one takes seconds.
 RUNNER = """
@@ -67,7 +90,7 @@ def test_a_program_is_short_and_imports_only_what_is_public(name):
     for seed in range(10):
         program = python_of(random_scene(name, seed), 3)
         lines = program.splitlines()
-        assert len(lines) <= MOST_LINES
+        assert len(lines) <= 15
         imports = [line for line in lines if "import" in line]
         allowed = ("numpy", "rosenblatt ", "rosenblatt.datasets", "rosenblatt.lab.catalogue")
         assert all(line.split()[1].startswith(tuple(one.strip() for one in allowed)) for line in imports)
