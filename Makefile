@@ -48,15 +48,17 @@ site: $(VENV)/.docs
 
 # The site, and every example on it run, as `make test` does too.
 docs: site
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py tests/files/test_formats.py
 
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
 
-# The tables of docs/how-to/choosing.md, measured again. `make docs` measures them, too, and fails where one differs.
+# The tables of docs/how-to/choosing.md, measured again, and that of docs/reference/file-formats.md. `make docs` makes
+# them, too, and fails where one differs.
 tables: $(VENV)/.test
 	$(BIN)/python -m tools.choosing --write
+	$(BIN)/python -m tools.formats --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.
 gallery: $(VENV)/.test
