@@ -48,17 +48,18 @@ site: $(VENV)/.docs
 
 # The site, and every example on it run, as `make test` does too.
 docs: site
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py tests/files/test_formats.py
 
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
 
-# The tables of the documents: those of learners, from what they declare, and those of docs/how-to/choosing.md, measured
-# again. The tests fail where one differs.
+# The tables of the documents: of learners and file formats, from what they declare; and those of
+# docs/how-to/choosing.md, measured again. The tests fail where one differs.
 tables: $(VENV)/.test
 	$(BIN)/python -m tools.tables --write
 	$(BIN)/python -m tools.choosing --write
+	$(BIN)/python -m tools.formats --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.
 gallery: $(VENV)/.test

@@ -506,12 +506,12 @@ CALLS = {
         (lambda at: evaluation.accuracy([1, 2], [1]), "y_true has 2 values, y_pred has 1."),
         (lambda at: evaluation.accuracy([[1], [1, 2]], [1]), "y_true has rows of different lengths."),
         (lambda at: evaluation.empirical_risk("hing", Y, X[:, 0]), "Did you mean 'hinge'?"),
-        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is not possible: it must be a whole number from 2."),
+        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is invalid: it must be a whole number from 2."),
         (
             lambda at: datasets.separable(10, 2, 0.1, tight="no"),
-            "tight='no' is not possible: it must be True or False.",
+            "tight='no' is invalid: it must be True or False.",
         ),
-        (lambda at: datasets.logical("nand"), "name='nand' is not possible: it must be one of or, and, xor."),
+        (lambda at: datasets.logical("nand"), "name='nand' is invalid: it must be one of or, and, xor."),
     ],
 }
 

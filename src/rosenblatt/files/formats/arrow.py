@@ -1,9 +1,9 @@
-"""Tables of Parquet and Arrow files, by pyarrow (extra `files`)."""
+"""Parquet and Arrow: tables that pyarrow reads and writes (extra `files`)."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,31 +11,34 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.files.blocks import Block
-from rosenblatt.files.options import Layout
-from rosenblatt.files.parsing import Fault, Faults, Parsed
+from rosenblatt.files.formats import Format
+from rosenblatt.files.options import FileLayout
+from rosenblatt.files.parsing import LineFault, LineFaults, Parsed
+from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
-from rosenblatt.files.source import STANDARD_INPUT, FilePath
-from rosenblatt.files.tables import Look, TableParser, as_text, value_of
+from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, FilePath
+from rosenblatt.files.tables import Preview, TableParser, as_text, value_of
 
 Array = npt.NDArray[Any]
 
 ROWS_PER_BLOCK = 1 << 13
+ROWS_PER_GROUP = 10_000  # of a Parquet file that is written
 NUMBERS = (bool, int, float, Decimal, type(None))
 
 
 def _pyarrow() -> Any:
+    """Return pyarrow with the modules that are used here."""
     try:
         import pyarrow
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("Parquet and Arrow files are read by pyarrow. Install rosenblatt[files].") from None
+        raise MissingExtra("Parquet and Arrow files need pyarrow. Install rosenblatt[files].") from None
     return pyarrow
 
 
 def batches(path: FilePath, format: str, rows: int = ROWS_PER_BLOCK) -> Iterator[Any]:
-    """Yield the rows of a Parquet or Arrow file in record batches; one without rows, if there are none."""
+    """Yield the rows of a Parquet or Arrow file in record batches; an empty one if there are no rows."""
     pyarrow = _pyarrow()
     if path == STANDARD_INPUT:
         raise InvalidInput("Parquet and Arrow files cannot be read from standard input. Pass the path of a file.")
@@ -70,7 +73,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _as_numbers(column: Any) -> tuple[Array, list[int]]:
-    """Return a column as numbers, NaN where it is missing, and the rows in which there is something else."""
+    """Return a column as numbers, NaN where they are missing, and the rows that are not numbers."""
     if _is_number(column.type) and not column.null_count:
         with contextlib.suppress(TypeError, ValueError):  # decimals, for example
             return np.asarray(column.to_numpy(zero_copy_only=False), np.float64), []
@@ -86,8 +89,8 @@ def _as_texts(column: Any) -> list[bytes]:
     return [as_text(value) for value in column.to_pylist()]
 
 
-def look(sample: Sample, format: str) -> Look:
-    """Return what the start of a file shows."""
+def preview(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Preview:
+    """Return the columns and first rows of a file."""
     batch = next(batches(sample.path, format, SAMPLE_LINES))
     names = [str(name) for name in batch.schema.names]
     if len(set(names)) < len(names):
@@ -102,7 +105,9 @@ def look(sample: Sample, format: str) -> Look:
             columns.append([text.decode("utf-8", "replace") or None for text in _as_texts(column)])
     rows = [list(row) for row in zip(*columns, strict=True)]
     indices = frozenset(names).intersection(_index_names(batch.schema))
-    return Look(sample.path, Layout(format, tuple(names), True), rows, list(range(1, len(rows) + 1)), indices=indices)
+    return Preview(
+        sample.path, FileLayout(format, tuple(names), True), rows, list(range(1, len(rows) + 1)), indices=indices
+    )
 
 
 def _index_names(schema: Any) -> list[str]:
@@ -113,36 +118,36 @@ def _index_names(schema: Any) -> list[str]:
 
 
 class ArrowReader:
-    """Read a Parquet or Arrow file in blocks of rows. Places in a file are numbers of rows."""
+    """Read a Parquet or Arrow file in blocks of rows. Offsets in a file are numbers of rows."""
 
     def __init__(self, path: FilePath, format: str) -> None:
         self.path, self.format = path, format
 
     def bytes_read(self) -> int:
-        """Return 0: how much of the file was read is not known."""
+        """Return 0: the number of bytes is unknown."""
         return 0
 
-    def blocks(self, file: int = 0, offset: int = 0) -> Iterator[Block]:
-        """Yield all blocks from a place on."""
+    def blocks(self, offset: int = 0) -> Iterator[FileBlock]:
+        """Yield all blocks from an offset on."""
         begin = 0
         for batch in batches(self.path, self.format):
             end = begin + batch.num_rows
             if end > offset:
                 part = batch.slice(max(offset - begin, 0))
-                yield Block(part, file, end - part.num_rows, end, False)
+                yield FileBlock(part, end - part.num_rows, end, False)
             begin = end
 
 
 class ArrowParser(TableParser):
-    """Rows of Parquet and Arrow files. Lines are rows."""
+    """Parse Parquet and Arrow files. Lines are rows."""
 
     def reader(self, inputs: Any, path: FilePath, size: int) -> Any:
-        """Return what reads a file."""
+        """Return a reader of blocks of rows."""
         return ArrowReader(path, self.layout.format)
 
     def parse(self, text: Any) -> Parsed:
-        """Return what a record batch says."""
-        batch, faults = text, Faults(self.skip)
+        """Return the rows of a record batch."""
+        batch, faults = text, LineFaults(self.skip)
         lines = batch.num_rows
         label, bad = self._labels(batch, faults)
         numbers = np.empty((lines, len(self.number_names)))
@@ -159,24 +164,25 @@ class ArrowParser(TableParser):
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
         columns = [column.name for column in self.reading.columns if column.kind in ("category", "text")]
         texts = {name: _as_texts(batch.column(name)) for name in columns}
-        return self.of_columns(Parsed(label, lines, kept, faults, weight=weight), numbers, texts)
+        rows, missing = self.rows_of_columns(numbers, texts)
+        return Parsed(rows, label, lines, kept, faults, weight, missing)
 
-    def _refuse(self, rows: Array, reason: str, faults: Faults, bad: Array) -> None:
+    def _refuse(self, rows: Array, reason: str, faults: LineFaults, bad: Array) -> None:
         """Note a fault of some rows, unless they have one already."""
-        faults.add_rows(np.flatnonzero(rows & ~bad), lambda row: Fault(row, "", f"{reason}. Correct it."))
+        faults.add_rows(np.flatnonzero(rows & ~bad), lambda row: LineFault(row, "", f"{reason}. Correct it."))
         bad |= rows
 
-    def _column(self, batch: Any, name: str, faults: Faults, bad: Array) -> Array:
+    def _column(self, batch: Any, name: str, faults: LineFaults, bad: Array) -> Array:
         column = batch.column(name)
         numbers, wrong = _as_numbers(column)
         reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
         new = np.array([row for row in wrong if not bad[row]], np.int64)
-        faults.add_rows(new, lambda row: Fault(row, repr(column[row].as_py())[:40], reason))
+        faults.add_rows(new, lambda row: LineFault(row, repr(column[row].as_py())[:40], reason))
         bad[wrong] = True
         return numbers
 
-    def _labels(self, batch: Any, faults: Faults) -> tuple[Array, Array]:
-        """Return the labels, and which are missing or none of their type."""
+    def _labels(self, batch: Any, faults: LineFaults) -> tuple[Array, Array]:
+        """Return the labels, and which are missing or of the wrong type."""
         bad, name, needed = np.zeros(batch.num_rows, bool), self.name_of("label"), self.labels == "required"
         if name is None:
             return np.full(batch.num_rows, np.nan), bad
@@ -188,3 +194,54 @@ class ArrowParser(TableParser):
         numbers = self._column(batch, name, faults, bad)
         self._refuse((np.isnan(numbers) & needed) | np.isinf(numbers), "there is no label", faults, bad)
         return numbers, bad
+
+
+def records(table: Records, path: Any, layout: FileLayout) -> Iterator[Record]:
+    """Yield the rows of a file as plain values."""
+    for batch in batches(path, layout.format):
+        yield from batch.to_pylist()
+
+
+def write_parquet(output: Output, rows: Records | FeatureRows) -> None:
+    """Write a table; columns with anything but numbers become text."""
+    pyarrow = _pyarrow()
+    names, table = flat_table(rows)
+    kept = [{name: as_plain(value) for name, value in record.items()} for record in table]
+    columns = {}
+    for name in names:
+        values = [record.get(name) for record in kept]
+        numbers = all(value is None or isinstance(value, int | float) for value in values)
+        columns[name] = pyarrow.array(
+            [None if value is None else float(value) if numbers else as_field(value) for value in values]
+        )
+    pyarrow.parquet.write_table(pyarrow.table(columns), output.file, row_group_size=ROWS_PER_GROUP)
+    output.rows = len(kept)
+
+
+PARQUET = Format(
+    name="parquet",
+    kind="table",
+    endings=(".parquet",),
+    rank=70,
+    magic=(b"PAR1",),
+    row="columns; by pyarrow (extra `files`)",
+    label="a column",
+    typed=True,
+    parser=ArrowParser,
+    preview=preview,
+    records=records,
+    write=write_parquet,
+)
+ARROW = Format(
+    name="arrow",
+    kind="table",
+    endings=(".arrow", ".feather"),
+    rank=80,
+    magic=(b"ARROW1", b"\xff\xff\xff\xff"),
+    row="columns, in a file or a stream; by pyarrow (extra `files`)",
+    label="a column",
+    typed=True,
+    parser=ArrowParser,
+    preview=preview,
+    records=records,
+)

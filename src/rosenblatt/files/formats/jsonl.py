@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.options import Layout, Reading
-from rosenblatt.files.parsing import Fault, Faults, Parsed, fault_at
-from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample
-from rosenblatt.files.tables import INDEX, Look, TableParser, as_text, joined_texts, value_of
+from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.formats import Format
+from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Pending, fault_at
+from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
+from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
+from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, value_of
 
 Array = npt.NDArray[Any]
 
-MAX_DEPTH = 16
 NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
 
 
-def plain_pairs(content: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the names and plain values of an object; names within objects are joined by a dot, null is left out."""
-    if depth > MAX_DEPTH:
-        raise ValueError("too deep")
-    for name, value in content.items():
-        if isinstance(value, dict):
-            yield from plain_pairs(value, f"{prefix}{name}.", depth + 1)
-        elif isinstance(value, list):
-            if not all(isinstance(part, str | int | float | bool) for part in value):
-                raise ValueError("a list of lists")
-            yield from ((prefix + name, str(part)) for part in value)
-        elif value is not None:
-            yield prefix + name, value
-
-
 def as_object(line: bytes, pairs: Any = None) -> dict[str, Any]:
-    """Return the object on a line; raise ValueError if there is none. `pairs` makes a dict of names and values."""
+    """Return the object on a line, or raise ValueError. `pairs` makes a dict of its names and values."""
     content = json.loads(line, object_pairs_hook=pairs)
     if not isinstance(content, dict):
         raise ValueError("not an object")
@@ -46,13 +32,13 @@ def as_object(line: bytes, pairs: Any = None) -> dict[str, Any]:
 
 
 def names_of(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield the names of an object, of null too; names within objects are joined by a dot."""
+    """Yield the names of an object, also those of null; names within objects are joined by a dot."""
     for name, value in content.items():
         yield from names_of(value, f"{prefix}{name}.") if isinstance(value, dict) else (prefix + name,)
 
 
-def look(sample: Sample) -> Look:
-    """Return what the start of a file shows; a list is the text of its parts."""
+def preview(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Preview:
+    """Return the names and first rows of a file; a list is the text of its parts."""
     names: dict[str, None] = {}
     always: set[str] = set()
     found: list[tuple[int, dict[str, Any]]] = []
@@ -80,7 +66,7 @@ def look(sample: Sample) -> Look:
     if not names:
         raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
     rows = [[row.get(name) for name in names] for _, row in found]
-    return Look(sample.path, Layout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
+    return Preview(sample.path, FileLayout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
 
 
 def _cell(value: Any) -> Any:
@@ -88,9 +74,9 @@ def _cell(value: Any) -> Any:
 
 
 class JsonParser(TableParser):
-    """Rows of JSON lines."""
+    """Parse JSON lines."""
 
-    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
         self.kind = {column.name: column.kind for column in reading.columns}
         kinds = {column.kind: column.name for column in reading.columns}
@@ -98,9 +84,9 @@ class JsonParser(TableParser):
         self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
 
     def parse(self, text: Array) -> Parsed:
-        """Return what a block of whole lines says."""
-        faults = Faults(self.skip)
-        rows = _Rows(self) if self.reading.format == "jsonl" else _Columns(self)
+        """Return the rows of a block of whole lines."""
+        faults = LineFaults(self.skip)
+        rows = _Rows(self) if self.reading.format == JSONL.name else _Columns(self)
         lines = text.tobytes().split(b"\n")[:-1]
         for number, line in enumerate(lines):
             if not line.strip():
@@ -110,14 +96,17 @@ class JsonParser(TableParser):
             except (ValueError, RecursionError, OverflowError) as error:
                 own = isinstance(error, InvalidInput)
                 found = np.frombuffer(line + b"\n", np.uint8)
-                faults.add(Fault(number, "", str(error)) if own else fault_at(found, number, 0, len(line), NOT_OBJECT))
+                faults.add(
+                    LineFault(number, "", str(error)) if own else fault_at(found, number, 0, len(line), NOT_OBJECT)
+                )
                 if faults.stop:
                     break
         text_labels = self.reading.label_type == "text"
         label = np.array(rows.labels, np.str_ if text_labels else np.float64)
         weight = np.array(rows.weights) if self.weight is not None else None
         line_numbers = np.array(rows.line, np.int32)
-        return rows.finished(Parsed(label, len(lines), line_numbers, faults, weight=weight))
+        features, missing = rows.finished()
+        return Parsed(features, label, len(lines), line_numbers, faults, weight, missing)
 
 
 class _Rows:
@@ -184,10 +173,9 @@ class _Rows:
             raise InvalidInput(f"the label {value!r} is not a finite number. Correct it.")
         return found
 
-    def finished(self, parsed: Parsed) -> Parsed:
-        """Return the rows with their features."""
-        entries, pieces = self.parser.finished(self._pieces())
-        return parsed._replace(entries=entries, pieces=pieces)
+    def finished(self) -> tuple[Array | Entries | Pending, int]:
+        """Return the rows, and how many values are missing."""
+        return self.parser.assembled(self._pieces()), 0
 
     def _pieces(self) -> list[Piece]:
         """Return the entries of all rows: names and categories together, then each column of text."""
@@ -208,7 +196,7 @@ class _Rows:
 
 
 class _Columns(_Rows):
-    """Rows that are collected from objects, with the columns of a file in another format: these and no others."""
+    """Rows that are collected from objects with exactly the columns of files in another format."""
 
     def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
         kind = self.parser.kind.get(name)
@@ -222,18 +210,18 @@ class _Columns(_Rows):
         else:
             found.append((name, _number(name, value) if kind == "number" else as_text(value)))
 
-    def finished(self, parsed: Parsed) -> Parsed:
-        """Return the rows with their features."""
+    def finished(self) -> tuple[Array | Entries | Pending, int]:
+        """Return the rows, and how many values are missing."""
         rows = [dict(row) for row in self.names]
         names = self.parser.number_names
         numbers = np.array([[row.get(name, np.nan) for name in names] for row in rows], np.float64)
         categories = [name for name, kind in self.parser.kind.items() if kind == "category"]
         texts = self.texts | {name: [row.get(name, b"") for row in rows] for name in categories}
-        return self.parser.of_columns(parsed, numbers.reshape(len(rows), len(names)), texts)
+        return self.parser.rows_of_columns(numbers.reshape(len(rows), len(names)), texts)
 
 
 def _number(name: str, value: Any) -> float:
-    """Return the number that a value is, NaN if it says that it is missing; raise an error if it is none."""
+    """Return a value as a number, NaN if it stands for a missing one; raise an error if it is neither."""
     if isinstance(value, str):
         value = value_of(value)
         if value is None:
@@ -242,3 +230,42 @@ def _number(name: str, value: Any) -> float:
         reason = "is not a finite number. Correct it, leave it out, or read the column as a category."
         raise InvalidInput(f"{value!r} of {name!r} {reason}")
     return float(value)
+
+
+def records(table: Records, path: Any, layout: FileLayout) -> Iterator[Record]:
+    """Yield the rows of a file as plain values."""
+    for number, line in table.lines(path):
+        try:
+            record = as_object(line)
+        except (ValueError, RecursionError):
+            table.refuse(path, number, line, "is not a JSON object. Correct the line.")
+            continue
+        new = [name for name in names_of(record) if name not in table.kinds and not INDEX.fullmatch(name)]
+        if new and table.reading.format != JSONL.name:
+            table.refuse(path, number, new[0], "is not among the columns of the files before. Rename it.")
+            continue
+        yield record
+
+
+def write(output: Output, rows: Records | FeatureRows) -> None:
+    """Write an object on each line."""
+    for record in rows if isinstance(rows, Records) else rows.records():
+        output.write_row(json.dumps({name: as_plain(value) for name, value in record.items()}))
+
+
+JSONL = Format(
+    name="jsonl",
+    kind="table",
+    endings=(".jsonl", ".ndjson"),
+    rank=10,
+    matches=lambda lines: most(lines, lambda line: line.lstrip()[:1] == b"{"),
+    row='`{"label": 1, "age": 33, "text": "...", "tags": ["a", "b"], "in": {"x": 2}}`',
+    label="a key",
+    refused="anything but an object",
+    typed=True,
+    ragged=True,
+    parser=JsonParser,
+    preview=preview,
+    records=records,
+    write=write,
+)
