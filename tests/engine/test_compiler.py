@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from numba.core.config import DISABLE_JIT
 
-from rosenblatt import compiler
-from rosenblatt.engine.compiler import Cache
+from rosenblatt.engine import compiler
+from rosenblatt.engine.compiler import CodeCache
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Dense, dot
 
-SOURCE = Path(compiler.__file__).parents[1]
+SOURCE = Path(compiler.__file__).parents[2]
 needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")
 
 
@@ -108,8 +108,9 @@ def dot_twice(rows, W):
 @needs_the_compiler
 def test_an_edit_in_any_file_of_the_engine_makes_loops_compile_again(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(compiler, "ENGINE", (tmp_path,))
-    source = tmp_path / "rows.py"
+    monkeypatch.setattr(compiler, "SOURCE", tmp_path)
+    source = tmp_path / "engine" / "rows.py"
+    source.parent.mkdir()
     hits = []
     for text in ("first", "first", "another", "another"):
         source.write_text(text)
@@ -163,6 +164,7 @@ def test_it_works_with_a_warning_where_nothing_is_writable():
     assert done.stdout.split("\n")[:2] == ["[0, 1]", "1"], "one warning, and the right classes"
 
 
+@needs_the_compiler
 def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
     # Numba's cache is code: a directory that another user could have prepared must never be read.
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
@@ -170,7 +172,7 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
     with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
         loop = compiler.dispatcher_of(double, {})
     assert loop(np.ones(3)) == 6.0
-    assert not isinstance(loop._cache, Cache)
+    assert not isinstance(loop._cache, CodeCache)
 
 
 # ------------------------------------------------------------------------------------------------ several processes
@@ -179,7 +181,7 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
 @needs_the_compiler
 def test_an_index_that_another_process_has_overwritten_never_names_code_for_other_types(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    files = Cache(double)._cache_file
+    files = CodeCache(double)._cache_file
     files.save("one type", "its code")
     index = Path(files._index_path)
     before = index.read_bytes()
@@ -193,7 +195,7 @@ def test_an_index_that_another_process_has_overwritten_never_names_code_for_othe
 @needs_the_compiler
 def test_code_is_listed_when_it_is_there(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    files = Cache(double)._cache_file
+    files = CodeCache(double)._cache_file
     seen = []
     monkeypatch.setattr(files, "_save_data", lambda name, data: seen.append(os.path.exists(files._index_path)))
     files.save("a type", "its code")

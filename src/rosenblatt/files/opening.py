@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import importlib.metadata
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_dense
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
-from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import arrow, delimited, jsonl, tables
 from rosenblatt.files.arguments import reject
@@ -59,7 +59,6 @@ from rosenblatt.files.source import (
     unpacked_start,
 )
 from rosenblatt.files.tables import Look
-from rosenblatt.version import package_version
 
 Array = npt.NDArray[Any]
 
@@ -424,7 +423,7 @@ class FileSource:
         """Return the identity of the input: files, sizes, times of change, and how and by what they are read."""
         content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
-            package_version(),
+            importlib.metadata.version("rosenblatt"),
             [parser.layout for parser in self.parsers],
             self._known,
             self.opening.chunk_bytes,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import features
 from rosenblatt.files.arguments import as_count, reject

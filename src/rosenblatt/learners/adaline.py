@@ -11,10 +11,9 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_weights, used_rows
+from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
-from rosenblatt.data.targets import as_targets
 from rosenblatt.learners.base import all_or_nothing, steady
 from rosenblatt.learners.contract import RegressorMixin
 from rosenblatt.learners.linear import LinearClassifier

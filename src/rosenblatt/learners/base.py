@@ -23,8 +23,8 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.sparse import as_csr, as_sparse_table
-from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
+from rosenblatt.data.sparse import as_csr
+from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.parameters import learning_rate
 from rosenblatt.learners.storable import Storable

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
-from rosenblatt.data.targets import as_classes
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.blocks import run_dual

@@ -17,11 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
-from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.learners.base import (
     EpochLearner,

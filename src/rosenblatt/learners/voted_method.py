@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.training.algorithm import Algorithm, EpochArgs

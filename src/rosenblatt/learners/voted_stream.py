@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.errors import InvalidInput
