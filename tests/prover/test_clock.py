@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rosenblatt import jit
+from rosenblatt.engine import jit
 from rosenblatt.prover.exact.clock import Clock, OutOfTime, check_time
 from rosenblatt.prover.exact.cones import in_cone
 from rosenblatt.prover.exact.rational import null_space, null_vector, pivots, solve

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine import scores as loops
+from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine.single import score_row
 from rosenblatt.errors import InvalidInput
 
