@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.jit import compiled

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.gathering import gather
+from rosenblatt.engine.reorder import gather
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.scores import score
 from rosenblatt.prover.certificates.certificate import Certificate, issue

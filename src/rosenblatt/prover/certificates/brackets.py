@@ -18,7 +18,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.clock import timed
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.reprs import brief
+from rosenblatt.text import brief
 
 Array = npt.NDArray[Any]
 Real = float | Fraction

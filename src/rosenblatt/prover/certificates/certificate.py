@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
-from rosenblatt.engine.gathering import gather
+from rosenblatt.engine.reorder import gather
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.certificates import certificate_json, sentences

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.gathering import gather
+from rosenblatt.engine.reorder import gather
 from rosenblatt.engine.rows import Dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.numbers import exact_table

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.dense import column_names
 from rosenblatt.data.formula import design
-from rosenblatt.data.names import column_names
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.prover.certificates.certificate import Certificate, draft, issue, prepare
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS

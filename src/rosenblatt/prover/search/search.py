@@ -15,8 +15,8 @@ import scipy.linalg
 
 from rosenblatt.engine.epoch import Learner, Weights
 from rosenblatt.engine.joint import run_joint
+from rosenblatt.engine.reorder import shuffle
 from rosenblatt.engine.rows import Counts, Dense, Task
-from rosenblatt.engine.shuffles import shuffle
 from rosenblatt.prover.exact.clock import Clock
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import nearest as compiled

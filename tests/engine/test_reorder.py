@@ -1,10 +1,14 @@
-"""Permutations of rows and of blocks of rows."""
+"""Permutations of rows and of blocks of rows, and copies of some rows."""
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.engine.shuffles import interleave, shuffle
+from rosenblatt.data.table import as_table
+from rosenblatt.engine.reorder import gather, interleave, shuffle
+from strategies import integer_sets
 
 
 @given(st.integers(1, 300), st.integers(0, 9))
@@ -45,3 +49,14 @@ def test_interleaving_walks_its_streams_side_by_side():
     interleave(np.array([2, 0, 1], np.int32), 4, 2, rows, order)
     # Blocks 2 (rows 8, 9) and 0 (rows 0 to 3) by turns, then block 1.
     assert order.tolist() == [8, 0, 9, 1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@given(data=integer_sets())
+def test_rows_are_copied_each_times_its_factor(kind, data):
+    X = data[0]
+    subset, factor = np.array([len(X) - 1, 0], np.int32), np.array([2.0, -1.0])
+    out = np.zeros((2, X.shape[1] + 1))
+    gather(as_table(kind(X)).rows, subset, factor, out)
+    np.testing.assert_array_equal(out[:, :-1], factor[:, None] * X[subset])
+    assert not out[:, -1].any()

@@ -1,6 +1,7 @@
-"""Permutations of rows and of blocks of rows."""
+"""Shuffle, interleave and gather rows."""
 
 from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import add
 
 
 @compiled()
@@ -15,8 +16,8 @@ def shuffle(order, uniform):
 def interleave(blocks, width, streams, rows, order):
     """Order the n = rows.size positions by walking `streams` blocks of `width` neighbours side by side.
 
-    `blocks` is a permutation of the block numbers. Memory then sees a few forward streams, which it serves
-    at full speed, instead of single rows at random.
+    `blocks` is a permutation of the block numbers. A few forward streams run at the full speed of memory, unlike
+    rows in random order.
     """
     n = rows.size
     t = 0
@@ -28,3 +29,10 @@ def interleave(blocks, width, streams, rows, order):
                 if position < n:
                     order[t] = rows[position]
                     t += 1
+
+
+@compiled()
+def gather(rows, subset, factor, out):
+    """Write the rows of `subset`, each times its `factor`, to out, which holds zeros."""
+    for t in range(subset.size):
+        add(rows, subset[t], factor[t], out, t)
