@@ -17,7 +17,7 @@ from rosenblatt.markup.figures import (
     squeeze_chart,
     weights_chart,
 )
-from rosenblatt.prover.certificates.sentences import picture
+from rosenblatt.prover.certificates.describe import picture
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr
