@@ -256,9 +256,9 @@ def calls_that_go_up(walk):
 
 def is_handed_down(caller, code):
     """Whether a call goes through an interface that is declared below."""
-    if caller in ("training/trainer.py", "training/stopping.py", "training/reasons.py"):  # Presenter
+    if caller in ("training/trainer.py", "training/stopping.py", "training/reasons.py"):  # EpochRunner
         return hasattr(EpochRunner, code.co_name)
-    if caller == "jit.py":  # the function that `compiled` decorates
+    if caller == "engine/jit.py":  # the function that `compiled` decorates
         return True
     return caller in ("storage/values.py", "storage/records.py")  # check and constructor of a registered record
 
@@ -301,4 +301,4 @@ def test_no_call_goes_up_a_floor_unless_it_was_handed_down(walk, sides, tmp_path
 
 def test_a_call_that_goes_up_a_floor_is_noticed(sides):
     up = calls_that_go_up(lambda: rosenblatt.KernelPerceptron().fit(*sides))
-    assert ("training/trainer.py", "DualPresenter.present") in {(caller, code.co_qualname) for caller, code in up}
+    assert ("training/trainer.py", "KernelRunner.run_epoch") in {(caller, code.co_qualname) for caller, code in up}

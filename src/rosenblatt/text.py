@@ -28,7 +28,7 @@ def short_repr(value: Any) -> str:
 
     Examples
     --------
-    >>> shown("l2"), shown(range(3)), shown(tuple(range(1000)))
+    >>> short_repr("l2"), short_repr(range(3)), short_repr(tuple(range(1000)))
     ("'l2'", 'range(0, 3)', '(0, 1, 2, 3, 4, 5, ... 994 more)')
     """
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's

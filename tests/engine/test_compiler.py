@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from numba.core.config import DISABLE_JIT
 
-from rosenblatt import compiler
+from rosenblatt.engine import compiler
 from rosenblatt.engine.compiler import Cache
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Dense, dot
 
-SOURCE = Path(compiler.__file__).parents[1]
+SOURCE = Path(compiler.__file__).parents[2]
 needs_the_compiler = pytest.mark.skipif(DISABLE_JIT, reason="the JIT is off")
 
 
@@ -108,8 +108,9 @@ def dot_twice(rows, W):
 @needs_the_compiler
 def test_an_edit_in_any_file_of_the_engine_makes_loops_compile_again(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(compiler, "ENGINE", (tmp_path,))
-    source = tmp_path / "rows.py"
+    monkeypatch.setattr(compiler, "SOURCE", tmp_path)
+    (tmp_path / "engine").mkdir()
+    source = tmp_path / "engine" / "rows.py"
     hits = []
     for text in ("first", "first", "another", "another"):
         source.write_text(text)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosenblatt import jit
+from rosenblatt.engine import jit
 
-SOURCE = Path(jit.__file__).parents[1]
+SOURCE = Path(jit.__file__).parents[2]
 needs_the_compiler = pytest.mark.skipif(jit.DISABLE_JIT, reason="the JIT is off")
 
 

@@ -269,7 +269,7 @@ from rosenblatt.training.first_order import FirstOrder
 def unit_step(margin, norm, bias=1.0):
     return (0.0, 0.0) if margin > 0 else ((norm - bias) ** -0.5, -margin)
 class UnitPerceptron(FullTraining, LinearClassifier):
-    def _method(self):
+    def _algorithm(self):
         return FirstOrder(unit_step())
 """
     assert script.count("\n") < 15

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners import pocket_method as pocket
 from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.training import pocket
 from rosenblatt.training.algorithm import EpochArgs, never, new_counts
 from rosenblatt.training.multiclass import code, make_task
 

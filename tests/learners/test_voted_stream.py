@@ -11,9 +11,9 @@ from rosenblatt import VotedPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import voted_stream as voted
 from rosenblatt.learners.voted_method import Voted
 from rosenblatt.learners.voted_stream import Updates, VotedStream
-from rosenblatt.training import voted
 from rosenblatt.training.stream import Settings
 from strategies import integer_sets
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from rosenblatt import words
+from rosenblatt import text as words
 from rosenblatt.cli.options import (
     REUSED_NAMES,
     Sections,

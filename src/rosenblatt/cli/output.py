@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rosenblatt import words
+from rosenblatt import text as words
 
 # Seconds between two lines, on a terminal and in a file.
 SECONDS_PER_FRAME = 0.1

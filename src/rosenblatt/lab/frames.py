@@ -255,7 +255,7 @@ def _averages(estimator: Any) -> bool:
 
 def _begins(recording: Recording | None, estimator: Any) -> list[int]:
     """Return the trials whose weights an average begins anew with: the last before epochs 2, 4, 8, ..."""
-    if recording is None or not hasattr(estimator, "_method") or not getattr(estimator._algorithm(), "late", False):
+    if recording is None or not hasattr(estimator, "_algorithm") or not getattr(estimator._algorithm(), "late", False):
         return []
     powers = [2**k for k in range(1, 64) if 2**k <= recording.epoch[-1]]
     return [int(np.searchsorted(recording.epoch, epoch)) for epoch in powers]

@@ -55,6 +55,8 @@ class VotedStream(Stream):
         One for each problem.
     """
 
+    __slots__ = ("_sums", "updates")
+
     def __init__(
         self, settings: Settings, learned: Learned | None = None, init: Any = None, updates: list[Updates] | None = None
     ) -> None:
@@ -62,8 +64,8 @@ class VotedStream(Stream):
         self.updates = [] if updates is None else updates
         self._sums: Hyperplanes | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_sums": None}
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, super().__getstate__()[1] | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
