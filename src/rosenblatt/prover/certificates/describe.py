@@ -1,4 +1,4 @@
-"""Certificates in words: what was proved, and by what."""
+"""Certificates in words and in HTML, and the table of coefficients of a logistic regression."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from rosenblatt.text import between, rounded_down, rounded_up
+from rosenblatt.errors import MissingExtra
+from rosenblatt.markup.charts import sideways_bars
+from rosenblatt.markup.palette import CLASSES
+from rosenblatt.text import SHOWN_ITEMS, between, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from rosenblatt.prover.certificates.certificate import Certificate
 
-# Rows, weights or names that a printed proof has.
-SHOWN_ITEMS = 6
-# Weights beyond these are divided by the largest before they are printed.
-SMALLEST_SHOWN, LARGEST_SHOWN = 1e-3, 1e6
-# The longest factor of a column that is written out.
-LARGEST_SHARE = 9999
-# From here on, numbers are rounded.
-LARGEST_WRITTEN_OUT = 10**12
-# What a certificate says where time did not suffice for the table of coefficients; the reason follows.
+# The reason in a certificate begins with this if there was no time for the table of coefficients.
 NO_ESTIMATES = "Which coefficients have finite estimates was not determined"
-# How the numbers were read, where that is not as they are.
-READINGS = {"binary": "", "decimal": ", read as decimals", "rational": ""}
 
 
 def describe(certificate: Certificate) -> str:
@@ -33,7 +26,8 @@ def describe(certificate: Certificate) -> str:
     verdict = {"separable": "separable", "undecided": "undecided"}.get(
         certificate.verdict, f"not separable: {certificate.verdict}"
     )
-    data = f"{counted(n, 'sample')}, {counted(d, 'feature')}{READINGS[certificate.arithmetic]}"
+    reading = ", read as decimals" if certificate.arithmetic == "decimal" else ""
+    data = f"{counted(n, 'sample')}, {counted(d, 'feature')}{reading}"
     lines = [f"{data}: {verdict}."]
     if certificate.verdict == "undecided":
         return f"{lines[0]} {certificate.reason}".rstrip()
@@ -58,17 +52,13 @@ def as_html(certificate: Certificate) -> str:
 def picture(certificate: Certificate) -> str:
     """Return the witness as bars: the weights of a separator, or the shares of the rows that meet; empty without one.
 
-    A certificate does not hold the data, so that there are no points to draw.
+    The certificate does not hold the data, so there are no points to draw.
     """
-    # Imported here: most certificates are never shown in a browser.
-    from rosenblatt.markup.charts import sideways_bars
-    from rosenblatt.markup.palette import CLASSES
-
     if len(certificate.classes) != 2:
         return ""
     if certificate.support:
         sides = [_shares(certificate, rival) for rival in (0, 1)]
-        # Rows with rival 0 are of class 1, and the other way round.
+        # Rows with rival 0 are of class 1, and vice versa.
         rows = [(f"row {i}", float(share), CLASSES[1 - rival]) for rival, side in enumerate(sides) for i, share in side]
         title = "Shares of the rows whose means meet"
     elif certificate.vector is not None:
@@ -86,27 +76,27 @@ def picture(certificate: Certificate) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number and a noun, in the plural unless it is one."""
-    shown = f"{number:,}" if number < LARGEST_WRITTEN_OUT else rounded_up(number, 3)
+    """Return a number with its noun; numbers from 10**12 are rounded up."""
+    shown = f"{number:,}" if number < 10**12 else rounded_up(number, 3)
     return f"{shown} {noun}{'' if number == 1 else 's'}"
 
 
 def some(parts: Iterable[str], joint: str = ", ") -> str:
-    """Join the first few, and say how many more there are."""
+    """Return the first few parts joined, and how many more there are."""
     parts = list(parts)
     rest = len(parts) - SHOWN_ITEMS
     return joint.join(parts[:SHOWN_ITEMS]) + (f"{joint}... ({rest} more)" if rest > 0 else "")
 
 
 def _share(share: Fraction) -> str:
-    """Write a weight: as a fraction while that is short."""
+    """Return a weight as text: a fraction if it is short, else rounded."""
     if share == 1:
         return ""
     return f"{share} " if share.denominator <= 1000 else f"{float(share):.4g} "
 
 
 def _describe_support(certificate: Certificate) -> str:
-    """Describe at which point the hulls meet, or which signed rows cancel."""
+    """Describe where the hulls meet, or which signed rows cancel."""
     if len(certificate.classes) > 2:
         count = counted(len(set(certificate.support)), "row")
         cancelling = _describe_cancelling(certificate)
@@ -159,34 +149,34 @@ def _describe_separator(certificate: Certificate) -> str:
         return weights + strict
     count = counted(len(certificate.boundary), "row")
     zeros = some(map(str, certificate.boundary))
-    return f"{weights}. No row is on its wrong side. Every such one is zero on {count}: {zeros}."
+    return f"{weights}. No row is on its wrong side. Every weak separator is zero on {count}: {zeros}."
 
 
 def _shown_weights(vector: Sequence[Any]) -> list[str]:
-    """Write weights and a bias; divided by the largest weight, if that is very large or very small."""
+    """Return weights and a bias as text, divided by the largest weight if that is very large or very small."""
     exact = [Fraction(v) for v in vector]
     largest = max(map(abs, exact[:-1])) or abs(exact[-1])
-    if largest and not SMALLEST_SHOWN <= largest <= LARGEST_SHOWN:
+    if largest and not 1e-3 <= largest <= 1e6:
         exact = [v / largest for v in exact]
     return [f"{float(v):.6g}" for v in exact]
 
 
 def describe_relations(relations: dict[int, list[int]], names: Sequence[str]) -> str:
-    """Describe what dependent columns are made of: exactly, or by naming the columns where the factors are long.
+    """Describe how dependent columns follow from others: with factors, or by name only if factors are long.
 
     Parameters
     ----------
     relations : dict
-        For each dependent feature integers, one for each feature and last for the constant, whose sum of products with
-        these vanishes on every row.
+        For each dependent feature, integers for every feature and the constant last; their sum of products with a row
+        is zero on every row.
     names : sequence of str
-        Of the features.
+        Names of the features.
     """
     found = []
     for feature, relation in relations.items():
         terms = [(j, Fraction(-v, relation[feature])) for j, v in enumerate(relation) if v and j != feature]
         constant = len(relation) - 1
-        if any(share.denominator > LARGEST_SHARE or abs(share.numerator) > LARGEST_SHARE for _, share in terms):
+        if any(share.denominator > 9999 or abs(share.numerator) > 9999 for _, share in terms):
             others = some("the intercept" if j == constant else names[j] for j, _ in terms)
             found.append(f"{names[feature]} depends on {others}")
         else:
@@ -196,7 +186,7 @@ def describe_relations(relations: dict[int, list[int]], names: Sequence[str]) ->
 
 
 def _term(share: Fraction, name: str) -> str:
-    """Write a product with its sign in front."""
+    """Return a product with its sign in front, as text."""
     size = abs(share)
     return f"{'-' if share < 0 else '+'} {f'{_share(size)}{name}' if name else size}"
 
@@ -208,21 +198,21 @@ def _describe_margins(certificate: Certificate) -> list[str]:
         if bracket is None:
             continue
         if bracket.lower == math.inf:
-            lines.append(f"There is one class only: the {name} margin has no limit.")
+            lines.append(f"There is only one class, so the {name} margin is unbounded.")
         elif bracket.upper == math.inf:
             lines.append(f"The {name} margin is at least {rounded_down(bracket.lower, 9)}.")
         else:
             lines.append(f"The {name} margin is {between(bracket.lower, bracket.upper)}.")
     if certificate.mistake_bound is not None:
         lines.append(
-            f"All rows (x, 1) are within {rounded_up(certificate.radius)} of the origin, so that a perceptron makes at "
-            f"most {counted(certificate.mistake_bound, 'mistake')}."
+            f"All rows (x, 1) are within {rounded_up(certificate.radius)} of the origin, so a perceptron makes at most "
+            f"{counted(certificate.mistake_bound, 'mistake')}."
         )
     return lines
 
 
 def _describe_estimates(certificate: Certificate) -> str:
-    """Describe what a logistic regression without a penalty would estimate."""
+    """Describe the estimates of a logistic regression without a penalty."""
     table = certificate.coefficients
     kinds: dict[str, list[str]] = {}
     for row in table.rows:
@@ -230,5 +220,75 @@ def _describe_estimates(certificate: Certificate) -> str:
         kinds.setdefault(row["estimate"], []).append(label)
     found = "; ".join(f"{estimate}: {some(names)}" for estimate, names in kinds.items())
     rows = f" These are {some(map(str, certificate.extreme))}." if certificate.verdict == "quasi-separable" else ""
-    sentence = table.sentence()
-    return f"For a logistic regression this is {sentence[0].lower()}{sentence[1:]}{rows}\nEstimates: {found}."
+    summary = table.summary()
+    return f"For a logistic regression this is {summary[0].lower()}{summary[1:]}{rows}\nEstimates: {found}."
+
+
+class Coefficients(NamedTuple):
+    """The maximum-likelihood estimate of each coefficient, finite or not, as R's detectseparation reports it.
+
+    Attributes
+    ----------
+    separation : str
+        "complete separation", "quasi-complete separation" or "overlap" (Albert and Anderson 1984).
+    classes : tuple
+        The labels; each but the first has its own coefficients, relative to the first.
+    names : tuple of str
+        Names of the features; empty: x0, x1, ...
+    estimates : tuple of str
+        Estimates of the features and last of the intercept, for each class but the first.
+    extreme : int
+        Number of observations whose fitted probability tends to 0 or 1.
+    note : str
+        How the columns that are not identified follow from others.
+    """
+
+    separation: str
+    classes: tuple[Any, ...]
+    names: tuple[str, ...]
+    estimates: tuple[str, ...]
+    extreme: int
+    note: str = ""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One entry per coefficient, the intercept first: name, estimate, and class if there are several."""
+        size = len(self.estimates) // (len(self.classes) - 1)
+        names = [*(self.names or (f"x{j}" for j in range(size - 1))), "intercept"]
+        order = [size - 1, *range(size - 1)]
+        found = []
+        for c, label in enumerate(self.classes[1:]):
+            place = {"class": label} if len(self.classes) > 2 else {}
+            found += [place | {"coefficient": names[j], "estimate": self.estimates[c * size + j]} for j in order]
+        return found
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
+        return pd.DataFrame(self.rows)
+
+    def __str__(self) -> str:
+        """Return the table below a summary."""
+        rows = self.rows
+        table = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+        return "\n".join([self.summary(), *lines, *([self.note] if self.note else [])])
+
+    def summary(self) -> str:
+        """Describe the kind of separation, and how many observations it affects."""
+        if self.separation == "overlap":
+            return "Overlap: the likelihood has a maximum."
+        where = f"{self.extreme} observation{'s have' if self.extreme != 1 else ' has'} a fitted probability of 0 or 1"
+        return f"{self.separation.capitalize()}: the likelihood has no maximum; in the limit {where}."
+
+    def _repr_html_(self) -> str:
+        rows = self.rows
+        head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+        body = "".join(f"<tr>{''.join(f'<td>{escape(str(v))}</td>' for v in row.values())}</tr>" for row in rows)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{escape(self.summary())}</p>{table}{note}"
