@@ -11,7 +11,6 @@ from files.common import content
 from mutations import mutations
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import cache
-from rosenblatt.files import source as source_module
 from rosenblatt.files.cache import TAIL, _sum
 from rosenblatt.files.chunks import Position
 from rosenblatt.files.opening import open_source

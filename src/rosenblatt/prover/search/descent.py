@@ -10,8 +10,8 @@ import numpy.typing as npt
 from rosenblatt.engine.epoch import Learner, Weights
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.joint import run_joint
+from rosenblatt.engine.reorder import shuffle
 from rosenblatt.engine.rows import FASTMATH, Counts, Dense, Task
-from rosenblatt.engine.shuffles import shuffle
 from rosenblatt.prover.exact.clock import Clock
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import AffineView
