@@ -22,7 +22,7 @@ from rosenblatt.learners.linear import LinearPredictor
 from rosenblatt.learners.parameters import Declared, choice, real
 from rosenblatt.learners.soft_margin import SoftMargin
 from rosenblatt.prover.certificates.brackets import Bracket
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
 from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
@@ -203,7 +203,7 @@ class MaximumMargin(Declared, _Fitted):
                 table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
-            clock = Clock(self.max_seconds)
+            clock = Deadline(self.max_seconds)
             found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
             self.classes_ = classes
             self.coef_ = np.array([plane.w for plane in found])
@@ -309,7 +309,7 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Clock) -> tuple[Array, float]:
+def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Deadline) -> tuple[Array, float]:
     """Return the weights and the bias that SoftMargin learns for one problem."""
     left = None if clock.left == math.inf else max(clock.left, 1e-3)  # enough for a part of an epoch
     soft = SoftMargin(max_seconds=left, random_state=0)
@@ -321,7 +321,7 @@ def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: 
     return planes.W[0].astype(float), float(planes.b[0])
 
 
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
+def _furthest(table: Table, label: Array, sign: Array, clock: Deadline, tol: float) -> Hyperplane:
     """Return the hyperplane of one problem; a soft margin where there is none, or time ran out."""
     subset = row_numbers(np.flatnonzero(sign[label, 0]))
     part = table if subset.size == label.size else table.take(subset)
