@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 
 from rosenblatt import certify
 from rosenblatt.errors import InvalidInput
@@ -23,15 +24,12 @@ from rosenblatt.lab.catalogue import (
     quadratic,
     written,
 )
-
-FAMILY = {
-    "Perceptron", "AveragedPerceptron", "VotedPerceptron", "PocketPerceptron", "PassiveAggressive", "AROW", "Winnow",
-    "ALMA", "ROMMA", "PNormPerceptron", "Adaline", "SoftMargin", "MaximumMargin", "KernelPerceptron",
-}  # fmt: skip
+from rosenblatt.learners import ALL
 
 
-def test_every_learner_of_the_family_is_there():
-    assert set(learner_names()) == set(learners()) == FAMILY
+def test_every_classifier_is_there():
+    classifiers = {name for name, cls in ALL.items() if is_classifier(cls())}
+    assert set(learner_names()) == set(learners()) == classifiers
 
 
 @pytest.mark.parametrize("name", learner_names())

@@ -1,6 +1,6 @@
-"""What the lab has: sets of points, learners with their parameters, orders, feature maps; each with a sentence.
+"""The sets of points, learners, orders and feature maps that the lab offers, each with a sentence.
 
-Parameters of learners are read from the estimators, which declare them. Only ranges for sliders are added here.
+The learners and their parameters, with the ranges of the sliders, are those that `rosenblatt.learners` declares.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,9 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
+from rosenblatt.learners import ALL, family
+from rosenblatt.learners.base import Facts
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.storage.registry import DEFINED
 from rosenblatt.text import did_you_mean, short_repr
 
@@ -344,8 +346,8 @@ def points_of(name: str, **values: Any) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Learner:
-    """A member of the family.
+class LearnerTraits:
+    """What the page knows of a learner.
 
     Attributes
     ----------
@@ -391,118 +393,49 @@ class Learner:
         }
 
 
-# Module, title, lecture and rule of each learner.
-_LEARNERS = {
-    "Perceptron": ("perceptron", "Perceptron", "all five lectures", "perceptron"),
-    "AveragedPerceptron": ("perceptron", "Averaged perceptron", "Perceptron and Kernelization", "perceptron"),
-    "VotedPerceptron": ("voted", "Voted perceptron", "Perceptron and Kernelization", "perceptron"),
-    "PocketPerceptron": ("pocket", "Pocket algorithm", "beyond the lectures", "pocket"),
-    "PassiveAggressive": ("passive_aggressive", "Passive-aggressive", "beyond the lectures", "passive_aggressive"),
-    "AROW": ("arow", "AROW", "beyond the lectures", "arow"),
-    "Winnow": ("winnow", "Winnow", "Perceptron and Kernelization", "winnow"),
-    "ALMA": ("alma", "ALMA", "beyond the lectures", "projected"),
-    "ROMMA": ("romma", "ROMMA", "beyond the lectures", "projected"),
-    "PNormPerceptron": ("p_norm", "p-norm perceptron", "beyond the lectures", "p_norm"),
-    "Adaline": ("adaline", "Adaline", "Linear Classification", "adaline"),
-    "SoftMargin": ("soft_margin", "Soft margin", "Introduction to Machine Learning", "soft_margin"),
-    "MaximumMargin": ("maximum_margin", "Maximum margin", "Introduction to Machine Learning", "maximum_margin"),
-    "KernelPerceptron": ("kernel_perceptron", "Kernel perceptron", "Perceptron and Kernelization", "kernel"),
-}
-# Parameters that the lab sets itself, or that make no difference to what it shows.
-_NOT_SHOWN = frozenset(
-    {
-        "max_iter",
-        "tol",
-        "shuffle",
-        "verbose",
-        "random_state",
-        "n_iter_no_change",
-        "max_seconds",
-        "callback",
-        "class_weight",
-        "intercept_scaling",
-        "n_jobs",
-        "shards",
-        "mixes",
-        "early_stopping",
-        "validation_fraction",
-        "warm_start",
-        "init",
-        "keep",
-        "cache_size",
-        "residual",
-        "aggregate",
-    }
-)
-# The same of single learners: what does not go with a budget, which the page offers.
-_NOT_SHOWN_OF = {"KernelPerceptron": {"margin", "max_updates"}}
-# Least, most, step of the sliders, and whether they are logarithmic.
-_RANGES: dict[str, tuple[float, float, float, bool]] = {
-    "eta0": (0.01, 10.0, 0.01, True),
-    "margin": (0.0, 5.0, 0.1, False),
-    "alpha": (1e-5, 1.0, 1e-5, True),
-    "l1_ratio": (0.0, 1.0, 0.05, False),
-    "C": (0.01, 100.0, 0.01, True),
-    "r": (0.01, 100.0, 0.01, True),
-    "factor": (1.01, 4.0, 0.01, False),
-    "threshold": (0.1, 10.0, 0.1, False),
-    "approximation": (0.05, 0.95, 0.05, False),
-    "p": (2.0, 12.0, 0.5, False),
-    "degree": (1, 6, 1, False),
-    "gamma": (0.01, 100.0, 0.01, True),
-    "coef0": (-2.0, 4.0, 0.1, False),
-    "budget": (1, 100, 1, False),
-}
-_ONLY = {"kernel": ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine")}  # of the choices, where not all
-
-
 def estimator_class(name: str) -> Any:
     """Return the class of a learner."""
-    if one_of("learner", name, learner_names()) not in _LEARNERS:
-        return DEFINED[name]
-    module = _LEARNERS[name][0]
-    return getattr(import_module(f"rosenblatt.learners.{module}"), name)
+    name = one_of("learner", name, learner_names())
+    return DEFINED[name] if name in DEFINED else ALL[name]
 
 
 def learner_names() -> tuple[str, ...]:
-    """Return the names of the learners, those that the user has defined last, without importing any."""
-    return (*_LEARNERS, *DEFINED)
+    """Return the names of the learners that have a title, and after them of those that the user has defined."""
+    return (*(cls.__name__ for cls in family() if cls.facts.title), *DEFINED)
 
 
-def learners() -> Mapping[str, Learner]:
-    """Return the learners by name. The estimators are imported here, which takes a second."""
-    return {name: _described(name, estimator_class(name)) for name in learner_names()}
+def learners() -> Mapping[str, LearnerTraits]:
+    """Return the learners by name."""
+    return {name: _traits(name, estimator_class(name)) for name in learner_names()}
 
 
 @cache
-def _described(name: str, kind: Any) -> Learner:
-    _, title, lecture, rule = _LEARNERS.get(name, ("", name, "your own", "own"))
-    # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
-    modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
-    hidden = _NOT_SHOWN | _NOT_SHOWN_OF.get(name, set())
-    shown_here = {key: value for key, value in kind.declared.items() if key not in hidden}
-    params = [_control(key, value, modes) for key, value in shown_here.items()]
-    return Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
+def _traits(name: str, kind: Any) -> LearnerTraits:
+    facts = kind.facts or Facts(0, "", "", title=name, lecture="your own", rule="own")
+    # Where the modes depend on a parameter, all are offered; the estimator rejects those that do not go together.
+    modes = kind.modes if isinstance(kind.modes, tuple) else kind.declared["multiclass"].words
+    controls = tuple(_control(key, value, modes) for key, value in kind.declared.items() if value.lab)
+    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, frozenset(kind.declared))
 
 
-def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
-    """Return what the page needs of a declared parameter."""
+def _control(name: str, parameter: Parameter, modes: tuple[str, ...]) -> Control:
+    """Return the control of a declared parameter."""
     default, text = parameter.default, parameter.text
     number = isinstance(default, int | float) and not parameter.words and parameter.kind != "bool"
-    if name in _RANGES or number:
-        low, high, step, log = _RANGES.get(name) or _range_around(default)
+    if parameter.range or number:
+        low, high, step = parameter.range or _range_around(default)
         kind = "int" if parameter.kind.startswith("int") else "float"
-        return Control(name, kind, default, text, low, high, step, log)
-    words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
+        return Control(name, kind, default, text, low, high, step, parameter.log)
     if parameter.kind == "bool":
         return Control(name, "bool", default, text)
-    return Control(name, "choice", default, text, choices=words)
+    offered = parameter.lab if isinstance(parameter.lab, tuple) else parameter.words
+    return Control(name, "choice", default, text, choices=modes if name == "multiclass" else offered)
 
 
-def _range_around(default: float) -> tuple[float, float, float, bool]:
+def _range_around(default: float) -> tuple[float, float, float]:
     """Return a range for a number of which only the default is known."""
     span = 10.0 * max(1.0, abs(default))
-    return -span if default < 0 else 0.0, span, 1.0 if isinstance(default, int) else span / 200.0, False
+    return -span if default < 0 else 0.0, span, 1.0 if isinstance(default, int) else span / 200.0
 
 
 ORDERS: dict[str, tuple[Any, str, str]] = {

@@ -22,7 +22,7 @@ from rosenblatt.lab.catalogue import (
     SEED,
     UNITS,
     Control,
-    Learner,
+    LearnerTraits,
     estimator_class,
     learner_names,
     learners,
@@ -245,7 +245,7 @@ class Scene:
         return min(self.epochs, max(1, MAX_TRIALS // n))
 
     @property
-    def traits(self) -> Learner:
+    def traits(self) -> LearnerTraits:
         """The learner's entry in the catalogue."""
         return learners()[self.learner]
 

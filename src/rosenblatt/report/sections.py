@@ -17,7 +17,7 @@ from rosenblatt.markup.charts import (
     weights_chart,
 )
 from rosenblatt.markup.elements import Markup, facts, table, tag
-from rosenblatt.prover.certificates.sentences import picture
+from rosenblatt.prover.certificates.describe import picture
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr

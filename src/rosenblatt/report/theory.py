@@ -18,8 +18,7 @@ from rosenblatt.prover.certificates.brackets import Bracket
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.exact.clock import TIME_LIMIT
 from rosenblatt.prover.search.certify import certify
-from rosenblatt.reprs import brief
-from rosenblatt.text import count, rounded_down, rounded_up
+from rosenblatt.text import brief, count, rounded_down, rounded_up
 from rosenblatt.training.plan import Epoch, Run
 from rosenblatt.training.starts import check_start
 from rosenblatt.training.trace import trace

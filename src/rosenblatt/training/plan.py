@@ -55,7 +55,7 @@ class Epoch:
 
     def __repr__(self) -> str:
         """Return the epoch in a few lines, without its weights where they are many."""
-        from rosenblatt.reprs import brief
+        from rosenblatt.text import brief
 
         return brief(self)
 
@@ -259,7 +259,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Return the record in a few lines: of long columns the first epochs."""
-        from rosenblatt.reprs import brief
+        from rosenblatt.text import brief
 
         return brief(self, ("stop", "reason", "epochs"))
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.reprs import brief
-from rosenblatt.text import count
+from rosenblatt.text import brief, count
 from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.in_memory import InMemory
 from rosenblatt.training.plan import Run
