@@ -91,8 +91,10 @@ def survey(table: Table, subset: Array = ALL_ROWS) -> Survey:
     n_rows = subset.size or table.shape[0]
     rows = np.arange(0, n_rows, -(-n_rows // SURVEYED_ROWS))  # evenly spread
     rows = subset[rows].astype(rows.dtype) if subset.size else rows
-    dense = isinstance(table.rows, Dense)
-    squares, counts, columns = _survey_dense(table.rows.X, rows) if dense else _survey_sparse(table, rows)
+    if isinstance(table.rows, Dense):
+        squares, counts, columns = _survey_dense(table.rows.X, rows)
+    else:
+        squares, counts, columns = _survey_sparse(table, rows)
     if not columns.size:
         return Survey(0.0, 0.0, 0, 0.0, 0.0)
     total, means = float(squares.sum()), squares / counts
