@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.files.formats.svmlight import load_svmlight
 from rosenblatt.files.idx import MNIST_FILES, load_idx, load_mnist
-from rosenblatt.files.svmlight import load_svmlight
+from rosenblatt.files.options import as_count, reject
 from rosenblatt.text import brief
 
 __all__ = [

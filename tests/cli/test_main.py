@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from commands import run
-from rosenblatt.cli.main import COMMANDS, Commands, main
+from rosenblatt.cli.main import COMMANDS, Commands, commands
 from rosenblatt.errors import InvalidInput
 
 compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
@@ -31,7 +31,7 @@ def test_version_is_that_of_the_installed_package():
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_names_every_command(flag):
-    done = CliRunner().invoke(main, [flag])
+    done = CliRunner().invoke(commands, [flag])
     assert done.exit_code == 0
     for name in COMMANDS:
         assert f"\n  {name} " in done.output
@@ -118,6 +118,6 @@ def test_completion_knows_the_commands():
         "COMP_WORDS": "rosenblatt ev",
         "COMP_CWORD": "1",
     }
-    code = "from rosenblatt.cli.main import main; main(prog_name='rosenblatt')"
+    code = "from rosenblatt.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout == "plain,evaluate\n"

@@ -37,7 +37,7 @@ def compile_into(folder, monkeypatch, function, argument):
 
 LAZY = """
 import sys
-import rosenblatt.engine.epoch, rosenblatt.learners.gaussian_trial, rosenblatt.files.tokens, rosenblatt.training.chunked
+import rosenblatt.engine.epoch, rosenblatt.learners.arow, rosenblatt.files.tokens, rosenblatt.training.chunked
 assert "numba" not in sys.modules, "imported before a loop was called"
 """
 

@@ -459,7 +459,7 @@ CALLS = {
         (lambda at: certify_cycle(X, Y, epochs=0), "epochs=0 is not possible"),
         (lambda at: verify({}, X, Y), "dict is not a Certificate. Read files with Certificate.load."),
         (lambda at: verify(at.certificate, X, Y[:3]), "y has 3 values, X has 30 rows"),
-        (lambda at: theory(X, Y, 5), "int is not a Perceptron, whose theorems these are."),
+        (lambda at: theory(X, Y, 5), "int is not a Perceptron, which the theorems are about."),
         (lambda at: theory(X, Y, Perceptron(margin=1.0)), "Set margin=0.0."),
         (lambda at: Certificate.load(at.folder / "text"), "is not a certificate"),
     ],
@@ -491,7 +491,7 @@ CALLS = {
             lambda at: plots.plot_boundary(5, X[:, :2], Y),
             "int has no predict. Pass a fitted classifier, or what train returns.",
         ),
-        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a picture of the plane needs 2."),
+        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a plot of the plane needs 2."),
         (
             lambda at: plots.plot_certificate(5, X[:, :2], Y),
             "certificate is 5, not a Certificate. Pass what rosenblatt.",
@@ -506,12 +506,12 @@ CALLS = {
         (lambda at: evaluation.accuracy([1, 2], [1]), "y_true has 2 values, y_pred has 1."),
         (lambda at: evaluation.accuracy([[1], [1, 2]], [1]), "y_true has rows of different lengths."),
         (lambda at: evaluation.empirical_risk("hing", Y, X[:, 0]), "Did you mean 'hinge'?"),
-        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is not possible: it must be a whole number from 2."),
+        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is invalid: it must be a whole number from 2."),
         (
             lambda at: datasets.separable(10, 2, 0.1, tight="no"),
-            "tight='no' is not possible: it must be True or False.",
+            "tight='no' is invalid: it must be True or False.",
         ),
-        (lambda at: datasets.logical("nand"), "name='nand' is not possible: it must be one of or, and, xor."),
+        (lambda at: datasets.logical("nand"), "name='nand' is invalid: it must be one of or, and, xor."),
     ],
 }
 

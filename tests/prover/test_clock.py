@@ -7,8 +7,7 @@ import pytest
 
 from rosenblatt.engine import jit
 from rosenblatt.prover.exact.clock import Clock, OutOfTime, check_time
-from rosenblatt.prover.exact.cones import in_cone
-from rosenblatt.prover.exact.rational import null_space, null_vector, pivots, solve
+from rosenblatt.prover.exact.rational import in_cone, null_space, null_vector, pivots, solve
 
 
 def test_without_a_limit_there_is_always_time():

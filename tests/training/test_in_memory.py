@@ -20,9 +20,10 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.training import in_memory, pocket
+from rosenblatt.learners import pocket
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.pocket import PocketAlgorithm
+from rosenblatt.training import in_memory
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.multiclass import code, make_task
@@ -197,8 +198,8 @@ def job_of(X, y, algorithm, **plan):
 
 
 @pytest.mark.parametrize(
-    "method",
-    [FirstOrder(perceptron()), Arow(1.0, full=True), PocketMethod()],
+    "algorithm",
+    [FirstOrder(perceptron()), Arow(1.0, full=True), PocketAlgorithm()],
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, algorithm):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt import Perceptron, jit, train, verify
+from rosenblatt import Perceptron, train, verify
+from rosenblatt.engine import jit
 from rosenblatt.training.trainer import Clock
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import (
-    FORMATS,
     Sections,
     check_targets,
     conversion_options,
@@ -17,14 +16,19 @@ from rosenblatt.cli.options import (
     quiet_option,
     take_input,
 )
-from rosenblatt.files.writing import convert as convert_files
+from rosenblatt.files import formats
+from rosenblatt.files.conversion import convert as convert_files
 from rosenblatt.text import count
 
 
 @click.command(cls=Sections)
 @files_argument
 @option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="File to write; - for standard output.")
-@option("--to", type=click.Choice(FORMATS), help="Format to write; by default that of the file name.")
+@option(
+    "--to",
+    type=click.Choice(formats.names(lambda one: one.write)),
+    help="Format to write; by default that of the file name.",
+)
 @quiet_option
 @conversion_options
 def convert(files: tuple[str, ...], **options: Any) -> None:

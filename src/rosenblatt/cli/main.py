@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import IO, Any
 import click
 from click.shell_completion import get_completion_class
 
+from rosenblatt import learners
 from rosenblatt.errors import RosenblattError
 
+# Commands that only train and predict from files: importing scikit-learn would take most of their time.
+WITHOUT_SCIKIT_LEARN = ("train", "predict", "evaluate", "info")
 # The module and the summary of each command, the most used first. Those of this module need few lines.
 COMMANDS = {
     "train": ("train", "Train a model on data files."),
@@ -83,7 +87,7 @@ def _show_version(context: click.Context, _: click.Parameter, flag: bool) -> Non
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
 )
-def main() -> None:
+def commands() -> None:
     """Train, use and understand the perceptron and its family."""
 
 
@@ -152,7 +156,16 @@ def completion(shell: str) -> None:
     """  # noqa: D301
     cls = get_completion_class(shell)
     assert cls is not None
-    click.echo(cls(main, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+    click.echo(cls(commands, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+
+
+def main(arguments: list[str] | None = None, **options: Any) -> Any:
+    """Run the command line of this process: the console script, and `python -m rosenblatt`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Before any learner is imported. In-process callers of `commands` get learners of scikit-learn.
+    light = "_ROSENBLATT_COMPLETE" in os.environ or arguments[:1] in [[name] for name in WITHOUT_SCIKIT_LEARN]
+    learners.SCIKIT_LEARN = not light
+    return commands(arguments, prog_name="rosenblatt", **options)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ import click
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files import formats
 from rosenblatt.files.chunks import joined
-from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions, Reading
+from rosenblatt.files.source import FileSource
 from rosenblatt.files.tables import Scaling
 from rosenblatt.storage.atomic import check_writable
 from rosenblatt.text import count
@@ -26,7 +28,6 @@ from rosenblatt.training.model import LinearModel
 
 Decorator = Callable[[Any], Any]
 
-FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
 COLUMN_KINDS = ("number", "category", "text", "skip", "weight")
 # Where every name gets a column of its own, at most 2^22 names.
 MOST_NAMES_BITS = 22
@@ -146,7 +147,7 @@ _reading_options = together(
         "-f",
         "--format",
         section=_INPUT,
-        type=click.Choice(FORMATS),
+        type=click.Choice(list(formats.ALL)),
         help="Format; detected from content and name by default.",
     ),
     option(

@@ -19,7 +19,7 @@ from rosenblatt.cli.options import (
     quiet_option,
     read_all,
 )
-from rosenblatt.cli.training import member_options, members, take_member
+from rosenblatt.cli.training import learner_options, take_learner, trainable
 from rosenblatt.files.opening import Inputs
 
 _TRAINING, _REPORT = "Training", "Report"
@@ -58,12 +58,12 @@ DEFAULT_LEARNER = "perceptron"
 @option(
     "--learner",
     section="Learner",
-    type=click.Choice(tuple(name for name in members() if name != "adaline-regressor")),
+    type=click.Choice(tuple(name for name, cls in trainable().items() if hasattr(cls, "decision_function"))),
     default=DEFAULT_LEARNER,
     show_default=True,
-    help="The member of the family.",
+    help="The algorithm.",
 )
-@member_options()
+@learner_options()
 @option(
     "--max-iter",
     "--epochs",
@@ -107,12 +107,10 @@ def report(files: tuple[str, ...], **options: Any) -> None:
 def _estimator(options: dict[str, Any]) -> Any:
     """Remove the options of a learner from all options, and return the estimator."""
     epochs, shuffle = options.pop("max_iter"), options.pop("shuffle")
-    learner, member = take_member(options)
-    parameters = {name: getattr(member, name) for name in member.declared}
-    if epochs is not None:
-        parameters["max_iter"] = epochs
+    _, learner = take_learner(options)
+    learner.set_params(shuffle=shuffle, **({} if epochs is None else {"max_iter": epochs}))
     warnings.simplefilter("ignore")  # the report itself states whether it converged
-    return getattr(rosenblatt, members()[learner][1])(**(parameters | {"shuffle": shuffle}))
+    return learner
 
 
 def _split(counts: list[int], test: str | None, holdout: int | None) -> Any:

@@ -9,11 +9,10 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-import rosenblatt
 from rosenblatt.cli.options import (
     Sections,
     check_targets,
@@ -36,23 +35,29 @@ from rosenblatt.cli.training import (
     class_weights,
     describe_run,
     job_of,
-    members,
     shown_labels,
-    take_member,
+    take_learner,
     training_options,
 )
 from rosenblatt.data.memory import physical_memory
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import estimate_collisions
 from rosenblatt.files.opening import open_source
-from rosenblatt.files.source import can_be_read_once
+from rosenblatt.files.streams import can_be_read_once
+from rosenblatt.learners.sharding import fit_shards
+from rosenblatt.scaling.partitions import (
+    HELD_SHARE,
+    FileRows,
+    in_groups,
+    parsed_bytes,
+    resolve_files,
+    shard_of_files,
+    shards_of_rows,
+)
 from rosenblatt.text import count
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.sharded import OnThreads
-
-if TYPE_CHECKING:
-    from rosenblatt.scaling.partitions import FileRows
 
 _TRAINING = "Training"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -340,22 +345,18 @@ def _are_large(files: list[str]) -> bool:
 
 def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
-    # Imported here: they import scikit-learn.
-    from rosenblatt.learners.sharding import fit_shards
-    from rosenblatt.scaling.partitions import FileRows, resolve_files
-
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     given, files = take_input(options), list(options["files"])
-    learner, member = take_member(options)
-    parameters = {name: getattr(member, name) for name in member.declared}
-    settings = {name: options[name] for name in ("max_iter", "shuffle", "class_weight")}
+    name, learner = take_learner(options)
+    parameters = learner.get_params(deep=False)
+    settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}
     paths, reading, names, notes = resolve_files(files, given)
     rows = FileRows(paths, reading)
     for text in notes:
         note(text, quiet)
     weight = class_weights(options["class_weight"], reading["reading"].label_type == "number")
     explicit = settings | {"class_weight": weight, "keep": parameters.get("keep") or "last"}
-    estimator = getattr(rosenblatt, members()[learner][1])(**parameters | explicit)
+    estimator = type(learner)(**parameters | explicit)
     epochs = int(estimator.max_iter)
     if address:
         from rosenblatt.scaling.dask import connect, fit
@@ -365,8 +366,8 @@ def _train_on_shards(options: dict[str, Any]) -> None:
             fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **given)
     else:
         fitted = fit_shards(estimator, _shards_of(estimator, rows, names), rounds=epochs)
-    parameters = {name: value for name, value in parameters.items() if name not in WITHOUT_OPTION}
-    training = {"learner": learner, "parameters": parameters | settings | {"shards": fitted.shards}}
+    parameters = {key: value for key, value in parameters.items() if key not in WITHOUT_OPTION}
+    training = {"learner": name, "parameters": parameters | settings | {"shards": fitted.shards}}
     training |= describe_run(fitted.run_)
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)
@@ -384,8 +385,6 @@ def _train_on_shards(options: dict[str, Any]) -> None:
 
 def _shards_of(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> OnThreads:
     """Return groups of files as shards, as on Dask; or shares of the rows, if there are fewer files than shards."""
-    from rosenblatt.scaling.partitions import HELD_SHARE, in_groups, parsed_bytes, shard_of_files, shards_of_rows
-
     shards, jobs = int(estimator.shards), estimator.n_jobs
     threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
     if len(rows.paths) < shards:

@@ -18,7 +18,9 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
+    import scipy.sparse as _scipy_sparse
+
+    sp = _scipy_sparse
 else:
 
     class _LazySparse:

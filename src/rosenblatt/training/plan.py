@@ -271,9 +271,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         # Imported here: most runs are never shown in a browser.
-        from rosenblatt.markup.charts import sparkline, told
+        from rosenblatt.markup.charts import sparkline, with_caption
 
-        return told(str(self), sparkline(self.mistakes, "Mistakes in each epoch"))
+        return with_caption(sparkline(self.mistakes, "Mistakes in each epoch"), str(self))
 
     @property
     def coef(self) -> Array:

@@ -19,6 +19,8 @@ Array = npt.NDArray[Any]
 class RegressionStream(Stream):
     """Learn to predict numbers."""
 
+    __slots__ = ()
+
     @property
     def known(self) -> int:
         """One problem."""
