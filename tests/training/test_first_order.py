@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from rosenblatt import AveragedPerceptron, SoftMargin
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, logistic, passive_aggressive, perceptron
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.multiplicative_method import Multiplicative
-from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.learners.voted_method import Voted
+from rosenblatt.engine.rules import passive_aggressive, perceptron
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.pocket import PocketAlgorithm
+from rosenblatt.learners.soft_margin import hinge, logistic
+from rosenblatt.learners.voted_perceptron import Voted
+from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.storage.registry import Fault
 from rosenblatt.training import first_order
 from rosenblatt.training.algorithm import FEW_WEIGHTS, EpochArgs, new_counts, order_of
@@ -31,7 +31,7 @@ METHODS = {
     "AROW, full": Arow(1.0, full=True),
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
-    "pocket": PocketMethod(),
+    "pocket": PocketAlgorithm(),
 }
 
 

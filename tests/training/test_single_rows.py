@@ -26,7 +26,7 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training.algorithm import RowTask, copy_state, new_counts
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import make_task

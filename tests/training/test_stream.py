@@ -26,9 +26,10 @@ from rosenblatt import (
     Winnow,
 )
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import least_mean_squares, perceptron
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.adaline import least_mean_squares
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training import stream as module
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import regression_task

@@ -10,13 +10,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import dense_values, refuse_infinite
-from rosenblatt.data.names import column_names
+from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.reprs import brief
 from rosenblatt.storage.checks import check_array, check_classes
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.text import count, did_you_mean, listed, short_repr
+from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
 from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.multiclass import MULTICLASS, count_problems, decision, winners
 from rosenblatt.training.scores import scores
@@ -127,7 +125,7 @@ class LinearModel:
         return np.asarray(values @ self.W.astype(dtype, copy=False).T + self.b.astype(dtype, copy=False))
 
     def _sparse_scores(self, X: Any) -> Array:
-        from rosenblatt.data.sparse import as_sparse_table  # imports SciPy
+        from rosenblatt.data.table import as_sparse_table  # imports SciPy
 
         if self._scaling is not None:
             raise InvalidInput(

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.engine.errors import weigh_errors
 from rosenblatt.engine.rows import Hyperplanes, Task
+from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import did_you_mean, listed, short_repr
 from rosenblatt.training.scores import scores

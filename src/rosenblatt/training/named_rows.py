@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.dense import unmasked
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_real, is_truth, is_whole
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.reprs import brief
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.text import count, did_you_mean, short_repr
+from rosenblatt.text import brief, count, did_you_mean, short_repr
 from rosenblatt.training.order import ORDERS, SCHEDULES, Schedule
 from rosenblatt.training.stopping import Stop
 
@@ -145,22 +144,6 @@ class Plan:
             if not fits(value):
                 raise InvalidInput(f"{name}={short_repr(value)} is not valid: pass {valid}.")
 
-    @classmethod
-    def of(cls, estimator: Any, **changes: Any) -> Plan:
-        """Return the plan that the parameters of an estimator describe, with changes to some of its fields."""
-        tol = estimator.tol
-        values = {
-            "order": {True: "shuffled", False: "cyclic", "random": "random"}[estimator.shuffle],
-            "schedule": getattr(estimator, "schedule", "constant"),
-            "eta0": float(getattr(estimator, "eta0", 1.0)),
-            "batch": bool(getattr(estimator, "batch", False)),
-            "max_iter": int(estimator.max_iter),
-            "max_seconds": estimator.max_seconds,
-            "tol": None if tol is None or tol == -np.inf else float(tol),
-            "n_iter_no_change": int(estimator.n_iter_no_change),
-        }
-        return cls(**(values | changes))
-
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch."""
         schedule = self.schedule if callable(self.schedule) else SCHEDULES[self.schedule]
@@ -265,9 +248,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         # Imported here: most runs are never shown in a browser.
-        from rosenblatt.markup.charts import sparkline, told
+        from rosenblatt.markup.charts import sparkline, with_caption
 
-        return told(str(self), sparkline(self.mistakes, "Mistakes in each epoch"))
+        return with_caption(sparkline(self.mistakes, "Mistakes in each epoch"), str(self))
 
     @property
     def coef(self) -> Array:

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, used_rows
+from rosenblatt.data.labels import as_labels, as_targets, used_rows
 from rosenblatt.data.table import Table, part_of, with_dtype
-from rosenblatt.data.targets import as_targets
 from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.engine.single import as_rows, touched_finite
