@@ -345,7 +345,7 @@ def test_a_loop_refuses_what_it_cannot_do():
         Plain().fit(sp.csr_matrix(X), y)
     with pytest.raises(InvalidInput, match="Plain takes no weights of rows or classes"):
         Plain().fit(X, y, sample_weight=np.full(len(y), 2.0))
-    with pytest.raises(InvalidInput, match="Give it a parameter fit_intercept=True to be told"):
+    with pytest.raises(InvalidInput, match="Give it a parameter fit_intercept=True to receive the value"):
         Plain(fit_intercept=False).fit(X, y)
     with pytest.raises(InvalidArgument, match="shards"):
         Plain(shards=2)
