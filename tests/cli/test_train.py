@@ -142,7 +142,7 @@ def test_class_weights_and_classes_are_options(folder):
         (["none.svm"], 1, "none.svm"),
         (["two.svm", "--model", "no/where"], 1, "does not exist"),
         (["two.svm", "--margin", "-1"], 2, "margin=-1"),
-        (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is no option of arow"),
+        (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is not an option of arow"),
         (["two.svm", "--learner", "winnow", "--multiclass", "joint"], 2, "does not exist for Winnow"),
         (["two.svm", "--resume"], 2, "--checkpoint"),
         (["two.svm", "--holdout", "5", "--validation", "two.svm"], 2, "Choose one"),

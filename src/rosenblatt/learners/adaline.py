@@ -92,8 +92,8 @@ class Adaline(LinearClassifier):
 
     Notes
     -----
-    Least squares penalise a row that is far on its own side, too, so that a class between two others is often missed;
-    and columns of small values are learned slowly. Where that matters, take `AveragedPerceptron` or `AROW`. Test
+    Least squares also penalise a row that is far on its own side: a class between two others is often missed. Columns
+    of small values are learned slowly. Where that matters, take `AveragedPerceptron` or `AROW`. Test
     accuracy of the three in %, mean of ten splits: standardised iris 81.1, 91.6, 93.7; raw breast cancer 83.8, 91.7,
     96.5; the same standardised 96.2, 97.4, 97.1. A constant rate never comes to rest, but the average of the weights
     does: for 26 noisy classes in 16 features, ``average=True`` raises 61.1 to 78.9.
@@ -212,7 +212,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @property
     def coef_(self) -> Array:
-        """The weights; assign a whole array to start anew from other ones."""
+        """The weights; assign a whole array to continue from other weights."""
         weights = self._snapshot("coef_").W
         shown: Array = self._shown(weights if self.__dict__.get("_shows_sparse") else weights[0])
         return shown
@@ -224,7 +224,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @property
     def intercept_(self) -> float:
-        """The bias; assign a number to start anew from another one."""
+        """The bias; assign a number to continue from another bias."""
         return float(self._snapshot("intercept_").b[0])
 
     @intercept_.setter
@@ -322,7 +322,7 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
 
     @steady
     def predict(self, X: Any) -> Array:
-        """Return the number that belongs to each row.
+        """Return the predicted number of each row.
 
         Parameters
         ----------

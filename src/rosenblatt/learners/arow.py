@@ -25,7 +25,7 @@ from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
 from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
 
-# Covariance matrices larger than that are refused.
+# Larger covariance matrices are rejected.
 MAX_COVARIANCE_BYTES = 1 << 32
 # Features up to which the square of their number costs little.
 FEW_FEATURES = 40

@@ -69,7 +69,7 @@ class Perceptron(LinearClassifier):
     batch: bool = flag(default=False, text="One update per epoch, by the sum over all misclassified rows.")
     margin: shared.Margin = margins(
         default=0.0,
-        text="Update as long as y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
+        text="Update while y f(x) <= margin; a pair for the positive and the negative class (uneven margins).",
         range=(0.0, 5.0, 0.1),
     )
     penalty: shared.Penalty = shared.PENALTY

@@ -241,7 +241,7 @@ class Winnow(LinearClassifier):
 
     @property
     def supports_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        """Whether a class that appears can start from the negated weights of another: only in the balanced form."""
         return bool(self.balanced)
 
     def _bias(self) -> float:
