@@ -41,7 +41,7 @@ class Run:
     trials: list = field(default_factory=list)
     more: dict = field(default_factory=dict)
 
-    def present(self, rows, labels, orders):
+    def run_epoch(self, rows, labels, orders):
         """Yield number, row and label of every trial."""
         for order in orders:
             self.mistakes.append(0)

@@ -23,7 +23,7 @@ from rosenblatt.training.multiclass import code, make_task
 from rosenblatt.training.scores import scores
 from ways import METHODS, STREAMING, trained
 
-methods = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+methods = pytest.mark.parametrize("algorithm", METHODS.values(), ids=METHODS.keys())
 
 
 @methods
@@ -73,7 +73,7 @@ def test_a_wider_state_scores_as_before_and_learns_on(algorithm):
     np.testing.assert_allclose(new.b, old.b)
 
 
-@pytest.mark.parametrize("method", STREAMING.values(), ids=STREAMING.keys())
+@pytest.mark.parametrize("algorithm", STREAMING.values(), ids=STREAMING.keys())
 def test_features_that_come_late_are_as_if_they_had_been_zero(algorithm):
     narrow, shown = trained(algorithm)
     padded = algorithm.start(3, 6, np.float64)
@@ -138,7 +138,7 @@ def test_the_layout_of_the_weights_changes_no_bit(joint, dtype, name):
     np.testing.assert_array_equal(*found)
 
 
-@pytest.mark.parametrize("method", BY_FEATURE.values(), ids=BY_FEATURE.keys())
+@pytest.mark.parametrize("algorithm", BY_FEATURE.values(), ids=BY_FEATURE.keys())
 def test_problems_learn_alike_alone_and_together(algorithm):
     together, alone = (algorithm.start(9, 40, np.float64, "F") for _ in range(2))
     shown = sparse_pass()
@@ -161,7 +161,7 @@ def test_the_layout_is_for_sparse_rows_of_several_problems():
         assert best_order(algorithm, problems, table, by_pairs=by_pairs) == "C"
 
 
-@pytest.mark.parametrize("method", BY_FEATURE.values(), ids=BY_FEATURE.keys())
+@pytest.mark.parametrize("algorithm", BY_FEATURE.values(), ids=BY_FEATURE.keys())
 def test_the_layout_stays_when_a_state_is_copied_grown_or_widened(algorithm):
     state = algorithm.start(3, 5, np.float64, "F")
     for other in (copy_state(state), algorithm.grow(state, np.eye(4, 3, dtype=np.int8)), algorithm.widen(state, 9)):
@@ -201,7 +201,7 @@ def test_nothing_of_an_interrupted_chunk_is_learned(monkeypatch, model):
 
     with monkeypatch.context() as patch:
         patch.setattr(pieces_module, "PIECE_ENTRIES", 30)
-        patch.setattr(kind, "present", interrupted)
+        patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X, rng.integers(0, 3, 60))
     assert len(calls) == 3
@@ -243,7 +243,7 @@ def test_sparse_rows_of_an_interrupted_chunk_leave_the_other_weights_alone(monke
 
     with monkeypatch.context() as patch:
         patch.setattr(pieces_module, "PIECE_ENTRIES", 1)
-        patch.setattr(kind, "present", interrupted)
+        patch.setattr(kind, "run_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(few, np.arange(20) % 2)
     assert [array.tolist() for array in model._stream.state] == [array.tolist() for array in before]

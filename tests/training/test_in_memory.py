@@ -20,9 +20,10 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import pocket
 from rosenblatt.learners.arow import Arow
 from rosenblatt.learners.pocket import PocketAlgorithm
-from rosenblatt.training import in_memory, pocket
+from rosenblatt.training import in_memory
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
 from rosenblatt.training.multiclass import code, make_task
@@ -197,7 +198,7 @@ def job_of(X, y, algorithm, **plan):
 
 
 @pytest.mark.parametrize(
-    "method",
+    "algorithm",
     [FirstOrder(perceptron()), Arow(1.0, full=True), PocketAlgorithm()],
     ids=lambda algorithm: type(algorithm).__name__,
 )

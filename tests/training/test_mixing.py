@@ -87,7 +87,7 @@ def test_seeds_differ_by_round_shard_and_portion_and_are_always_the_same():
     assert shard_seed(0, 1, 2, 3) == shard_seed(0, 1, 2, 3) < 1 << 63
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("algorithm", METHODS, ids=str)
 def test_one_shard_learns_what_the_loop_learns(algorithm):
     X, y = some_rows()
     state, given_round = start(algorithm, 5)
@@ -104,7 +104,7 @@ def test_one_shard_learns_what_the_loop_learns(algorithm):
     assert (part.rows, part.mistakes.sum()) == (60, stream.mistakes)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("algorithm", METHODS, ids=str)
 def test_two_shards_of_the_same_rows_mix_to_what_one_learns(algorithm):
     X, y = some_rows()
     work = Learn(spec(algorithm, order="cyclic"), start(algorithm, 5)[1])

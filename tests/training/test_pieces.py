@@ -13,7 +13,7 @@ from rosenblatt.training.multiclass import code, make_task
 from rosenblatt.training.pieces import run_in_pieces
 
 
-@pytest.mark.parametrize("method", [FirstOrder(perceptron(), averaged=True), Arow(1.0)], ids=str)
+@pytest.mark.parametrize("algorithm", [FirstOrder(perceptron(), averaged=True), Arow(1.0)], ids=str)
 def test_pieces_of_any_size_change_no_bit(algorithm, monkeypatch):
     rng = np.random.default_rng(0)
     table, label = as_table(rng.normal(size=(40, 3))), rng.integers(0, 3, 40).astype(np.int32)

@@ -182,6 +182,16 @@ def test_single_rows_have_the_bits_of_a_chunk(member, kind, classes):
     assert one.t_ == chunk.t_
 
 
+@pytest.mark.parametrize("kind", ["arrays", "sparse", "dicts"])
+@pytest.mark.parametrize("member", [Perceptron, AveragedPerceptron, PassiveAggressive], ids=lambda kind: kind.__name__)
+def test_a_mistake_that_no_step_can_mend_counts_as_in_a_chunk(member, kind):
+    one, chunk = member(fit_intercept=False), member(fit_intercept=False)
+    for x, label in zip(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), [0, 1, 0], strict=True):
+        before = chunk.mistakes_ if chunk.__sklearn_is_fitted__() else 0
+        chunk.partial_fit(x[None], [label], classes=[0, 1])
+        assert one.learn_one(KINDS[kind](x), label) == (chunk.mistakes_ > before)
+
+
 def test_before_the_first_row_the_answer_is_that_of_river():
     for row in ({"a": 1.0}, np.ones(2), [1.0, 2.0], sp.csr_array(np.ones((1, 2)))):
         assert Perceptron().predict_one(row) is None
@@ -213,11 +223,11 @@ def test_what_is_no_row_is_refused_by_both(member, as_dict):
     assert all(np.array_equal(old, new) for old, new in zip(before, model._stream.state, strict=True))
 
 
-@pytest.mark.parametrize("columns", [[2], [0, 5], [-1, 0]])
-def test_a_compiled_call_refuses_columns_that_there_are_not(columns):
+@pytest.mark.parametrize(("columns", "values"), [([2], 1), ([0, 5], 2), ([-1, 0], 2), ([0], 2), ([0, 1], 1)])
+def test_a_compiled_call_refuses_columns_that_there_are_not(columns, values):
     W, columns = np.zeros((1, 2)), np.array(columns)
     row, task = (
-        (np.ones(columns.size), columns),
+        (np.ones(values).tobytes(), columns),
         make_task(np.empty(0, np.int32), np.array([[-1], [1]], np.int8), "ovr", weight=np.empty(0), bias=1.0),
     )
     for algorithm in (FirstOrder(perceptron()), FirstOrder(perceptron(), averaged=True), Arow(1.0)):

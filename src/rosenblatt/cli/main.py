@@ -87,9 +87,9 @@ class Commands(click.Group):
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from rosenblatt.version import package_version
+        from importlib.metadata import version
 
-        click.echo(f"rosenblatt {package_version()}")
+        click.echo(f"rosenblatt {version('rosenblatt')}")
         context.exit()
 
 

@@ -132,7 +132,6 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
     for t in range(order.size if order.size else indptr.size - 1):
         i = U(order[t] if order.size else t)
         c = U(task.label[i])
-        norm = square_csr(data, indptr, i) + task.bias
         for a in range(active.size):
             p = U(active[a])
             sign = task.sign[c, p]
@@ -142,6 +141,8 @@ def run_csr(rule, learner, rows, task, order, active, weights, into, counts):
             margin = 1.0 + score - task.target[i] if task.target.size else sign * score
             importance = task.cost[c, p] * task.sample_weight[i] if task.sample_weight.size else task.cost[c, p]
             rate = rate_at(learner, seen[p] + 1)
+            # Here and not once per row: the product has read the entries by now, and several problems seldom come here.
+            norm = square_csr(data, indptr, i) + task.bias
             step, loss = respond(rule, margin, norm, rate, importance, sign)
             if learner.l2 > 0.0:
                 scale[p] *= max(0.0, 1.0 - rate * learner.l2)

@@ -27,7 +27,7 @@ from rosenblatt.text import did_you_mean, short_repr
 Array = npt.NDArray[Any]
 
 MAX_POINTS = 2000
-DECIMALS = 2  # of generated points: as of drawn ones, so that an address holds either
+DECIMALS = 2  # of generated points, as of drawn ones: an address holds both
 
 
 # ----------------------------------------------------------------------------------------------------------- controls
@@ -35,22 +35,22 @@ DECIMALS = 2  # of generated points: as of drawn ones, so that an address holds 
 
 @dataclass(frozen=True)
 class Control:
-    """Something to set: a number within a range, a choice, or yes and no.
+    """A setting: a number within a range, a choice, or a switch.
 
     Attributes
     ----------
     name : str
     kind : {"float", "int", "bool", "choice"}
     default : object
-        None where the learner decides.
+        None if the learner decides.
     sentence : str
-        What it does.
+        Help text.
     low, high, step : float
         Range and step of a number.
     log : bool
-        Whether a slider should be logarithmic.
+        Use a logarithmic slider.
     choices : tuple
-        Of a choice: the values.
+        The values of a choice.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Control:
     choices: tuple[Any, ...] = ()
 
     def checked(self, value: Any) -> Any:
-        """Return a value in the type of the control; raise InvalidInput if it is not possible."""
+        """Return a value in the type of the control; raise `InvalidInput` if it is out of range or not a choice."""
         if value is None and self.default is None:
             return None
         if self.kind == "choice":
@@ -80,18 +80,18 @@ class Control:
             if float(value).is_integer():
                 return int(value)
         hint = did_you_mean(value, self.choices)
-        raise InvalidInput(f"{self.name}={short_repr(value)} is not possible here: choose {self._wanted()}.{hint}")
+        raise InvalidInput(f"{self.name}={short_repr(value)} is invalid. Choose {self._allowed()}.{hint}")
 
-    def _wanted(self) -> str:
+    def _allowed(self) -> str:
         if self.kind == "choice":
             return "one of " + ", ".join(written(one) for one in self.choices)
         if self.kind == "bool":
             return "true or false"
-        number = "a whole number" if self.kind == "int" else "a number"
+        number = "an integer" if self.kind == "int" else "a number"
         return f"{number} from {self.low:g} to {self.high:g}"
 
     def read(self, text: str) -> Any:
-        """Return the value that a text from an address stands for; raise InvalidInput if it stands for none."""
+        """Return the value of a text from an address; raise `InvalidInput` if it is not a value of the control."""
         words = {written(one): one for one in (*self.choices, None, True, False)}
         if text in words:
             return self.checked(words[text])
@@ -100,7 +100,7 @@ class Control:
         return self.checked(text)
 
     def described(self) -> dict[str, Any]:
-        """Return the control as the page reads it."""
+        """Return the control as JSON values for the page."""
         plain: dict[str, Any] = {"name": self.name, "kind": self.kind, "default": self.default}
         plain["sentence"] = self.sentence
         if self.kind in ("int", "float"):
@@ -111,7 +111,7 @@ class Control:
 
 
 def written(value: Any) -> str:
-    """Return a value as an address holds it: none, true, false, a word, or a number without loss."""
+    """Return a value as text for an address: none, true, false, a word, or a number without loss."""
     if value is None or isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -120,23 +120,23 @@ def written(value: Any) -> str:
 
 
 def number_from(text: str, name: str) -> float:
-    """Return the number that a text stands for; raise InvalidInput if it is none, or not finite."""
+    """Return the number in a text; raise `InvalidInput` if it is not a finite number."""
     try:
         value = float(text) if len(text) <= 40 and text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidInput(f"{name}={short_repr(text)} is not a number. Write one such as 0.5.")
+        raise InvalidInput(f"{name}={short_repr(text)} is not a finite number. Write one such as 0.5.")
     return value
 
 
 def one_of(name: str, value: Any, known: Iterable[str]) -> str:
-    """Return a name that is known; raise InvalidInput for another, with the one that was meant."""
+    """Return a name if it is known; otherwise raise `InvalidInput` with the closest known name."""
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
     hint = did_you_mean(value, names)
-    raise InvalidInput(f"{name}={short_repr(value)} is not known: choose one of {', '.join(names)}.{hint}")
+    raise InvalidInput(f"{name}={short_repr(value)} is not known. Choose one of {', '.join(names)}.{hint}")
 
 
 # --------------------------------------------------------------------------------------------------------------- data
@@ -144,14 +144,14 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Points to learn from.
+    """A data set of the lab.
 
     Attributes
     ----------
     name, title, sentence : str
     classes : int
     make : callable
-        From the values of the controls to rows and labels.
+        Takes the values of the controls, returns rows and labels.
     controls : tuple of Control
     columns : tuple of str
         Names of the features.
@@ -166,7 +166,7 @@ class DataSet:
     columns: tuple[str, ...] = ("x1", "x2")
 
     def described(self) -> dict[str, Any]:
-        """Return the set as the page reads it."""
+        """Return the set as JSON values for the page."""
         return {
             "name": self.name,
             "title": self.title,
@@ -178,7 +178,7 @@ class DataSet:
 
 
 def _n(default: int, low: int = 4) -> Control:
-    return Control("n", "int", default, "How many points.", low, MAX_POINTS, 1)
+    return Control("n", "int", default, "Number of points.", low, MAX_POINTS, 1)
 
 
 def _noise(default: float, high: float) -> Control:
@@ -189,29 +189,29 @@ _MARGIN = Control(
     "margin",
     "float",
     0.1,
-    "Distance that every point keeps from the planted line. The mistake bound grows as it shrinks.",
+    "Least distance of the points from the planted line. The smaller it is, the larger the mistake bound.",
     0.0,
     1.0,
     0.01,
 )
-_FLIPS = Control("noise", "float", 0.0, "Share of the points with the wrong class.", 0.0, 0.5, 0.01)
-_SEED = Control("data_seed", "int", 0, "Another number draws other points.", 0, 9999, 1)
+_FLIPS = Control("noise", "float", 0.0, "Share of the points with a wrong label.", 0.0, 0.5, 0.01)
+_SEED = Control("data_seed", "int", 0, "Another seed draws other points.", 0, 9999, 1)
 
 
 def _drawn(X: Array, y: Array, random: np.random.Generator | None = None) -> tuple[Array, Array]:
-    """Return points at whole hundredths, in a random order if there is a source of it."""
+    """Return points rounded to hundredths, in random order if there is a generator."""
     order = np.arange(len(y)) if random is None else random.permutation(len(y))
     return np.round(X[order], DECIMALS) + 0.0, y[order].astype(np.int64)
 
 
 def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, Array]:
-    """Return two round clouds on either side of a planted line, with a gap between them.
+    """Return two clouds on either side of a planted line, with a gap between them.
 
     Parameters
     ----------
     n : int
     margin : float
-        Distance that every point keeps from the line at least.
+        Least distance of the points from the line.
     noise : float
         Share of the labels to flip.
     data_seed : int
@@ -219,7 +219,7 @@ def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, 
     Returns
     -------
     X : array of shape (n, 2)
-        At whole hundredths.
+        Rounded to hundredths.
     y : int64 array of shape (n,)
         +1 or -1.
     """
@@ -227,7 +227,7 @@ def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, 
     angle = random.uniform(0.0, 2.0 * math.pi)
     w, along = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
     y = np.where(np.arange(n) % 2 == 0, 1, -1)
-    # Half a hundredth in each coordinate may be lost to rounding.
+    # Rounding moves each coordinate by up to half a hundredth.
     distance = margin + 10.0**-DECIMALS + np.abs(random.normal(0.0, 0.6, n))
     X = 0.4 * random.standard_normal(2) + np.outer(y * distance, w) + np.outer(random.normal(0.0, 0.8, n), along)
     y[random.choice(n, round(noise * n), replace=False)] *= -1
@@ -276,36 +276,36 @@ DATA: dict[str, DataSet] = {
         ),
         DataSet("and", "AND", "True only if both are 1. Harder than OR: eighteen updates.", 2, lambda: logical("and")),
         DataSet(
-            "xor", "XOR", "True if exactly one is 1. No line separates it, and the weights go in a circle.", 2,
+            "xor", "XOR", "True if exactly one is 1. No line separates it, and the weights run in a cycle.", 2,
             lambda: logical("xor"),
         ),
         DataSet(
-            "clouds", "Two clouds with a gap", "Two clouds, and a line that every point keeps its distance from.", 2,
+            "clouds", "Two clouds with a gap", "Two clouds on either side of a line, at a distance from it.", 2,
             clouds, (_n(60), _MARGIN, _FLIPS, _SEED),
         ),
         DataSet(
-            "overlap", "Two clouds that overlap", "Two round clouds: a line can only make few mistakes.", 2, _overlap,
+            "overlap", "Two clouds that overlap", "No line separates them, but some make few mistakes.", 2, _overlap,
             (_n(80), _noise(0.6, 2.0), _SEED),
         ),
         DataSet(
-            "moons", "Two moons", "Two half circles that reach into one another: no line separates them.", 2, _moons,
+            "moons", "Two moons", "Two interlocking half circles. No line separates them.", 2, _moons,
             (_n(100), _noise(0.1, 0.5), _SEED),
         ),
         DataSet(
-            "circle", "A circle inside another", "x1^2 + x2^2 tells them apart, and no line does.", 2, _circle,
+            "circle", "A circle inside another", "x1^2 + x2^2 separates them, but no line does.", 2, _circle,
             (_n(80), _noise(0.05, 0.4), _SEED),
         ),
         DataSet(
-            "three", "Three classes in a row", "The one in the middle cannot be separated from the rest by a line.", 3,
+            "three", "Three classes in a row", "No line separates the middle class from the others.", 3,
             _three, (_n(60), _noise(0.25, 1.0), _SEED),
         ),
         DataSet("four", "Four classes", "A cloud in each corner.", 4, _four, (_n(80), _noise(0.33, 1.0), _SEED)),
         DataSet(
-            "labels", "Random labels", "Labels by lot. A kernel separates them nevertheless, and learns nothing.", 2,
+            "labels", "Random labels", "A kernel separates even these, but learns nothing.", 2,
             _random_labels, (_n(20), _SEED),
         ),
         DataSet(
-            "spam", "Six mails", "Five words, there or not. Four updates: w = (0, 2, 0, -1, 1), b = 0.", 2, spam, (),
+            "spam", "Six mails", "Five words, present or not. Four updates: w = (0, 2, 0, -1, 1), b = 0.", 2, spam, (),
             SPAM_WORDS,
         ),
     )
@@ -313,14 +313,14 @@ DATA: dict[str, DataSet] = {
 
 
 def points_of(name: str, **values: Any) -> tuple[Array, Array]:
-    """Return the rows and labels of a set of the lab.
+    """Return the rows and labels of a data set of the lab.
 
     Parameters
     ----------
     name : str
-        As in the lab's list.
+        Name of the set in the catalogue.
     **values
-        Of its controls, such as n, margin, noise and data_seed; defaults otherwise.
+        Values of its controls, such as n, margin, noise and data_seed.
 
     Returns
     -------
@@ -336,11 +336,10 @@ def points_of(name: str, **values: Any) -> tuple[Array, Array]:
     """
     data = DATA[one_of("data", name, DATA)]
     known = {control.name: control for control in data.controls}
-    for given in values:
-        if given not in known:
-            raise InvalidInput(f"The set {name!r} has no {given!r}. It has {', '.join(known) or 'nothing to set'}.")
-    chosen = {key: control.checked(values.get(key, control.default)) for key, control in known.items()}
-    return data.make(**chosen)
+    for key in values:
+        if key not in known:
+            raise InvalidInput(f"The set {name!r} has no setting {key!r}. It has {', '.join(known) or 'none'}.")
+    return data.make(**{key: control.checked(values.get(key, control.default)) for key, control in known.items()})
 
 
 # ----------------------------------------------------------------------------------------------------------- learners
@@ -446,16 +445,16 @@ ORDERS: dict[str, tuple[Any, str, str]] = {
 }
 FEATURES: dict[str, tuple[str, str]] = {
     "none": ("x1, x2", "The coordinates as they are: the boundary is a line."),
-    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, an ellipse perhaps."),
+    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, such as an ellipse."),
     "units": ("association units", "Random units that are never trained, as in Rosenblatt's machine."),
 }
-UNITS = Control("units", "int", 40, "How many association units.", 1, 200, 1)
-SEED = Control("seed", "int", 0, "Of everything random while learning.", 0, 9999, 1)
-EPOCHS = Control("epochs", "int", 100, "Most passes over the rows.", 1, 5000, 1)
+UNITS = Control("units", "int", 40, "Number of association units.", 1, 200, 1)
+SEED = Control("seed", "int", 0, "Seed of everything random while learning.", 0, 9999, 1)
+EPOCHS = Control("epochs", "int", 100, "Maximum number of epochs.", 1, 5000, 1)
 
 
 def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Callable[[Array], Array]]:
-    """Return rows in the coordinates that are learned from, and the function that maps others likewise."""
+    """Return mapped rows, and the function that maps others in the same way."""
     if features == "none":
         return X, lambda rows: rows
     if features == "quadratic":
@@ -467,7 +466,7 @@ def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Calla
 
 
 def quadratic(X: Array) -> Array:
-    """Return the columns, and after them the products of any two of them, squares included.
+    """Return the columns followed by all products of two of them, squares included.
 
     Examples
     --------
@@ -481,7 +480,7 @@ def quadratic(X: Array) -> Array:
 
 
 def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[str, ...]:
-    """Return the names of the coordinates that are learned from."""
+    """Return the names of the mapped columns."""
     if features == "units":
         return tuple(f"unit {j}" for j in range(1, units + 1))
     if features == "none":
@@ -492,7 +491,7 @@ def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[s
 
 
 def catalogue() -> dict[str, Any]:
-    """Return everything that there is to choose from, as the page reads it."""
+    """Return all choices as JSON values for the page."""
     return {
         "data": [data.described() for data in DATA.values()],
         "learners": [learner.described() for learner in learners().values()],

@@ -132,7 +132,7 @@ def run_joint_arow(algorithm, rows, task, order, state, counts):
 @compiled()
 def learn_joint_arow_row(algorithm, known, sign, cost, class_cost, bias, state, c, values, columns):
     """Run `run_joint_arow` for one trial; as `rosenblatt.engine.single.learn_row`."""
-    rows = as_rows(values, columns)
+    rows = as_rows(values, columns, state.W)
     if not is_sound(rows, state.W):
         return -1
     counts = no_counts(1)

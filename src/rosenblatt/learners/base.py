@@ -16,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.data.numbers import is_real, is_whole
-from rosenblatt.data.sparse import as_sparse_table
-from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
+from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learners.contract import BaseEstimator
 from rosenblatt.learners.parameters import (

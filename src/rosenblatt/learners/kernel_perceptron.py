@@ -10,8 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
-from rosenblatt.data.targets import as_classes
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.blocks import run_dual

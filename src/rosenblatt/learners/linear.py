@@ -11,11 +11,10 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
-from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.learners.base import all_or_nothing, available_when, steady
 from rosenblatt.learners.contract import (

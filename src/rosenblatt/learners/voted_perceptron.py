@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table
 from rosenblatt.engine.epoch import UpdateLog, Weights, update_log
 from rosenblatt.engine.jit import compiled
@@ -185,6 +185,8 @@ class VotedStream(Stream):
         One for each problem.
     """
 
+    __slots__ = ("_sums", "updates")
+
     def __init__(
         self, settings: Settings, learned: Learned | None = None, init: Any = None, updates: list[Updates] | None = None
     ) -> None:
@@ -192,8 +194,8 @@ class VotedStream(Stream):
         self.updates = [] if updates is None else updates
         self._sums: Hyperplanes | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_sums": None}
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, super().__getstate__()[1] | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""

@@ -208,8 +208,8 @@ class FirstOrder(Algorithm):
         from rosenblatt.training.single_row import bind
 
         W, b, t, scale, _, _, scale_sum, lag, lag_b, skipped = state
-        average = (t, scale_sum, lag, lag_b, skipped) if self.averaged else 5 * (None,)
-        return bind(score_row, (known, W, b, scale, *average), *row)
+        own = (None, t, scale_sum, lag, lag_b, skipped) if self.averaged else (scale, *5 * (None,))
+        return bind(score_row, (known, W, b, *own), *row)
 
     @property
     def kind(self) -> tuple[Any, ...]:

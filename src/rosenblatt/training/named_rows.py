@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import itemgetter
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +47,8 @@ class Layout(NamedTuple):
     columns: Columns  # that this is about
     size: int  # how many names
     values: Callable[[Mapping[str, float]], Iterable[float]]  # of a row; a `KeyError` if it lacks a name
+    pack: Callable[..., bytes]  # from these values to their bytes, in the dtype of the weights
     indices: Array  # columns of these values, ascending
-    dtype: np.dtype[Any]  # of the weights
 
 
 def layout_of(columns: Columns, names: Iterable[str], dtype: np.dtype[Any]) -> Layout:
@@ -56,25 +57,22 @@ def layout_of(columns: Columns, names: Iterable[str], dtype: np.dtype[Any]) -> L
     ordered = [name for _, name in found]
     # A getter of one name returns no tuple.
     values = itemgetter(*ordered) if len(ordered) > 1 else lambda x: [x[name] for name in ordered]
-    return Layout(columns, len(found), values, np.array([column for column, _ in found], np.int64), dtype)
+    pack = Struct(f"{len(found)}{dtype.char}").pack
+    return Layout(columns, len(found), values, pack, np.array([column for column, _ in found], np.int64))
 
 
-def read_row(layout: Layout, x: Mapping[str, float]) -> tuple[Array, Array]:
-    """Return the values of a row, and their columns."""
+def read_values(layout: Layout, x: Mapping[str, float], dtype: np.dtype[Any]) -> Array:
+    """Return the values of a row; unlike `Layout.pack`, read texts that are numbers."""
     try:
-        return np.fromiter(layout.values(x), layout.dtype, layout.size), layout.indices
+        return np.fromiter(layout.values(x), dtype, layout.size)
     except (TypeError, ValueError, OverflowError) as error:
-        raise not_a_number(error) from None
-
-
-def not_a_number(error: Exception) -> InvalidInput:
-    """Return the error of a row with a value that cannot be read."""
-    return InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.")
+        raise InvalidInput(f"x has a value that is not a number ({error}). Turn text into numbers first.") from None
 
 
 def named_row(columns: Columns, x: Mapping[str, float], dtype: np.dtype[Any]) -> Csr:
     """Return a row whose names all have columns; raise a `KeyError` for one that has none."""
-    data, indices = read_row(layout_of(columns, x, dtype), x)
+    layout = layout_of(columns, x, dtype)
+    data, indices = read_values(layout, x, dtype), layout.indices
     return Csr(data, indices, _ends(data.size) if data.size < 4096 else np.array([0, data.size], np.int64))
 
 

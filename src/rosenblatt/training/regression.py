@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.labels import as_targets
 from rosenblatt.data.table import Table
-from rosenblatt.data.targets import as_targets
 from rosenblatt.engine.rows import Counts, Task
 from rosenblatt.storage.registry import expect
 from rosenblatt.training.stream import Stream
@@ -18,6 +18,8 @@ Array = npt.NDArray[Any]
 
 class RegressionStream(Stream):
     """Learn to predict numbers."""
+
+    __slots__ = ()
 
     @property
     def known(self) -> int:

@@ -46,7 +46,7 @@ class ReplayLog:
         if row[1] is None:  # it may be the user's own array
             row = row[0].copy(), None
         self.rows.append((learn, c, row))
-        self.room -= row[0].size + 1
+        self.room -= (row[0] if row[1] is None else row[1]).size + 1
         if self.room < 0:
             self.copied = copy_state(self.state, self.copied)
             self.rows, self.room = [], self.size
