@@ -6,19 +6,19 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
 
 from rosenblatt.cli.options import Decorator, option, plain, refuse_given, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
-
-if TYPE_CHECKING:
-    from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.chunked import ChunkedJob, Look
-    from rosenblatt.training.plan import Plan
-    from rosenblatt.training.stream import Settings
+from rosenblatt.training.chunked import ChunkedJob, Look, NewLabels
+from rosenblatt.training.plan import Plan
+from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
 # One pass is not enough for most data of a size that people have, and more than a few seldom help.
@@ -34,8 +34,6 @@ _LEARNING, _TRAINING = "Learner", "Training"
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
@@ -240,8 +238,6 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
         if class_weight is not None:
             weights = class_weights(class_weight, look.classes.dtype.kind != "U")
             if first and look.counts is None and unknown_labels(weights, look.classes):
-                from rosenblatt.training.chunked import NewLabels
-
                 raise NewLabels("a label of --class-weight")
             if look.counts is not None:
                 check_class_weight(weights, look.classes)
@@ -266,10 +262,6 @@ def job_of(
     first : bool
         Whether labels can be looked for before training.
     """
-    import numpy as np
-
-    from rosenblatt.training.chunked import ChunkedJob
-
     name, learner = take_learner(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")
     parameters: dict[str, Any] = {key: getattr(learner, key) for key in learner.declared if key not in WITHOUT_OPTION}

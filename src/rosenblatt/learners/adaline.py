@@ -1,4 +1,4 @@
-"""Adaline, for classes and for numbers."""
+"""Adaline, for classes and for numbers: w += eta (y - f(x)) x / |x|^2 (Widrow and Hoff 1960)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,6 @@ class Adaline(LinearClassifier):
         lecture="Linear Classification",
         rule="adaline",
     )
-
     modes = ("ovr", "ovo", "ovo-vote")
     default_keep = "last"
 
@@ -203,7 +202,6 @@ class AdalineRegressor(RegressorMixin, EpochLearner):
         when="numbers as targets",
         command="adaline-regressor",
     )
-
     without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
 
     def _algorithm(self) -> Algorithm:

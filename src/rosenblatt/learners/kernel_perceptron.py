@@ -1,4 +1,4 @@
-"""The kernel perceptron: the perceptron in the dual."""
+"""The kernel perceptron: alpha_i += 1 on a mistake, f(x) = sum alpha_i y_i k(x_i, x) (Aizerman et al. 1964)."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ from rosenblatt.training.multiclass import by_pairs, code, make_task
 from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import PERCEPTRON
 from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.sharded import run_in_shards, table_census
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Stream
 from rosenblatt.training.trainer import Clock, Trainer
@@ -171,9 +172,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         """Train a state in place, in as many shards as there are to be."""
         if self.shards == 1:
             return run(job, state)
-        # Imported here: most training has no shards.
-        from rosenblatt.training.sharded import run_in_shards
-
         return run_in_shards(job, state, int(self.shards), self.mixes)
 
     def _prepare(
@@ -220,8 +218,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
         """Return the sizes of the values added up shard by shard: the same wherever the shards are."""
-        from rosenblatt.training.sharded import table_census
-
         return table_census(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:

@@ -1,4 +1,4 @@
-"""The largest margin."""
+"""The maximum margin: the hyperplane furthest from all rows, by the nearest points of the hulls (Wolfe 1976)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The p-norm perceptron: weights that are the gradient of a norm at a sum of rows."""
+"""The p-norm perceptron: theta += y x on a mistake, and w is the gradient of |theta|_p^2 / 2 (Grove et al. 2001)."""
 
 from __future__ import annotations
 
@@ -287,7 +287,6 @@ class PNormPerceptron(LinearClassifier):
         title="p-norm perceptron",
         rule="p_norm",
     )
-
     without_shards = f"Weights that are no sum of rows {shared.NO_MEAN}"
 
     # No bound is known for classes that compete.

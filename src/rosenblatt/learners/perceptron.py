@@ -1,4 +1,4 @@
-"""Rosenblatt's perceptron, and the average of its weights."""
+"""The perceptron, w += y x on a mistake (Rosenblatt 1958), and the average of its weights (Freund, Schapire 1999)."""
 
 from __future__ import annotations
 

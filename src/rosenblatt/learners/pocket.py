@@ -1,4 +1,4 @@
-"""The pocket algorithm: the perceptron with its best weights in the pocket."""
+"""The pocket algorithm: the perceptron, and the best of the weights that it passes through (Gallant 1990)."""
 
 from __future__ import annotations
 
@@ -328,7 +328,6 @@ class PocketPerceptron(LinearClassifier):
         title="Pocket algorithm",
         rule="pocket",
     )
-
     modes = ("ovr", "ovo", "ovo-vote")
     without_shards = (
         "A pocket compares weights on all rows, and not on those of a shard. Choose Perceptron, or train "

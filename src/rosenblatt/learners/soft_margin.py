@@ -1,4 +1,4 @@
-"""Soft margins by stochastic gradient steps."""
+"""Soft margins: stochastic gradient steps against a loss of the margin and a penalty (Shalev-Shwartz et al. 2007)."""
 
 from __future__ import annotations
 
@@ -197,7 +197,6 @@ class SoftMargin(LinearClassifier):
         lecture="Introduction to Machine Learning",
         rule="soft_margin",
     )
-
     default_keep = "last"
 
     @property

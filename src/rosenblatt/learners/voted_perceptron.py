@@ -1,4 +1,7 @@
-"""The voted perceptron: it keeps the row of every update, of which its weight vectors are sums."""
+"""The voted perceptron: every weight vector votes, as often as it survived (Freund and Schapire 1999).
+
+The row of every update is kept; the vectors are sums of them.
+"""
 
 from __future__ import annotations
 
@@ -428,7 +431,6 @@ class VotedPerceptron(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="perceptron",
     )
-
     default_keep = "last"
     without_shards = (
         "A vote is over all weights in the order of the trials, which shards do not have. Choose "

@@ -1,4 +1,4 @@
-"""Winnow: weights that are multiplied."""
+"""Winnow: w_j is multiplied by factor^(y x_j) on a mistake (Littlestone 1988)."""
 
 from __future__ import annotations
 
@@ -233,9 +233,7 @@ class Winnow(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="winnow",
     )
-
     without_shards = f"Weights that are multiplied {shared.NO_MEAN}"
-
     modes = ("ovr", "ovo", "ovo-vote")
     scale_sensitive = False
 
