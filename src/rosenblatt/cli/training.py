@@ -6,20 +6,19 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
 from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
 from rosenblatt.training.chunked import ChunkedJob, Look, NewLabels
 from rosenblatt.training.plan import Plan
-
-if TYPE_CHECKING:
-    from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.stream import Settings
+from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
 # One pass is rarely enough, and more than a few rarely help.
@@ -35,8 +34,6 @@ _LEARNING, _TRAINING = "Learner", "Training"
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
