@@ -32,7 +32,7 @@ from rosenblatt.prover.certificates.brackets import (
 )
 from rosenblatt.prover.certificates.certificate import Certificate, sparse_bytes
 from rosenblatt.prover.certificates.certificate_json import seal_of
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import null_basis
 from rosenblatt.prover.search.certify import proved_claims
@@ -253,7 +253,7 @@ def _lowest(signed: SignedRows, w: Any, ids: Array, most: int) -> Array:
 
 def certify_shards(shards: Shards, *, margin: bool = True, time_limit: float | None = None) -> Certificate:
     """Certify the rows of all shards; see `rosenblatt.scaling.dask.certify`."""
-    clock = Clock(time_limit)
+    clock = Deadline(time_limit)
     extent: Extent = shards.combine(extent_of)
     numbers = [number for number, size in extent.sizes if size]
     if not numbers:
@@ -265,7 +265,7 @@ def certify_shards(shards: Shards, *, margin: bool = True, time_limit: float | N
 class _Proof:
     """A search for a certificate, and its state."""
 
-    def __init__(self, shards: Shards, extent: Extent, margin: bool, clock: Clock) -> None:
+    def __init__(self, shards: Shards, extent: Extent, margin: bool, clock: Deadline) -> None:
         self.shards, self.extent, self.margin, self.clock = shards, extent, margin, clock
         self.sizes = {number: size for number, size in extent.sizes if size}
         ends = np.cumsum([0, *self.sizes.values()])
