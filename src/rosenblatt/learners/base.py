@@ -13,9 +13,9 @@ from types import MethodType
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.data.numbers import is_real, is_whole
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.learners.contract import BaseEstimator

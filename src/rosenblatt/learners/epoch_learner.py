@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.numbers import is_real
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Counts

@@ -7,9 +7,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.sparse import as_dense
+from rosenblatt.data.sparse import as_dense, sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import readable, refuse_kind
 from rosenblatt.data.labels import as_labels, check_column
 from rosenblatt.data.numbers import is_real
-from rosenblatt.data.sparse import as_csr
+from rosenblatt.data.sparse import as_csr, sp
 from rosenblatt.data.survey import Survey
 from rosenblatt.errors import InvalidInput, ScaleWarning
 from rosenblatt.learners.contract import validate_data
