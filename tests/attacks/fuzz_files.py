@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt.engine.sparse import inspect_csr
+from rosenblatt.engine.inspection import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Dictionary
 from rosenblatt.files.opening import Inputs, decide, open_source

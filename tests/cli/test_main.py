@@ -9,7 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rosenblatt.cli.main import COMMANDS, Commands, main
+from commands import run
+from rosenblatt.cli.main import COMMANDS, Commands, commands
 from rosenblatt.errors import InvalidInput
 
 compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
@@ -30,7 +31,7 @@ def test_version_is_that_of_the_installed_package():
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_names_every_command(flag):
-    done = CliRunner().invoke(main, [flag])
+    done = CliRunner().invoke(commands, [flag])
     assert done.exit_code == 0
     for name in COMMANDS:
         assert f"\n  {name} " in done.output
@@ -104,3 +105,19 @@ def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: matplotlib is not installed")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_program(shell):
+    assert "_ROSENBLATT_COMPLETE" in run("completion", shell).stdout
+
+
+def test_completion_knows_the_commands():
+    environment = os.environ | {
+        "_ROSENBLATT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "rosenblatt ev",
+        "COMP_CWORD": "1",
+    }
+    code = "from rosenblatt.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "plain,evaluate\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_dense
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
-from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
 from rosenblatt.files.cache import FAULTS, RowCache
@@ -24,7 +24,6 @@ from rosenblatt.files.options import Opening
 from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, Pending, is_utf8
 from rosenblatt.files.streams import FileBlock, in_order
 from rosenblatt.files.tables import Scaling
-from rosenblatt.version import package_version
 
 if TYPE_CHECKING:
     from rosenblatt.files.opening import Inputs
@@ -90,7 +89,7 @@ class FileSource:
         """Return the identity of the input: files, sizes, modification times, and how they are read."""
         content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
         content += [
-            package_version(),
+            importlib.metadata.version("rosenblatt"),
             [parser.layout for parser in self.parsers],
             self.known_names,
             self.opening.chunk_bytes,

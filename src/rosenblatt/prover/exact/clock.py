@@ -1,7 +1,7 @@
 """Time limits of searches and proofs.
 
-A search is handed its clock. Exact arithmetic far below it asks `check_time`, which looks at the clock that is running:
-long elimination, lifting or verification ends soon after its time, and nothing in between has to pass the clock on.
+A search gets its deadline as an argument. Exact arithmetic far below it calls `check_time`, which looks at the deadline
+in force: a long elimination, lifting or verification ends soon after it, and no function in between has to pass it on.
 """
 
 from __future__ import annotations
@@ -16,26 +16,23 @@ from rosenblatt.engine.jit import compile_seconds
 
 T = TypeVar("T")
 
-# Seconds that a proof may take unless told otherwise: nobody should have to wonder whether it will ever end.
-TIME_LIMIT = 60.0
-# Products of compiled code between two looks at the clock: a fraction of a second.
-PRODUCTS_PER_LOOK = 1 << 27
+TIME_LIMIT = 60.0  # seconds that a proof may take by default
 
 
 class OutOfTime(Exception):
-    """The time limit was over, or would be before the next step ends; the message says which."""
+    """The time limit is over, or would be before the next step ends; the message says which."""
 
 
-class Clock:
-    """A time limit; None means that there is none. To compile does not count.
+class Deadline:
+    """A time limit from now on, without the time that compiling takes; None: no limit.
 
-    Within ``with clock:`` it is the one that `check_time` looks at.
+    Within ``with deadline:`` it is the one in force, which `check_time` looks at.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.end = math.inf if seconds is None else time.perf_counter() + float(seconds) - compile_seconds()
-        self._tokens: list[Token[Clock | None]] = []
+        self._tokens: list[Token[Deadline | None]] = []
 
     @property
     def left(self) -> float:
@@ -54,21 +51,21 @@ class Clock:
             )
 
     def __enter__(self) -> Self:
-        self._tokens.append(_running.set(self))
+        self._tokens.append(_in_force.set(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _running.reset(self._tokens.pop())
+        _in_force.reset(self._tokens.pop())
 
 
-_running: ContextVar[Clock | None] = ContextVar("running", default=None)
+_in_force: ContextVar[Deadline | None] = ContextVar("in_force", default=None)
 
 
 def check_time() -> None:
-    """Raise OutOfTime if the time of the running clock is over; without one there is always time."""
-    clock = _running.get()
-    if clock is not None:
-        clock.check()
+    """Raise OutOfTime if a deadline is in force and over."""
+    deadline = _in_force.get()
+    if deadline is not None:
+        deadline.check()
 
 
 def timed(items: Iterable[T]) -> Iterator[T]:
