@@ -16,11 +16,11 @@ test: $(VENV)/.test
 # those of the rest whose cases are small.
 NOJIT := tests/engine tests/data \
 	$(addprefix tests/kernels/test_,blocks.py replay.py distances.py dual.py) \
-	$(addprefix tests/prover/test_,signed_rows.py margin.py views.py witness.py modular.py nearest.py signs.py cycle_epochs.py) \
+	$(addprefix tests/prover/test_,signed_rows.py margin.py coordinates.py witness.py modular.py nearest.py descent.py cycles.py) \
 	$(addprefix tests/files/test_,bits.py decimals.py entries.py fields.py tokens.py vw_lines.py delimited.py features.py svmlight.py text.py vw.py) \
 	$(addprefix tests/laws/test_,worked_examples.py perceptron_laws.py) \
 	$(addprefix tests/training/test_,algorithm.py averaging.py check_separable.py reserve.py multiclass.py decisions.py cycle.py first_order.py order.py record.py scores.py single_row.py starts.py stopping.py stream.py trace.py train.py) \
-	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py soft_margin.py voted.py winnow.py)
+	$(addprefix tests/learners/test_,adaline.py arow.py maximum_margin.py passive_aggressive.py perceptron.py pocket.py soft_margin.py voted_perceptron.py winnow.py)
 
 nojit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist loadfile $(NOJIT) --cov=rosenblatt.engine --cov-fail-under=97 \
@@ -48,15 +48,18 @@ site: $(VENV)/.docs
 
 # The site, and every example on it run, as `make test` does too.
 docs: site
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py tests/files/test_formats.py
 
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
 	$(BIN)/python examples/make_notebooks.py build/notebooks
 
-# The tables of docs/how-to/choosing.md, measured again. `make docs` measures them, too, and fails where one differs.
+# The tables of the documents: of learners and file formats, from what they declare; and those of
+# docs/how-to/choosing.md, measured again. The tests fail where one differs.
 tables: $(VENV)/.test
+	$(BIN)/python -m tools.tables --write
 	$(BIN)/python -m tools.choosing --write
+	$(BIN)/python -m tools.formats --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.
 gallery: $(VENV)/.test

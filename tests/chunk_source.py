@@ -3,10 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.cli.training import trainable
 from rosenblatt.data.table import as_table
 from rosenblatt.files.chunks import Chunk, Position
-from rosenblatt.learners.linear_parameters import MEMBERS
-from rosenblatt.learners.parameters import learning_rate
 from rosenblatt.training.chunked import ChunkedJob
 from rosenblatt.training.plan import Plan
 
@@ -58,7 +57,7 @@ def rows(n_classes, sparse, n=211, seed=0):
 
 
 def job_of(name, parameters, source, *, epochs=3, **more):
-    member = MEMBERS[name][0](**({"intercept_scaling": 1.0} if name not in ("winnow", "adaline-regressor") else {}))
+    member = trainable()[name](**({"intercept_scaling": 1.0} if name not in ("winnow", "adaline-regressor") else {}))
     for key, value in parameters.items():
         setattr(member, key, value)
 
@@ -67,13 +66,6 @@ def job_of(name, parameters, source, *, epochs=3, **more):
         member._adapt(look.sizes, look.classes.size, warm=False)
         return member._settings()
 
-    plan = {
-        "order": "cyclic",
-        "epochs": epochs,
-        "tol": None,
-        "eta": learning_rate(member),
-        "schedule": "constant" if member._by_trial() else getattr(member, "schedule", "constant"),
-        "batch": getattr(member, "batch", False),
-    }
+    plan = {"order": "cyclic", "epochs": epochs, "tol": None, "keep": "last", "patience": 5}
     plan |= {key: more.pop(key) for key in list(more) if key in Plan.__dataclass_fields__}
-    return ChunkedJob(source, configure, Plan(**plan), **more)
+    return ChunkedJob(source, configure, member._plan(**plan), **more)

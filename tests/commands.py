@@ -6,12 +6,12 @@ import sys
 import numpy as np
 from click.testing import CliRunner
 
-from rosenblatt.cli.main import main
+from rosenblatt.cli.main import commands
 
 
 def run(*arguments, code=0, stdin=None):
     """Run a command in this process; return what it printed on its output and on stderr."""
-    done = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    done = CliRunner().invoke(commands, [str(argument) for argument in arguments], input=stdin)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == code, done.output

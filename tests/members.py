@@ -1,4 +1,9 @@
-"""The family, once: every estimator in the configurations that tests run over."""
+"""The family, once: every estimator in the configurations that tests run over.
+
+A learner that is not named here is tested with its defaults.
+"""
+
+from sklearn.base import is_classifier, is_regressor
 
 from rosenblatt import (
     ALMA,
@@ -6,7 +11,6 @@ from rosenblatt import (
     ROMMA,
     Adaline,
     AdalineRegressor,
-    AssociationUnits,
     AveragedPerceptron,
     KernelPerceptron,
     MaximumMargin,
@@ -15,11 +19,10 @@ from rosenblatt import (
     PNormPerceptron,
     PocketPerceptron,
     SoftMargin,
-    TableHasher,
-    TextHasher,
     VotedPerceptron,
     Winnow,
 )
+from rosenblatt.learners import ALL
 
 # Under scikit-learn's estimator checks.
 FAMILY = [
@@ -69,23 +72,10 @@ STREAMS = [
 ]
 
 # Every public estimator class.
-EVERY_CLASS = [
-    ALMA,
-    ROMMA,
-    PNormPerceptron,
-    AROW,
-    Adaline,
-    AdalineRegressor,
-    AssociationUnits,
-    AveragedPerceptron,
-    KernelPerceptron,
-    MaximumMargin,
-    PassiveAggressive,
-    Perceptron,
-    PocketPerceptron,
-    SoftMargin,
-    TableHasher,
-    TextHasher,
-    VotedPerceptron,
-    Winnow,
-]
+EVERY_CLASS = list(ALL.values())
+NAMED = {type(model) for model in [*FAMILY, *STREAMS]} | {KernelPerceptron}  # which has a file of its own
+for cls in EVERY_CLASS:
+    if cls not in NAMED and (is_classifier(cls()) or is_regressor(cls())):
+        FAMILY.append(cls())
+        if is_classifier(cls()) and hasattr(cls(), "learn_one"):
+            STREAMS.append(cls())

@@ -1,6 +1,7 @@
 """Values and names in few words."""
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.text import count, did_you_mean, listed, rounded_down, rounded_up, short_repr
+from rosenblatt.text import brief, count, did_you_mean, listed, rounded_down, rounded_up, short_repr
 
 
 class Colour(Enum):
@@ -94,3 +95,25 @@ def test_integers_of_any_size_are_bounds(value):
 
 def test_what_has_no_end_is_infinite():
     assert (rounded_up(math.inf), rounded_down(-math.inf), rounded_up(0.0)) == ("inf", "-inf", "0")
+
+
+@dataclass
+class Record:
+    long: tuple
+    array: object
+    text: str = ""
+    nothing: object = None
+    number: float = 1 / 3
+    inner: object = None
+
+
+def test_a_record_is_brief():
+    text = brief(Record(tuple(range(10**5)), np.zeros((10**5, 3)), "word " * 1000, inner=Record((), 0)), ["number"])
+    assert text.startswith(
+        "Record(\n    number=0.333333, long=(0, 1, 2, 3, 4, 5, ... 99994 more), array=array of shape"
+    )
+    assert "inner=Record(...)" in text
+    assert "nothing" not in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert len(text.splitlines()) < 12
+    assert brief(Record((1,), 2)) == "Record(long=(1,), array=2, number=0.333333)"

@@ -3,15 +3,16 @@
 import numpy as np
 
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.multiplicative_method import Multiplicative
-from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
-from rosenblatt.learners.p_norm_method import PNorm
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.learners.projections_method import Projected
-from rosenblatt.learners.projections_trial import AlmaRule, RommaRule
-from rosenblatt.learners.voted_method import Voted
+from rosenblatt.engine.rules import passive_aggressive, perceptron
+from rosenblatt.learners.alma import AlmaRule
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.p_norm import PNorm
+from rosenblatt.learners.pocket import PocketAlgorithm
+from rosenblatt.learners.projection import Projected
+from rosenblatt.learners.romma import RommaRule
+from rosenblatt.learners.soft_margin import hinge
+from rosenblatt.learners.voted_perceptron import Voted
+from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from rosenblatt.training.multiclass import code, make_task
@@ -30,7 +31,7 @@ METHODS = {
     "ALMA": Projected(AlmaRule(1.0)),
     "p-norm": PNorm(3.0),
     "ROMMA": Projected(RommaRule(True)),
-    "pocket": PocketMethod(),
+    "pocket": PocketAlgorithm(),
 }
 STREAMING = {name: method for name, method in METHODS.items() if name != "pocket"}
 

@@ -21,19 +21,17 @@ from sklearn.preprocessing import StandardScaler, normalize
 from rosenblatt import (
     ALMA,
     AROW,
-    ROMMA,
     Adaline,
     AveragedPerceptron,
     KernelPerceptron,
     PassiveAggressive,
     Perceptron,
     PNormPerceptron,
-    PocketPerceptron,
     SoftMargin,
-    VotedPerceptron,
     Winnow,
 )
 from rosenblatt.datasets import noisy
+from rosenblatt.learners import family
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "choosing.md"
 SEEDS = 3
@@ -121,13 +119,11 @@ def head(*cells):
 
 
 def members():
-    """Yield each member with its defaults on every set."""
+    """Yield each classifier that is trained in epochs, with its defaults, on every set."""
     yield from head("", *SETS)
-    for member in (
-        *(Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, PassiveAggressive, AROW, Winnow),
-        *(ALMA, ROMMA, PNormPerceptron, Adaline, SoftMargin, KernelPerceptron),
-    ):
-        yield line(f"`{member.__name__}`", *(accuracy(member(), name) for name in SETS))
+    for member in family():
+        if {"max_iter", "multiclass"} <= member.declared.keys():
+            yield line(f"`{member.__name__}`", *(accuracy(member(), name) for name in SETS))
 
 
 def classics():

@@ -43,10 +43,10 @@ class Commands(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return a section for each command."""
-        from rosenblatt.cli.main import main
+        from rosenblatt.cli.main import commands
 
-        context = click.Context(main, info_name="rosenblatt")
-        return [describe(name, main.get_command(context, name)) for name in main.list_commands(context)]
+        context = click.Context(commands, info_name="rosenblatt")
+        return [describe(name, commands.get_command(context, name)) for name in commands.list_commands(context)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

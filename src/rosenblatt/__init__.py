@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.learners.saving import load as load
     from rosenblatt.learners.saving import save as save
     from rosenblatt.learners.soft_margin import SoftMargin as SoftMargin
-    from rosenblatt.learners.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.learners.voted_perceptron import VotedPerceptron as VotedPerceptron
     from rosenblatt.learners.winnow import Winnow as Winnow
     from rosenblatt.prover.certificates.certificate import Certificate as Certificate
     from rosenblatt.prover.certificates.verify import verify as verify
@@ -45,29 +45,11 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.training.trace import trace as trace
     from rosenblatt.training.train import train as train
 
-# The module of each public name, imported when the name is first used.
+# The module of each public function and class that is not a learner, imported when the name is first used.
 _HOME = {
-    "ALMA": "learners.alma",
-    "AROW": "learners.arow",
-    "Adaline": "learners.adaline",
-    "AdalineRegressor": "learners.adaline",
-    "AssociationUnits": "learners.association",
-    "AveragedPerceptron": "learners.perceptron",
     "Certificate": "prover.certificates.certificate",
-    "KernelPerceptron": "learners.kernel_perceptron",
     "LinearModel": "training.model",
-    "MaximumMargin": "learners.maximum_margin",
-    "PNormPerceptron": "learners.p_norm",
-    "PassiveAggressive": "learners.passive_aggressive",
-    "Perceptron": "learners.perceptron",
-    "PocketPerceptron": "learners.pocket",
-    "ROMMA": "learners.romma",
     "Report": "report.report",
-    "SoftMargin": "learners.soft_margin",
-    "TableHasher": "learners.hashers",
-    "TextHasher": "learners.hashers",
-    "VotedPerceptron": "learners.voted",
-    "Winnow": "learners.winnow",
     "as_river": "learners.for_river",
     "certify": "prover.search.certify",
     "certify_cycle": "prover.search.cycles",
@@ -86,24 +68,34 @@ _HOME = {
     "verify": "prover.certificates.verify",
 }
 
-__all__ = sorted(_HOME)
+
+def _public() -> list[str]:
+    from rosenblatt.learners import ALL
+
+    return sorted([*_HOME, *ALL])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"rosenblatt.{_HOME[name]}"), name)
+    if name == "__all__":
+        return _public()
     if name == "__version__":
         # Imported here: it takes as long as all else that a command needs to print its help.
         from importlib.metadata import version
 
         return version("rosenblatt")
-    if name not in _HOME:
-        # Imported here: `import rosenblatt` costs next to nothing.
-        from rosenblatt.errors import NotAvailable
-        from rosenblatt.text import did_you_mean
+    if not name.startswith("_"):
+        from rosenblatt.learners import ALL
 
-        meant = did_you_mean(name, _HOME) or " Its names are in rosenblatt.__all__."
-        raise NotAvailable(f"module 'rosenblatt' has no attribute {name!r}.{meant}")
-    return getattr(import_module(f"rosenblatt.{_HOME[name]}"), name)
+        if name in ALL:
+            return ALL[name]
+    from rosenblatt.errors import NotAvailable
+    from rosenblatt.text import did_you_mean
+
+    meant = did_you_mean(name, _public()) or " Its names are in rosenblatt.__all__."
+    raise NotAvailable(f"module 'rosenblatt' has no attribute {name!r}.{meant}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, "__version__"])
+    return sorted([*globals(), *_public(), "__all__", "__version__"])

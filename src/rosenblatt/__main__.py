@@ -3,4 +3,4 @@
 from rosenblatt.cli.main import main
 
 if __name__ == "__main__":
-    main(prog_name="rosenblatt")
+    main()

@@ -1,7 +1,7 @@
-"""Data to learn from: made to measure, from the lectures, and from files.
+"""Data sets: generated with a known hyperplane, from the lectures, and from files.
 
-The generators plant the hyperplane, so that margin and noise are known and not guessed. Each of them returns the same
-rows for the same seed. The loaders are those of `rosenblatt.files`.
+The generators plant a hyperplane, so the margin and the noise of the data are known. Each returns the same rows for the
+same seed. The loaders are those of `rosenblatt.files`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.files.formats.svmlight import load_svmlight
 from rosenblatt.files.idx import MNIST_FILES, load_idx, load_mnist
-from rosenblatt.files.svmlight import load_svmlight
-from rosenblatt.reprs import brief
+from rosenblatt.files.options import as_count, reject
+from rosenblatt.text import brief
 
 __all__ = [
     "MNIST_FILES",
@@ -41,7 +41,7 @@ Array = npt.NDArray[Any]
 class Planted:
     """Rows, their labels, and the hyperplane that gave the labels.
 
-    It unpacks to the two things that training needs: ``X, y = separable(100, 5, 0.1)``.
+    It unpacks to rows and labels: ``X, y = separable(100, 5, 0.1)``.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Planted:
     b : float
         Bias of the hyperplane: its score is w.x + b.
     margin : float
-        Distance that all rows keep from the hyperplane. Rows with y (w.x + b) < 0 are those whose label was flipped.
+        Least distance of the rows from the hyperplane. Rows with y (w.x + b) < 0 are those whose label was flipped.
     """
 
     X: Any
@@ -66,17 +66,17 @@ class Planted:
         return iter((self.X, self.y))
 
     def __repr__(self) -> str:
-        """Return the data in a few lines: of the rows their number."""
+        """Return a short repr that shows arrays by their shape."""
         return brief(self)
 
 
-def _number(name: str, value: Any, fits: Callable[[float], bool], wanted: str) -> float:
+def _number(name: str, value: Any, fits: Callable[[float], bool], expected: str) -> float:
     try:
         number = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not fits(number):  # no comparison holds for NaN
-        reject(name, value, wanted)
+        reject(name, value, expected)
     return number
 
 
@@ -108,11 +108,11 @@ def _signs(score: Array) -> Array:
 def separable(
     n_samples: int, n_features: int, margin: float, *, bias: float = 0.0, tight: bool = True, seed: int = 0
 ) -> Planted:
-    """Make linearly separable rows with a known margin.
+    """Return linearly separable rows with a known margin.
 
     Rows are drawn from the unit sphere and labelled by a random hyperplane; then each class is moved away from the
     hyperplane by `margin`. With ``tight=True`` some rows are replaced by mirrored pairs u + margin w, u - margin w
-    around points u of the hyperplane: their distance is twice the margin, so no hyperplane at all has a larger one.
+    around points u of the hyperplane: their distance is twice the margin, so no hyperplane has a larger one.
 
     Parameters
     ----------
@@ -121,10 +121,10 @@ def separable(
         Geometric margin, larger than 0 and at most 1.
     bias : float, default 0
         Bias of the planted hyperplane, between -1 and 1. |w.x| is about 1/sqrt(n_features) for a row x, so a bias
-        beyond that leaves few rows to one of the classes.
+        beyond that leaves one class with few rows.
     tight : bool, default True
         Whether the largest margin of the data is exactly `margin`, up to rounding; otherwise it is larger. Needs
-        two rows, and both classes occur.
+        at least two rows, and both classes occur.
     seed : int, default 0
 
     Returns
@@ -134,7 +134,7 @@ def separable(
 
     See Also
     --------
-    noisy : The same with some labels flipped.
+    noisy : Rows with some labels flipped.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def _flip(y: Array, share: float, random: np.random.Generator) -> None:
 def noisy(
     n_samples: int, n_features: int, flip: float, *, margin: float = 0.05, bias: float = 0.0, seed: int = 0
 ) -> Planted:
-    """Make rows labelled by a hyperplane, with some of the labels flipped.
+    """Return rows labelled by a hyperplane, with some of the labels flipped.
 
     Parameters
     ----------
@@ -208,14 +208,14 @@ def noisy(
 
 
 def two_moons(n_samples: int, noise: float = 0.1, seed: int = 0) -> tuple[Array, Array]:
-    """Make two half circles that reach into one another.
+    """Return two interleaved half circles.
 
     Parameters
     ----------
     n_samples : int
         At least 2; half of them in each class.
     noise : float, default 0.1
-        Standard deviation of what is added to each coordinate.
+        Standard deviation of the noise added to each coordinate.
     seed : int, default 0
 
     Returns
@@ -239,7 +239,7 @@ def two_moons(n_samples: int, noise: float = 0.1, seed: int = 0) -> tuple[Array,
 
 
 def circles(n_samples: int, factor: float = 0.5, noise: float = 0.05, seed: int = 0) -> tuple[Array, Array]:
-    """Make a circle of radius 1 and a smaller one inside it.
+    """Return a circle of radius 1 and a smaller one inside it.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def circles(n_samples: int, factor: float = 0.5, noise: float = 0.05, seed: int 
     factor : float, default 0.5
         Radius of the smaller circle, larger than 0 and less than 1.
     noise : float, default 0.05
-        Standard deviation of what is added to each coordinate.
+        Standard deviation of the noise added to each coordinate.
     seed : int, default 0
 
     Returns
@@ -272,7 +272,7 @@ def circles(n_samples: int, factor: float = 0.5, noise: float = 0.05, seed: int 
 
 
 def _scatter(negative: Array, positive: Array, deviation: float, random: np.random.Generator) -> tuple[Array, Array]:
-    """Mix the points of two classes and move each a little."""
+    """Shuffle the points of two classes and add noise."""
     X, y = np.concatenate([negative, positive]), np.repeat([-1, 1], [len(negative), len(positive)])
     order = random.permutation(y.size)
     return X[order] + deviation * random.standard_normal(X.shape), y[order].astype(np.int64)

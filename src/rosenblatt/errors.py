@@ -1,40 +1,40 @@
-"""The exceptions of the package, one tree, and its warning; one sentence each.
+"""The exceptions and the warning of the package.
 
-A message says the value that was found, what is wrong with it and what to do about it.
+A message states the value, the fault and the remedy.
 """
 
 
 class RosenblattError(Exception):
-    """Root of every error raised by rosenblatt itself."""
+    """Base class of the errors of this package."""
 
 
 class InvalidInput(RosenblattError, ValueError):
-    """The data or a parameter cannot be used as it is."""
+    """The data or a parameter is invalid."""
 
 
 class InvalidArgument(InvalidInput, TypeError):
-    """An argument does not exist, stands without its name, or is not the kind of thing that is asked for."""
+    """An argument is unknown, lacks its keyword, or has the wrong type."""
 
 
 class NotAvailable(RosenblattError, AttributeError):
-    """A method does not exist here, or not with these parameters; the message names what does."""
+    """A method or attribute does not exist, or not with these parameters; the message names an alternative."""
 
 
 class UnprovedClaim(RosenblattError, AssertionError):
-    """What was to be certified did not pass its verification: a defect of the package, never of the data."""
+    """A certificate failed its own verification: a bug in this package, not a fault of the data."""
 
 
 class MissingExtra(RosenblattError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message names the extra to install."""
 
 
 class NoWorker(RosenblattError, TimeoutError):
-    """A cluster had no worker for so long that one does not wait any more."""
+    """No worker became available before the timeout."""
 
 
 class ScaleWarning(UserWarning):
-    """A column of the data outweighs the others, so that little is learned from those."""
+    """A column of the data is so large that the others have little influence."""
 
 
 class TooLarge(InvalidInput):
-    """More memory than there is, or more unknowns than exact arithmetic is set up for."""
+    """The problem exceeds the memory of the machine or the limits of exact arithmetic."""

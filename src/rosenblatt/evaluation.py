@@ -1,7 +1,7 @@
-"""Evaluation, the third phase after training and prediction: how good predictions are, and what scores cost.
+"""Measure the quality of predictions, and the losses of scores.
 
-Predictions are compared as labels of any type. Losses speak of two classes, y = -1 or +1, and of a score f(x) whose
-sign is the prediction; labels 0/1 and False/True are read as -1/+1.
+Predictions are compared as labels of any type. Losses are defined for two classes, y = -1 or +1, and a score f(x) whose
+sign is the prediction; labels 0/1 and False/True count as -1/+1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _column(values: Any, name: str) -> Array:
     except ValueError:
         raise InvalidInput(f"{name} has rows of different lengths. Pass one value for each row.") from None
     if column.ndim != 1:
-        raise InvalidInput(f"{name} has shape {column.shape}; it must be one value for each row. Flatten it first.")
+        raise InvalidInput(f"{name} has shape {column.shape}, not one value for each row. Flatten it first.")
     if column.size == 0:
         raise InvalidInput(f"{name} is empty: there is nothing to evaluate. Pass at least one row.")
     # NaN is the only value that differs from itself, in arrays of objects too.
@@ -43,7 +43,7 @@ def _same_length(first: Array, second: Array, names: tuple[str, str]) -> None:
 
 
 def _pair(y_true: Any, y_pred: Any) -> tuple[Array, Array]:
-    """Return two columns of labels that can be compared with one another."""
+    """Return two columns of labels that can be compared."""
     truth, predicted = _column(y_true, "y_true"), _column(y_pred, "y_pred")
     _same_length(truth, predicted, ("y_true", "y_pred"))
     text = [column.dtype.kind in "US" for column in (truth, predicted)]
@@ -64,17 +64,17 @@ def _weights(sample_weight: Any, size: int) -> Array:
     if weight.size != size:
         raise InvalidInput(f"sample_weight has {weight.size} values for {size} rows. Pass one for every row.")
     if not np.isfinite(weight).all() or weight.min() < 0:
-        raise InvalidInput("sample_weight has values that are negative or infinite. Weights are numbers from 0.")
+        raise InvalidInput("sample_weight has values that are negative or infinite. Pass numbers from 0.")
     if not weight.any():
-        raise InvalidInput("sample_weight is zero everywhere, which leaves no row. Give some row a weight above 0.")
-    weight = weight / weight.max()  # so that the sum of huge weights stays finite
+        raise InvalidInput("sample_weight is zero everywhere. Give some row a weight above 0.")
+    weight = weight / weight.max()  # keeps the sum of huge weights finite
     return np.asarray(weight / weight.sum())
 
 
 def _numbers(values: Any, name: str) -> Array:
     column = _column(values, name)
     if column.dtype.kind not in "biuf":
-        raise InvalidInput(f"{name} has dtype {column.dtype}, which is not a real number. Pass numbers.")
+        raise InvalidInput(f"{name} has dtype {column.dtype}, which is not a real type. Pass numbers.")
     return column.astype(np.float64)
 
 
@@ -89,21 +89,21 @@ def _signs(y: Any) -> Array:
 
 
 def _margins(y: Any, score: Any) -> Array:
-    """Return y f(x) of each row: positive where the score is right, and how clearly."""
+    """Return the margin y f(x) of each row: positive if the score has the right sign."""
     signs, scores = _signs(y), _numbers(score, "score")
     _same_length(signs, scores, ("y", "score"))
     return signs * scores
 
 
 def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-    """Return the share of the rows that are predicted right.
+    """Return the share of rows that are predicted correctly.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         Labels of any type, the true and the predicted.
     sample_weight : array-like of shape (n_samples,) or None
-        How much each row counts; all the same by default.
+        Weight of each row; equal by default.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
     Raises
     ------
     InvalidInput
-        If the labels cannot be compared row by row, or there are none.
+        If the labels cannot be compared row by row, or there are no rows.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def accuracy(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
 
 
 def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Array]:
-    """Count which class was taken for which.
+    """Return the confusion matrix.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Arra
     Raises
     ------
     InvalidInput
-        If the labels cannot be compared row by row, or one of them is not among `labels`.
+        If the labels cannot be compared row by row, or a label is missing from `labels`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def confusion(y_true: Any, y_pred: Any, labels: Any = None) -> tuple[Array, Arra
         raise InvalidInput(f"labels={names.tolist()} names a class twice. Name each once.")
     missing = [name for name in found.tolist() if name not in place]
     if missing:
-        raise InvalidInput(f"The label {missing[0]!r} occurs but is not among labels={names.tolist()}. Add it.")
+        raise InvalidInput(f"The label {missing[0]!r} occurs, but is not in labels={names.tolist()}. Add it.")
     matrix = np.zeros((names.size, names.size), np.int64)
     rows, columns = ([place[name] for name in part.tolist()] for part in (truth, predicted))
     np.add.at(matrix, (rows, columns), 1)
@@ -186,7 +186,7 @@ def zero_one_loss(y: Any, score: Any) -> Array:
 
 
 def perceptron_loss(y: Any, score: Any) -> Array:
-    """Return max(0, -y f(x)) for each row: how far a mistake is on the wrong side.
+    """Return the loss of the perceptron, max(0, -y f(x)), for each row.
 
     Parameters
     ----------
@@ -199,11 +199,11 @@ def perceptron_loss(y: Any, score: Any) -> Array:
     -------
     array of shape (n_samples,)
     """
-    return np.maximum(0.0, 0.0 - _margins(y, score))  # 0 - 0 is 0, and -0 would be shown
+    return np.maximum(0.0, 0.0 - _margins(y, score))  # 0 - 0 is 0; negating 0 would give -0
 
 
 def hinge_loss(y: Any, score: Any) -> Array:
-    """Return max(0, 1 - y f(x)) for each row, the loss of the soft margin: right is not enough, it must be clear.
+    """Return the loss of the soft margin, max(0, 1 - y f(x)), for each row.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def hinge_loss(y: Any, score: Any) -> Array:
 
 
 def logistic_loss(y: Any, score: Any) -> Array:
-    """Return log(1 + exp(-y f(x))) for each row, the loss of logistic regression, in nats.
+    """Return the loss of logistic regression, log(1 + exp(-y f(x))), for each row, in nats.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     score : array-like of shape (n_samples,)
         f(x) = w.x + b.
     sample_weight : array-like of shape (n_samples,) or None
-        How much each row counts; all the same by default.
+        Weight of each row; equal by default.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     Raises
     ------
     InvalidInput
-        If the loss is not known, or labels, scores and weights do not fit together.
+        If the loss is unknown, or labels, scores and weights do not match.
 
     Examples
     --------
@@ -273,11 +273,11 @@ def empirical_risk(loss: str | Loss, y: Any, score: Any, sample_weight: Any = No
     0.5
     """
     if not callable(loss) and not (isinstance(loss, str) and loss in LOSSES):
-        known = f"Choose one of {', '.join(LOSSES)}, or pass a function."
-        raise InvalidInput(f"loss={short_repr(loss)} is not known. {known}{did_you_mean(loss, LOSSES)}")
-    chosen = loss if callable(loss) else LOSSES[loss]
-    values = _numbers(chosen(_signs(y), score), "The loss")
+        choices = f"Choose one of {', '.join(LOSSES)}, or pass a function."
+        raise InvalidInput(f"loss={short_repr(loss)} is not a known loss. {choices}{did_you_mean(loss, LOSSES)}")
+    function = loss if callable(loss) else LOSSES[loss]
+    values = _numbers(function(_signs(y), score), "The loss")
     weight = _weights(sample_weight, values.size)
     _same_length(_signs(y), values, ("y", "the loss"))
-    # A row of weight zero is out, even where its loss is infinite.
+    # A row of weight zero does not count, even if its loss is infinite.
     return float(values[weight > 0] @ weight[weight > 0])

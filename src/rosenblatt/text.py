@@ -1,10 +1,11 @@
-"""Values and names in few words, for sentences."""
+"""Format values and names for messages and reprs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import is_dataclass
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
 from enum import Enum
@@ -12,11 +13,12 @@ from itertools import islice
 from typing import Any
 
 SHOWN_CHARACTERS = 80  # of a value
-SHOWN_ITEMS = 6  # of a list, or names in a sentence
+SHOWN_ITEMS = 6  # of a collection
+LINE_CHARACTERS = 100  # of a repr
 
 
 def short_repr(value: Any) -> str:
-    """Return a value as Python writes it, in one line of at most 80 characters; of long ones the size.
+    """Return the repr of a value on one line of at most 80 characters; arrays and long collections are shortened.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def short_repr(value: Any) -> str:
     >>> short_repr("l2"), short_repr(range(3)), short_repr(tuple(range(1000)))
     ("'l2'", 'range(0, 3)', '(0, 1, 2, 3, 4, 5, ... 994 more)')
     """
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of NumPy's
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         value = value.item()
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
@@ -50,7 +52,7 @@ def short_repr(value: Any) -> str:
 
 
 def _shown_items(values: Any) -> str:
-    """Return the first items of a collection, and how many more there are."""
+    """Return the first items of a collection, and the number of the others."""
     left, right = "()" if isinstance(values, tuple) else "[]" if isinstance(values, list) else "{}"
     few = islice(values.items() if isinstance(values, Mapping) else values, SHOWN_ITEMS)
     items = [
@@ -69,7 +71,7 @@ def _cut(text: str) -> str:
 
 
 def listed(names: Iterable[Any]) -> str:
-    """Return names as a list in a sentence: the first few, and how many more there are.
+    """Return names as a list for a sentence: the first few, and the number of the others.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """Return a question that names what a misspelt name probably should have been; empty if nothing is like it.
+    """Return a question that suggests the correct spelling of a name; empty if no known name is similar.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def count(number: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun, in the plural where it belongs.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     Examples
     --------
@@ -109,19 +111,19 @@ def count(number: int, noun: str, nouns: str = "") -> str:
 
 
 def rounded_up(value: float, digits: int = 6) -> str:
-    """Return a number to so many significant digits that is nowhere below it: for upper bounds.
+    """Return a number rounded up to some significant digits, for upper bounds.
 
     Parameters
     ----------
     value : float or int
-        Taken exactly.
+        Its exact value is rounded.
     digits : int
         At most 15.
 
     Returns
     -------
     str
-        As Python's format g writes it.
+        In the format of Python's "g".
 
     Examples
     --------
@@ -132,7 +134,7 @@ def rounded_up(value: float, digits: int = 6) -> str:
 
 
 def rounded_down(value: float, digits: int = 6) -> str:
-    """Return a number to so many significant digits that is nowhere above it: for lower bounds.
+    """Return a number rounded down to some significant digits, for lower bounds.
 
     Examples
     --------
@@ -147,12 +149,12 @@ def _rounded(value: float, digits: int, direction: str) -> str:
     if not short.is_finite():
         return f"{float(value):g}"
     text = f"{float(short):.{digits}g}"
-    # Beyond the range of floats, and where they have fewer digits, the decimal is written itself.
+    # Beyond the range or the precision of floats, write the decimal itself.
     return text if Decimal(text) == short else f"{short.normalize():e}"
 
 
 def between(lower: float, upper: float, digits: int = 9) -> str:
-    """Return bounds of a number: the number itself, to so many digits, where they agree on it.
+    """Return the bounds of a number in words; a single number if they agree to some significant digits.
 
     Examples
     --------
@@ -161,3 +163,50 @@ def between(lower: float, upper: float, digits: int = 9) -> str:
     """
     low, high = f"{lower:.{digits}g}", f"{upper:.{digits}g}"
     return low if low == high else f"between {rounded_down(lower, digits)} and {rounded_up(upper, digits)}"
+
+
+# ------------------------------------------------------------------------------------------------------------ reprs
+
+# Fields that are bounds, and the direction in which rounding keeps them valid.
+BOUNDS = {"lower": rounded_down, "upper": rounded_up, "ceiling": rounded_up, "radius": rounded_up}
+
+
+def brief(record: Any, leading: Sequence[str] = ()) -> str:
+    """Return a short repr of a dataclass: the fields that are not empty, each abbreviated.
+
+    Parameters
+    ----------
+    record : dataclass
+    leading : sequence of str
+        Fields that come first.
+
+    Returns
+    -------
+    str
+    """
+    names = dict.fromkeys([*leading, *(field.name for field in fields(record))])
+    values = ((name, getattr(record, name)) for name in names)
+    items = [f"{name}={_field_repr(name, value)}" for name, value in values if not _is_empty(value)]
+    line = f"{type(record).__name__}({', '.join(items)})"
+    if len(line) <= LINE_CHARACTERS:
+        return line
+    lines, filled = [], ""
+    for item in items:
+        if filled and len(filled) + len(item) + 6 > LINE_CHARACTERS:
+            lines.append(filled)
+            filled = ""
+        filled += f"{item}, "
+    body = "\n".join(part.rstrip() for part in [*lines, filled])
+    return f"{type(record).__name__}(\n{textwrap.indent(body, '    ')}\n)"
+
+
+def _field_repr(name: str, value: Any) -> str:
+    if name in BOUNDS and isinstance(value, float):
+        return BOUNDS[name](value)
+    if isinstance(value, tuple) and value and all(type(one) is float for one in value):
+        value = tuple(float(f"{one:.6g}") for one in value[: SHOWN_ITEMS + 1]) + value[SHOWN_ITEMS + 1 :]
+    return f"{value:.6g}" if isinstance(value, float) else short_repr(value)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | tuple | list | dict) and not value)

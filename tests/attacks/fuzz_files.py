@@ -13,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt.engine.sparse import inspect_csr
+from rosenblatt.engine.inspection import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Dictionary
-from rosenblatt.files.opening import Inputs, Opening, decide, open_source
+from rosenblatt.files.opening import Inputs, decide, open_source
 from rosenblatt.files.opening import make_parser as parser_of
-from rosenblatt.files.options import FeatureOptions, Reading
+from rosenblatt.files.options import FeatureOptions, Opening, Reading
+from rosenblatt.files.parsing import Pending
 from rosenblatt.files.sniffing import recognise
 
 HANG_SECONDS = 600  # the first inputs are compiled for
@@ -119,18 +120,19 @@ def check(parser, parsed, text):
     assert parsed.line.size == rows
     assert parsed.weight is None or parsed.weight.size == rows
     assert parsed.lines == np.count_nonzero(text == 10)
-    if parsed.pieces is not None:
-        numbers = [] if parsed.dense is None else parser.number_pieces(parsed.dense)
-        pieces = [*numbers, *parsed.pieces]
+    found = parsed.rows
+    if isinstance(found, Pending):
+        numbers = [] if found.numbers is None else parser.number_pieces(found.numbers)
+        pieces = [*numbers, *found.pieces]
         if parser.reading.features.dictionary:
             pieces = parser.assembler.named(pieces, Dictionary(parser.n_features))
         else:
             pieces = parser.assembler.hashed(pieces)
-        parsed = parsed._replace(entries=parser.assembler.rows(pieces), dense=None)
-    if parsed.dense is not None:
-        assert parsed.dense.shape == (rows, parser.n_features)
+        found = parser.assembler.rows(pieces)
+    if isinstance(found, np.ndarray):
+        assert found.shape == (rows, parser.n_features)
         return
-    indptr, column, value = parsed.entries
+    indptr, column, value = found
     assert indptr.size == rows + 1
     assert indptr[0] == 0
     assert (np.diff(indptr) >= 0).all()

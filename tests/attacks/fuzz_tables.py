@@ -46,7 +46,7 @@ if __name__ == "__main__":
 
 import rosenblatt
 from oracles import features
-from rosenblatt.cli.main import main as command_line
+from rosenblatt.cli.main import commands as command_line
 from rosenblatt.learners.sharding import fit_shards
 from rosenblatt.scaling.partitions import FileRows, decided, in_groups, shard_of_block
 from rosenblatt.training.sharded import OnThreads

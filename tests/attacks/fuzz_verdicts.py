@@ -31,7 +31,7 @@ import check_certificate
 from oracles import exact_lp
 from rosenblatt import certify, certify_cycle, certify_pairs, verify
 from rosenblatt.errors import InvalidInput
-from rosenblatt.prover.exact.monomials import monomials
+from rosenblatt.prover import monomials
 
 SECONDS = 60.0  # for one set; all take a fraction of one
 CHECKED = 5  # of so many sets the stand-alone checker is asked about one, and other ways to a proof are tried on one

@@ -1,4 +1,4 @@
-"""The perceptron on separable rows, on any rows, from any start, mixed, and with several classes."""
+"""Bounds of the perceptron: each holds on every run, and a wrong algorithm breaks it."""
 
 import math
 
@@ -8,7 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import family, reference
-from oracles.cases import AXES, CLASSES, NOISY, SEPARABLE, Case, any_rows, broken, holds, separable, separable_classes
+from oracles.cases import (
+    AXES,
+    CLASSES,
+    NOISY,
+    SEPARABLE,
+    Case,
+    any_rows,
+    broken,
+    final_margin,
+    holds,
+    separable,
+    separable_classes,
+    settle,
+)
 from rosenblatt import bounds
 from strategies import small
 
@@ -139,3 +152,38 @@ def test_a15_weighted_mistakes_of_parameter_mixing(case, shares):
 @pytest.mark.parametrize(("old", "new"), [("v + y * x", "v - y * x"), ("v = w\n", "v = 0 * w\n")])
 def test_a15_notices_a_wrong_sign_and_a_mix_that_is_forgotten(old, new):
     assert broken(mixing, SEPARABLE, family.parameter_mixing, old, new)
+
+
+TAUS = st.tuples(st.integers(0, 30), st.integers(0, 30))
+
+
+def margin_count(case, algorithm, taus=(9, 4)):
+    run = case.run(algorithm, tau_pos=taus[0], tau_neg=taus[1])
+    return [(sum(run.updates), bounds.margin_perceptron(case.radius, case.margin, *taus))]
+
+
+def margin_reached(case, algorithm, taus=(30, 30)):
+    run = settle(algorithm, case, tau_pos=taus[0], tau_neg=taus[1])
+    least = bounds.margin_perceptron_margin(case.radius, case.margin, *taus)
+    return [] if run is None else [(least, final_margin(case.rows, case, run))]
+
+
+@given(separable(most_rows=12, most_features=3), TAUS)
+def test_a6_updates_and_final_margin_of_the_margin_perceptron(case, taus):
+    assert holds(margin_count(case, family.margin_perceptron, taus))
+    assert holds(margin_reached(case, family.margin_perceptron, taus))
+
+
+@pytest.mark.parametrize(("old", "new"), [("w + y * x", "w - y * x"), ("w + y * x", "w + 0.1 * y * x")])
+def test_a6_notices_a_wrong_sign_and_a_short_step(old, new):
+    assert broken(margin_count, SEPARABLE + AXES, family.margin_perceptron, old, new)
+
+
+def test_a6_notices_a_trigger_without_tau():
+    old = "(tau_pos if y > 0 else tau_neg)"
+    assert broken(margin_reached, SEPARABLE, family.margin_perceptron, old, "0")
+
+
+def test_a6_without_tau_in_the_bound_is_false():
+    runs = [(case, case.run(family.margin_perceptron, tau_pos=9, tau_neg=9)) for case in AXES]
+    assert all(sum(run.updates) > bounds.novikoff(case.radius, case.margin) * (1 + 1e-9) for case, run in runs)

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rosenblatt.cli.main import COMMANDS, Commands, main
+from rosenblatt.cli.main import COMMANDS, Commands, commands
 from rosenblatt.errors import InvalidInput
 
 compiled = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="minutes long without compilation")
@@ -30,7 +30,7 @@ def test_version_is_that_of_the_installed_package():
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_names_every_command(flag):
-    done = CliRunner().invoke(main, [flag])
+    done = CliRunner().invoke(commands, [flag])
     assert done.exit_code == 0
     for name in COMMANDS:
         assert f"\n  {name} " in done.output

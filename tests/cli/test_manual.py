@@ -41,6 +41,6 @@ def test_completion_knows_the_commands():
         "COMP_WORDS": "rosenblatt ev",
         "COMP_CWORD": "1",
     }
-    code = "from rosenblatt.cli.main import main; main(prog_name='rosenblatt')"
+    code = "from rosenblatt.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout == "plain,evaluate\n"

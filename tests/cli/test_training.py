@@ -3,13 +3,13 @@
 import pytest
 
 from commands import run
-from rosenblatt.cli.training import WITHOUT_OPTION, Interruption, members, value_of
+from rosenblatt.cli.training import WITHOUT_OPTION, Interruption, trainable, value_of
 
 
 def test_every_parameter_of_every_member_has_an_option_or_a_reason():
     text = run("train", "--help").stdout
-    for member, _ in members().values():
-        for name in member.declared:
+    for learner in trainable().values():
+        for name in learner.declared:
             assert name in WITHOUT_OPTION or f"--{name.replace('_', '-')} " in text
 
 

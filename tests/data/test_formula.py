@@ -27,7 +27,7 @@ def test_what_is_no_formula_is_refused():
     for formula in ("age + region", 7, "a ~ b ~ c"):
         with pytest.raises(InvalidInput, match="labels ~ features"):
             certify(DATA, formula=formula)
-    with pytest.raises(InvalidInput, match="beside a formula"):
+    with pytest.raises(InvalidInput, match="together with a formula"):
         certify(DATA, DATA["ill"], formula="ill ~ age")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, train
-from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_targets, as_weights, used_rows
 from rosenblatt.data.table import ALL_ROWS
 from rosenblatt.errors import InvalidInput
 
@@ -125,5 +125,21 @@ def test_names_are_plain_values():
 @pytest.mark.parametrize("label", ["a\0", "\0", b"a\0"])
 def test_texts_that_an_array_would_cut_short_are_refused(kind, label):
     y = kind([b"b" if isinstance(label, bytes) else "b", label])
-    with pytest.raises(InvalidInput, match=r"row 1, and texts that end with a NUL"):
+    with pytest.raises(InvalidInput, match=r"row 1, which ends with NUL"):
         as_labels(y, 2)
+
+
+def test_targets_are_numbers():
+    assert as_targets(["1.5", "2"]).tolist() == [1.5, 2.0]
+    assert as_targets([True, False]).tolist() == [1.0, 0.0]
+    with pytest.raises(InvalidInput, match="regression needs numbers"):
+        as_targets(["a", "b"])
+    with pytest.raises(InvalidInput, match="NaN or infinity"):
+        as_targets([1.0, np.inf])
+
+
+def test_announced_classes_are_sorted_and_each_once():
+    assert as_classes([2, 1, 2]).tolist() == [1, 2]
+    assert as_classes(("b", "a")).tolist() == ["a", "b"]
+    with pytest.raises(InvalidInput, match="not a list of labels"):
+        as_classes([[1, 2], [3, 4]])

@@ -15,7 +15,7 @@ import pytest
 from numba.core.config import DISABLE_JIT
 
 from rosenblatt.engine import compiler
-from rosenblatt.engine.compiler import Cache
+from rosenblatt.engine.compiler import CodeCache
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import Dense, dot
 
@@ -109,8 +109,8 @@ def dot_twice(rows, W):
 def test_an_edit_in_any_file_of_the_engine_makes_loops_compile_again(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compiler, "SOURCE", tmp_path)
-    (tmp_path / "engine").mkdir()
     source = tmp_path / "engine" / "rows.py"
+    source.parent.mkdir()
     hits = []
     for text in ("first", "first", "another", "another"):
         source.write_text(text)
@@ -164,6 +164,7 @@ def test_it_works_with_a_warning_where_nothing_is_writable():
     assert done.stdout.split("\n")[:2] == ["[0, 1]", "1"], "one warning, and the right classes"
 
 
+@needs_the_compiler
 def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
     # Numba's cache is code: a directory that another user could have prepared must never be read.
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
@@ -171,7 +172,7 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
     with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
         loop = compiler.dispatcher_of(double, {})
     assert loop(np.ones(3)) == 6.0
-    assert not isinstance(loop._cache, Cache)
+    assert not isinstance(loop._cache, CodeCache)
 
 
 # ------------------------------------------------------------------------------------------------ several processes
@@ -180,7 +181,7 @@ def test_no_predictable_directory_is_made_up_for_the_cache(monkeypatch):
 @needs_the_compiler
 def test_an_index_that_another_process_has_overwritten_never_names_code_for_other_types(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    files = Cache(double)._cache_file
+    files = CodeCache(double)._cache_file
     files.save("one type", "its code")
     index = Path(files._index_path)
     before = index.read_bytes()
@@ -194,7 +195,7 @@ def test_an_index_that_another_process_has_overwritten_never_names_code_for_othe
 @needs_the_compiler
 def test_code_is_listed_when_it_is_there(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
-    files = Cache(double)._cache_file
+    files = CodeCache(double)._cache_file
     seen = []
     monkeypatch.setattr(files, "_save_data", lambda name, data: seen.append(os.path.exists(files._index_path)))
     files.save("a type", "its code")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles import reference
 from rosenblatt import train
 from rosenblatt.engine.epoch import Learner, rate_at, settle
-from rosenblatt.engine.rules import hinge
+from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from strategies import integer_sets, small
 

@@ -4,17 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import wrightomega
 
-from rosenblatt.engine.rules import (
-    hinge,
-    least_mean_squares,
-    logistic,
-    normalised_least_mean_squares,
-    passive_aggressive,
-    perceptron,
-    respond,
-    smooth_passive_aggressive,
-    squared_hinge,
-)
+from rosenblatt.engine.rules import passive_aggressive, perceptron, respond
+from rosenblatt.learners.adaline import least_mean_squares, normalised_least_mean_squares
+from rosenblatt.learners.passive_aggressive import smooth_passive_aggressive
+from rosenblatt.learners.soft_margin import hinge, logistic, squared_hinge
 
 NORM = 6.0
 FORMULAS = [

@@ -6,8 +6,8 @@ import pytest
 
 from files.common import content, read
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.files import arrow
 from rosenblatt.files.chunks import Position
+from rosenblatt.files.formats import arrow
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
 

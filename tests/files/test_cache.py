@@ -10,7 +10,7 @@ import pytest
 from files.common import content
 from mutations import mutations
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files import cache, opening
+from rosenblatt.files import cache
 from rosenblatt.files.cache import TAIL, _sum
 from rosenblatt.files.chunks import Position
 from rosenblatt.files.opening import open_source
@@ -112,7 +112,7 @@ def test_a_cache_of_which_anything_else_is_wrong_is_not_used(tmp_path, found):
 
 def test_a_cache_of_another_version_is_not_used(path, monkeypatch):
     opened(path).build_cache()
-    monkeypatch.setattr(opening, "package_version", lambda: "0.0")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.0")
     assert not opened(path).cached
 
 

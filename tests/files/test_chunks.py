@@ -1,7 +1,7 @@
 """Chunks and positions are plain tuples."""
 
 from rosenblatt import train
-from rosenblatt.files.chunks import Position, Problems, Progress
+from rosenblatt.files.chunks import Position, ReadProblems, ReadProgress
 from rosenblatt.files.opening import open_source
 
 
@@ -9,7 +9,7 @@ def test_positions_go_through_json_as_lists():
     position = Position(3, 1, 50, 4)
     assert Position(*list(position)) == position
     assert Position() == (0, 0, 0, 0)
-    assert (Problems().skipped, Progress(1, 2, None).bytes_total) == (0, None)
+    assert (ReadProblems().skipped, ReadProgress(1, 2, None).bytes_total) == (0, None)
 
 
 def test_a_chunk_can_be_trained_on(tmp_path):

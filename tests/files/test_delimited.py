@@ -1,19 +1,24 @@
 """Tables in text: numbers as they are, names and values hashed, a clear choice for what is missing."""
 
+import csv
+import io
 import json
 import os
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from files.common import content, named, read
 from oracles import features as oracle
 from rosenblatt import TableHasher
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.conversion import convert
+from rosenblatt.files.formats import delimited
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
-from rosenblatt.files.writing import convert
 
 MIXED = (
     'id,age,colour,text,label\n1,33,red,"hello, ""big"" world\nand more",spam\n2,,blue,nothing to see here,ham\n'
@@ -229,3 +234,79 @@ def test_decimal_commas_do_not_hide_the_delimiter(tmp_path):
     path.write_text("width;height;kind\n" + "".join(f"{k},5;{k % 3},25;{'xy'[k % 2]}\n" for k in range(20)))
     with pytest.raises(InvalidInput, match="Column 'width' has numbers with commas or other marks, as in '0,5'"):
         open_source(path)
+
+
+FIELDS = st.one_of(st.text("ab 1.5é", max_size=6), st.text('a",\n;', max_size=6))
+
+LONG = 1 << 20  # bytes within which quotes are closed
+
+
+def split(text, width, quote=34):
+    array = np.frombuffer(text, np.uint8)
+    lines = text.count(b"\n")
+    first, last = np.zeros((lines, width), np.int32), np.zeros((lines, width), np.int32)
+    doubled, line = np.zeros((lines, width), np.uint8), np.zeros(lines, np.int32)
+    rows, place, number, fault = delimited.split_fields(array, (0, 0, 0), 44, quote, LONG, first, last, doubled, line)
+    found = []
+    for i in range(rows):
+        cut = [text[first[i, j] : last[i, j]] for j in range(width)]
+        found.append([part.replace(b'""', b'"') if doubled[i, j] else part for j, part in enumerate(cut)])
+    return found, place, number, fault, line[:rows].tolist()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(FIELDS, min_size=n, max_size=n), min_size=1, max_size=8)))
+def test_what_the_csv_module_writes_is_read_as_it_reads_it(rows):
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    text = file.getvalue().encode()
+    expected = [row for row in csv.reader(io.StringIO(file.getvalue(), newline="")) if row]
+    found, place, _, fault, _ = split(text, len(rows[0]))
+    assert fault == delimited.NO_FAULT
+    assert place == len(text)
+    assert [[part.decode() for part in row] for row in found] == expected
+    array = np.frombuffer(text, np.uint8)
+    assert delimited.last_record_end(array, 44, 34, LONG) == len(text)
+    for cut in range(len(text)):  # wherever a block ends, whole records are cut off
+        end = delimited.last_record_end(array[:cut], 44, 34, LONG)
+        assert split(text[:end], len(rows[0]))[3] == delimited.NO_FAULT
+        assert split(text[:end], len(rows[0]))[0] + split(text[end:], len(rows[0]))[0] == found
+
+
+def ends_of_records(text, longest):
+    """Give where each record ends, in all of a text."""
+    array, ends = np.frombuffer(text, np.uint8), [0]
+    while ends[-1] < len(text):
+        ends.append(delimited._record_end(array, ends[-1], 44, 34, longest)[0])
+    return ends
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.sampled_from([b'"', b'""', b",", b"\n", b"\r\n", b"\r", b"a", b"bcd"]), max_size=40), st.integers(1, 30)
+)
+def test_records_with_stray_quotes_do_not_depend_on_where_the_text_is_cut(parts, longest):
+    text = b"".join([*parts, b"\n"])
+    ends = ends_of_records(text, longest)
+    array = np.frombuffer(text, np.uint8)
+    for cut in range(len(text)):
+        known = delimited.last_record_end(array[:cut], 44, 34, longest)
+        assert known in ends
+        # What is cut off at a record is read as it was; and what is not known yet is short.
+        assert ends_of_records(text[:known], longest) == [end for end in ends if end <= known]
+        assert cut - known <= longest + max(map(len, text.split(b"\n"))) + 2
+
+
+def test_a_stray_quote_costs_its_own_line():
+    text = b'1,"a\n2,b\n3,"c\nd"\n4,e"\n'
+    assert ends_of_records(text, LONG) == [0, 5, 9, 17, 22]
+    assert ends_of_records(text, 5) == [0, 5, 9, 14, 17, 22]
+
+
+def test_faults_are_told_with_the_number_of_the_line():
+    assert split(b'a,"x\ny"\n\r\nb,c\r\nd\n', 2)[1:] == (15, 4, delimited.TOO_FEW, [0, 3])
+    assert split(b"a,b\nc,d,e\n", 2)[3] == delimited.TOO_MANY
+    assert split(b'a,"b\n', 2)[3] == delimited.BAD_QUOTE
+    assert split(b'a,"b"c\n', 2)[3] == delimited.BAD_QUOTE
+    assert split(b'a,"b"c\n', 2, quote=-1)[0] == [[b"a", b'"b"c']]
+    assert split(b'a,b"c"\n', 2)[0] == [[b"a", b'b"c"']]

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.files import entries
+from rosenblatt.files.entries import bit_count, lowest_bit
 
 
 @settings(max_examples=200, deadline=None)
@@ -85,3 +86,12 @@ def test_counts_of_few_columns_and_of_all_columns_are_the_same_when_marked(bits)
     for how in ((True, False, True), (False, False, True), (False, True, False)):
         sorted_ones, marked = counted(rows, how, bits)
         assert sorted_ones == marked
+
+
+@given(st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 63).map(lambda place: 1 << place)))
+@example(0)
+@example(2**64 - 1)
+def test_bits_are_those_of_the_binary_digits(number):
+    digits = f"{number:064b}"
+    assert bit_count(np.uint64(number)) == digits.count("1")
+    assert lowest_bit(np.uint64(number)) == (63 - digits.rindex("1") if number else 64)

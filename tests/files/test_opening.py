@@ -15,8 +15,8 @@ import pytest
 from files.common import content, matrix, named, read
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Position
-from rosenblatt.files.opening import Opening, open_source
-from rosenblatt.files.options import FeatureOptions, Reading
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions, Opening, Reading
 
 SVMLIGHT = "".join(f"{i % 3} 1:{i} {2 + i % 5}:0.5 # {i}\n\n" for i in range(200))
 TEXT = "".join(f"{'spam' if i % 3 else 'ham'}\tthe word{i % 7} and Été {i}\n" for i in range(200))
@@ -119,7 +119,7 @@ def test_several_files_and_patterns_are_read_in_order(file, tmp_path):
     assert rows == [[k, b] for k in range(3) for b in (1, 2)]
     assert labels == [0, 1] * 3
     assert read([tmp_path / "part2.csv", tmp_path / "part0.csv"])[0][:2] == [[2, 1], [2, 2]]
-    with pytest.raises(InvalidInput, match="No file fits"):
+    with pytest.raises(InvalidInput, match="No file matches"):
         open_source(str(tmp_path / "none*.csv"))
     with pytest.raises(InvalidInput, match="cannot be opened"):
         open_source(tmp_path / "missing.csv")

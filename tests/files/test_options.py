@@ -3,13 +3,15 @@
 import json
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 from files.common import content
 from rosenblatt.errors import InvalidInput
+from rosenblatt.files.conversion import convert
+from rosenblatt.files.formats import ALL
 from rosenblatt.files.opening import open_source
-from rosenblatt.files.options import FORMATS, PURPOSES, Column, FeatureOptions, Reading
-from rosenblatt.files.writing import convert
+from rosenblatt.files.options import Column, FeatureOptions, Reading, as_count, purposes, reject
 
 
 @pytest.mark.parametrize(
@@ -135,13 +137,13 @@ def test_purposes_name_what_takes_an_option(tmp_path):
         for name in source.parsers[0].options:
             taken[name].add(source.reading.format)
     for name in ("label", "header", "columns", "zero_based"):
-        assert all(format in PURPOSES[name] for format in taken[name])
-        assert not any(format in PURPOSES[name] for format in {*FORMATS} - taken[name])
-    assert taken["label_type"] == {*FORMATS}
-    assert taken["dictionary"] == {*FORMATS} - {"svmlight"}
+        assert all(format in purposes()[name] for format in taken[name])
+        assert not any(format in purposes()[name] for format in {*ALL} - taken[name])
+    assert taken["label_type"] == {*ALL}
+    assert taken["dictionary"] == {*ALL} - {"svmlight"}
     assert taken["standardise"] == {"csv", "tsv", "parquet", "arrow"}
     assert taken["words"] == {"text", "csv", "tsv", "jsonl", "parquet", "arrow"}
-    assert set(PURPOSES) == set(VALUES)
+    assert set(purposes()) == set(VALUES)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +155,21 @@ def test_conversions_refuse_options_of_features_that_they_do_not_use(tmp_path, f
     with pytest.raises(InvalidInput, match=f"{name} would change nothing"):
         convert(sample(tmp_path, file), tmp_path / to, features=FeatureOptions(**{name: VALUES[name]}))
     assert not (tmp_path / to).exists()
+
+
+@pytest.mark.parametrize("value", [0, 3, np.int64(3), 10**30])
+def test_counts_are_returned_as_integers(value):
+    assert as_count("n", value, least=0) == value
+    assert type(as_count("n", value, least=0)) is int
+
+
+@pytest.mark.parametrize("value", [-1, True, 2.0, "3", None])
+def test_what_is_no_count_is_named(value):
+    with pytest.raises(InvalidInput, match=r"^n=.* is invalid: it must be a whole number from 0\.$"):
+        as_count("n", value, least=0)
+
+
+def test_long_values_are_shortened():
+    with pytest.raises(InvalidInput) as caught:
+        reject("name", "x" * 1000, "short")
+    assert len(str(caught.value)) < 130

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from rosenblatt.files.parsing import EXAMPLES, PART_BYTES, Fault, Faults, count_byte, numbers_in, stripped, texts_in
+from rosenblatt.files.parsing import (
+    EXAMPLES,
+    PART_BYTES,
+    LineFault,
+    LineFaults,
+    count_byte,
+    numbers_in,
+    stripped,
+    texts_in,
+)
 
 
 def spans(*texts):
@@ -33,11 +42,11 @@ def test_blanks_at_either_end_are_left_out():
 
 
 def test_faults_are_counted_and_the_first_are_kept():
-    faults = Faults(skip=True)
-    faults.add_rows(np.arange(9), lambda row: Fault(row, "", "wrong"))
+    faults = LineFaults(skip=True)
+    faults.add_rows(np.arange(9), lambda row: LineFault(row, "", "wrong"))
     assert (faults.count, len(faults.examples), faults.stop) == (9, EXAMPLES, False)
-    first = Faults(skip=False)
-    first.add_rows(np.arange(9), lambda row: Fault(row, "", "wrong"))
+    first = LineFaults(skip=False)
+    first.add_rows(np.arange(9), lambda row: LineFault(row, "", "wrong"))
     assert (first.count, first.stop) == (1, True)
 
 

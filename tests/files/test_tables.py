@@ -14,7 +14,7 @@ from files.common import content, named, read
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import FeatureOptions
-from rosenblatt.files.tables import Scaler, Scaling, joined_texts, kind_of, label_column
+from rosenblatt.files.tables import Scaler, Scaling, joined_texts, kind_of, label_column, scale_rows
 
 
 def test_kinds_are_known_by_values():
@@ -549,3 +549,17 @@ def test_reading_goes_on_in_files_of_different_layouts(tmp_path):
     (tmp_path / "6.blank.csv").write_text(faulty)
     with pytest.raises(InvalidInput, match=r"6\.blank\.csv, line 6: 'x' in column 'b' is not a finite number"):
         content(open_source(paths, columns={"b": "number"}, **options))
+
+
+def test_rows_are_scaled_by_the_rows_up_to_them():
+    X = np.random.default_rng(0).standard_normal((50, 3)) * [1, 5, 0] + [0, 100, 7]
+    missing = np.random.default_rng(1).random((50, 3)) < 0.2
+    count, mean, squares = np.zeros((3, 3))
+    out = np.empty_like(X)
+    scale_rows(X, missing, count, mean, squares, out)
+    for i in range(50):
+        for j in range(3):
+            known = X[: i + 1, j][~missing[: i + 1, j]]
+            deviation = known.std() if known.size else 0.0
+            scaled = (X[i, j] - known.mean()) / deviation if deviation > 1e-9 and not missing[i, j] else 0.0
+            assert abs(out[i, j] - scaled) < 1e-9

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from oracles import features as oracle
 from rosenblatt.files import tokens
 from rosenblatt.files.features import Assembler, Dictionary, Words, murmur
+from rosenblatt.files.formats.text import lines_of
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.files.tables import joined_texts
-from rosenblatt.files.text import lines_of
 
 TEXTS = st.lists(
     st.one_of(

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rosenblatt.kernels.runner import KernelJob
 from sklearn.datasets import load_digits, load_iris, make_moons
 
 from rosenblatt import KernelPerceptron
@@ -13,6 +12,7 @@ from rosenblatt.engine.rows import Task
 from rosenblatt.kernels import gram
 from rosenblatt.kernels.expansion import Expansion
 from rosenblatt.kernels.kernels import PairFunction, Polynomial
+from rosenblatt.kernels.runner import KernelJob
 from rosenblatt.training.plan import Plan
 from strategies import integer_sets
 

@@ -463,11 +463,11 @@ def test_a_run_that_takes_long_is_said_to_be_on_its_way(lab):
     held = []
     lab.page.route("**/run", lambda route: held.append(route))
     lab.page.goto(lab.address)
-    lab.page.wait_for_selector(".told:text('Learning \u2026')")
+    lab.page.wait_for_selector(".narration:text('Learning \u2026')")
     assert len(held) == 1
     held.pop().continue_()
     lab.page.wait_for_selector("#lab[data-ready=true]")
-    assert "Learning" not in lab.text(".told")
+    assert "Learning" not in lab.text(".narration")
 
 
 # ----------------------------------------------------------------------------------------------------------- proofs
@@ -606,7 +606,7 @@ def test_a_wrong_address_gets_a_sentence(lab, hash):
     lab.refused = True
     lab.open(hash)
     assert lab.page.locator("#lab").get_attribute("data-ready") == "failed"
-    assert len(lab.text(".told")) > 20
+    assert len(lab.text(".narration")) > 20
 
 
 @pytest.mark.parametrize(
@@ -623,7 +623,7 @@ def test_a_full_budget_is_told(lab, rule, sentence):
     full = np.count_nonzero(recording.W.any(axis=1), axis=1)[np.r_[0, recording.at[:-1]]] == 3
     t = int(np.flatnonzero(full & (recording.mistakes > 0))[0])
     lab.open(f"{scene}&t={t + 1}")
-    told = lab.text(".told").replace("\n", "")
+    told = lab.text(".narration").replace("\n", "")
     assert told.startswith(f"x{recording.row[t] + 1} is misclassified")
     assert told.endswith(sentence)
 
@@ -640,10 +640,11 @@ def test_dark_and_projector_are_a_key_away(lab):
     light = lab.page.evaluate(ground)
     lab.press("d")
     assert lab.page.evaluate(ground) != light
-    small = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.told')).fontSize)")
+    small = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
     lab.press("p")
     assert not lab.page.locator("header").is_visible()
-    assert lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.told')).fontSize)") > 1.5 * small
+    large = lab.page.evaluate("parseFloat(getComputedStyle(document.querySelector('.narration')).fontSize)")
+    assert large > 1.5 * small
     lab.press("p")
     assert lab.page.locator("header").is_visible()
     lab.press("?")
@@ -682,7 +683,7 @@ def test_a_run_in_a_frame_follows_the_switch_of_the_document_around_it(browser, 
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto((tmp_path / "page.html").as_uri())
     run = page.frames[1]
-    run.wait_for_selector(".told")
+    run.wait_for_selector(".narration")
     for theme, wanted in (("auto", scheme), ("dark", "dark"), ("light", "light"), ("auto", scheme)):
         page.evaluate(f"document.body.dataset.theme = {theme!r}")
         # Not by a function to wait for: asked again, it is a string to evaluate, which the page's policy forbids.
@@ -880,13 +881,13 @@ def test_a_soft_margin_in_the_dual_is_told_as_it_is(browser, tmp_path, classes):
     (tmp_path / "run.html").write_text(one_file(run, X, y), encoding="utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "run.html").as_uri())
-    page.wait_for_selector(".told")
+    page.wait_for_selector(".narration")
     page.mouse.click(700, 400)
     told = []
     for _ in range(150):
         page.keyboard.press("ArrowRight")
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        told.append(page.locator(".told").text_content())
+        told.append(page.locator(".narration").text_content())
     page.close()
     assert any("too close" in sentence and "counts" in sentence for sentence in told)
     assert any(

@@ -233,7 +233,7 @@ def test_no_more_trials_than_a_page_can_show_and_it_says_so():
     assert run.arrays["row"].size <= MAX_TRIALS
     assert len(run.to_bytes()) < 1.1 * MAX_BYTES
     if len(run.about["epochs_end"]) == 10:
-        assert "no more than 10 epochs" in run.about["stop"]
+        assert "at most 10 epochs" in run.about["stop"]
 
 
 def test_a_long_run_of_wide_weights_is_cut_and_says_so(monkeypatch):

@@ -15,7 +15,6 @@ from safetensors.numpy import load
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab import server
-from rosenblatt.lab.questions import KINDS
 from rosenblatt.lab.scene import Scene
 
 with warnings.catch_warnings():
@@ -36,8 +35,8 @@ def post(client, kind, body, headers=OWN, **options):
     return client.post(f"/{KEY}/{kind}", json=body, headers=headers, **options)
 
 
-def sentence(response):
-    return response.json()["sentence"]
+def message(response):
+    return response.json()["error"]
 
 
 # ------------------------------------------------------------------------------------------------------------ answers
@@ -77,11 +76,13 @@ def test_a_wrong_question_gets_400_and_a_sentence(client, data):
     for kind in ("run", "certificate", "code", "trace", "surface"):
         response = post(client, kind, data)
         assert response.status_code == 400
-        assert sentence(response).endswith((".", "?"))
+        assert message(response).endswith((".", "?"))
 
 
-def test_every_kind_of_question_has_a_place():
-    assert server.KINDS == KINDS
+def test_an_unknown_question_gets_400_and_names_the_known_ones(client):
+    response = post(client, "certificates", {})
+    assert response.status_code == 400
+    assert "Did you mean 'certificate'" in message(response)
 
 
 def test_the_server_listens_before_the_engine_is_loaded():
@@ -110,7 +111,7 @@ def test_every_answer_has_the_headers(client):
 def test_without_the_key_there_is_nothing(client, path):
     response = client.get(path)
     assert response.status_code == 404
-    assert "rosenblatt lab" in sentence(response)
+    assert "rosenblatt lab" in message(response)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "10.0.0.1", ""])
@@ -136,7 +137,7 @@ def test_another_host_is_refused(client, host):
 def test_only_the_own_page_may_post(client, headers):
     response = post(client, "run", {"data": "or"}, headers)
     assert response.status_code == 403
-    assert sentence(response) == "Only the lab's own page may ask."
+    assert message(response) == "Only the lab's own page may ask."
 
 
 def test_other_sites_get_no_parts_but_a_link_works(client):
@@ -153,7 +154,7 @@ def test_a_question_is_json(client):
     for content in (b"", b"{", b"[]", b"3", b"\xff\xfe", b'{"data": NaN}', b"[" * 100_000):
         response = client.post(path, content=content, headers=json_type)
         assert response.status_code == 400
-        assert "JSON" in sentence(response)
+        assert "JSON" in message(response)
 
 
 def test_other_methods_are_refused(client):
@@ -226,7 +227,7 @@ def test_one_question_at_a_time_four_wait_and_the_next_is_refused(monkeypatch):
         refused = post(client, "run", {}) if _all_wait(client, deadline) else None
         assert refused is not None
         assert refused.status_code == 429
-        assert "busy" in sentence(refused)
+        assert "busy" in message(refused)
         assert len(at_once) == 1
         go_on.set()
         for thread in threads:

@@ -7,7 +7,7 @@ import pytest
 
 from rosenblatt import verify
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import drawn_certificate, follows_theorem, hull, known, rate
+from rosenblatt.lab.theory import drawn_certificate, follows_theorem, mistake_bound, rate
 from rosenblatt.prover.certificates.certificate import Certificate
 
 
@@ -79,29 +79,23 @@ def test_hulls_are_drawn_in_the_plane_only():
     assert (mapped["verdict"], mapped["hulls"]) == ("separable", [])
 
 
-def test_the_corners_of_a_hull():
-    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5], [0.5, 0.0]])
-    assert hull(square).tolist() == [[0, 0], [1, 0], [1, 1], [0, 1]]
-    assert hull(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]])).tolist() == [[0, 0], [1, 1]]
-
-
 def test_the_numbers_of_the_charts():
     scene = Scene()
-    found = known(scene, *scene.rows())
+    found = mistake_bound(scene, *scene.rows())
     assert found.radius == pytest.approx(3**0.5)
     assert found.margin == pytest.approx(1 / 3)
     assert found.bound == 27
     assert np.linalg.norm(found.separator) == pytest.approx(1)
     four = Scene(data="four")
-    assert known(four, *four.rows()).margin is None
+    assert mistake_bound(four, *four.rows()).margin is None
 
 
 def test_a_start_changes_the_bound_and_the_rate_does_not():
     started = Scene.from_dict({"data": "and", "start": [-1, 2, 1]})
-    assert known(started, *started.rows()).bound == 55
+    assert mistake_bound(started, *started.rows()).bound == 55
     scaled = Scene.from_dict({"data": "and", "start": [-2, 4, 2], "params": {"eta0": 2.0}})
-    assert known(scaled, *scaled.rows()).bound == 55
-    assert known(Scene.from_dict({"params": {"eta0": 0.5}}), *Scene().rows()).bound == 27
+    assert mistake_bound(scaled, *scaled.rows()).bound == 55
+    assert mistake_bound(Scene.from_dict({"params": {"eta0": 0.5}}), *Scene().rows()).bound == 27
 
 
 def test_the_rule_of_the_theorem():

@@ -102,7 +102,7 @@ def test_the_kernel_answers_the_page(lab):
 
 @pytest.mark.parametrize("message", [("run", {"data": "nor"}), ("nothing", {}), (None, {}), ("run", [1])])
 def test_a_failure_is_a_sentence(lab, message):
-    assert ask(lab, *message)[0]["sentence"]
+    assert ask(lab, *message)[0]["error"]
 
 
 def test_a_message_without_a_question_does_no_harm(lab):
@@ -110,7 +110,7 @@ def test_a_message_without_a_question_does_no_harm(lab):
     lab.send = lambda content, buffers=None: sent.append(content)
     for message in ({}, "text", None, []):
         lab._answer(lab, message, [])
-    assert all("sentence" in content for content in sent)
+    assert all("error" in content for content in sent)
 
 
 def test_without_a_kernel_there_is_a_page_in_a_frame(lab):
@@ -128,7 +128,7 @@ def test_tables_without_a_plane_can_be_explored():
 
 
 def test_what_cannot_be_shown_gets_a_sentence():
-    with pytest.raises(InvalidInput, match="pass both"):
+    with pytest.raises(InvalidInput, match="Pass both"):
         explore([[0.0, 1.0]])
     with pytest.raises(InvalidInput, match="at most 4"):
         as_points(np.zeros((5, 2)), range(5))

@@ -262,14 +262,17 @@ def test_a_rule_is_added_in_a_few_lines(tmp_path):
     """ROMMA's cousin for the test: a step of fixed length, normalised by the row."""
     script = """
 from rosenblatt.engine.rules import rule
+from rosenblatt.learners import shared
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.parameters import FullTraining
 from rosenblatt.training.first_order import FirstOrder
 @rule
 def unit_step(margin, norm, bias=1.0):
     return (0.0, 0.0) if margin > 0 else ((norm - bias) ** -0.5, -margin)
-class UnitPerceptron(FullTraining, LinearClassifier):
-    def _method(self):
+class UnitPerceptron(LinearClassifier):
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    def _algorithm(self):
         return FirstOrder(unit_step())
 """
     assert script.count("\n") < 15

@@ -241,7 +241,7 @@ CALLS = {
         (lambda at: Perceptron().learn_one(MASKED[0], 1), "contains NaN"),
         (lambda at: fit(X, np.ma.masked_equal(Y, 1)), "Input y contains NaN (row"),
         (lambda at: Perceptron().fit(X, Y, sample_weight=abs(MASKED)[:, 0]), "that are negative or not finite."),
-        (lambda at: fit(pl.DataFrame(X).lazy()), "whose rows are yet to be computed. Pass X.collect()."),
+        (lambda at: fit(pl.DataFrame(X).lazy()), "whose rows have not been computed yet. Pass X.collect()."),
     ],
     "another kernel than before": [
         (
@@ -305,7 +305,7 @@ CALLS = {
         ),
         (
             lambda at: fit(np.array([["2020"], ["2021"]], "M8[D]"), [0, 1]),
-            "Turn dates into numbers that mean something",
+            "Turn dates into numbers",
         ),
         (lambda at: fit(5), "got scalar array instead: X is 5, which has no rows. Pass an array, a data frame"),
         (lambda at: fit(None), "X is None, which has no rows."),
@@ -332,7 +332,7 @@ CALLS = {
         (lambda at: fit(X, np.zeros(30)), "got 1 class: 0.0. Add examples of another class."),
         (lambda at: train(X, np.zeros(30)), "y has one class only, 0.0. Add examples of another class."),
         (lambda at: fit(X, X[:, 0]), "y has values between whole numbers, such as those of a regression."),
-        (lambda at: fit(X, np.where(Y, np.nan, 0)), "Input y contains NaN (row 0). Remove the rows whose label"),
+        (lambda at: fit(X, np.where(Y, np.nan, 0)), "Input y contains NaN (row 0). Remove rows without a label"),
         (lambda at: fit(X, np.where(Y, np.inf, 0)), "Input y contains infinity (row 0)."),
         (lambda at: fit(X, np.array([None if v else "a" for v in Y], object)), "Input y contains None (row 0)."),
         (lambda at: fit(X, pd.Series([pd.NA if v else "a" for v in Y])), "Input y contains NaN (row 0)."),
@@ -340,7 +340,7 @@ CALLS = {
         (lambda at: fit(X, MIXED.tolist()), "y has labels of different types, 1 (int) and 'a' (str)."),
         (lambda at: train(X, MIXED), "y has labels of different types, 1 (int) and 'a' (str)."),
         (lambda at: certify(X, MIXED), "y has labels of different types, 1 (int) and 'a' (str)."),
-        (lambda at: fit(X, [{}] * 30), "y has labels such as {}, which cannot be sorted. Use numbers or texts."),
+        (lambda at: fit(X, [{}] * 30), "y has labels such as {}, which cannot be sorted. Use numbers or text."),
         (lambda at: fit(X, np.c_[Y, Y]), "y should be a 1d array, got an array of shape (30, 2) instead. Pass one"),
         (lambda at: fit(X, Y * 1j), "y has complex numbers."),
         (lambda at: AdalineRegressor().fit(X, ["a"] * 30), "y cannot be read as numbers"),
@@ -349,7 +349,7 @@ CALLS = {
         (lambda at: Perceptron().fit(X, Y, sample_weight=[1, 2]), "sample_weight has shape (2,), X has 30 rows."),
         (lambda at: Perceptron().fit(X, Y, sample_weight=-np.ones(30)), "negative or not finite."),
         (lambda at: Perceptron().fit(X, Y, sample_weight=["a"] * 30), "sample_weight cannot be read as numbers"),
-        (lambda at: Perceptron().fit(X, Y, sample_weight=np.zeros(30)), "Weight some row above 0."),
+        (lambda at: Perceptron().fit(X, Y, sample_weight=np.zeros(30)), "Give some row a weight above 0."),
         (lambda at: Perceptron().partial_fit(X, Y, classes=[[0, 1]]), "is not a list of labels. Pass all labels"),
     ],
     "single rows": [
@@ -459,7 +459,7 @@ CALLS = {
         (lambda at: certify_cycle(X, Y, epochs=0), "epochs=0 is not possible"),
         (lambda at: verify({}, X, Y), "dict is not a Certificate. Read files with Certificate.load."),
         (lambda at: verify(at.certificate, X, Y[:3]), "y has 3 values, X has 30 rows"),
-        (lambda at: theory(X, Y, 5), "int is not a Perceptron, whose theorems these are."),
+        (lambda at: theory(X, Y, 5), "int is not a Perceptron, which the theorems are about."),
         (lambda at: theory(X, Y, Perceptron(margin=1.0)), "Set margin=0.0."),
         (lambda at: Certificate.load(at.folder / "text"), "is not a certificate"),
     ],
@@ -491,7 +491,7 @@ CALLS = {
             lambda at: plots.plot_boundary(5, X[:, :2], Y),
             "int has no predict. Pass a fitted classifier, or what train returns.",
         ),
-        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a picture of the plane needs 2."),
+        (lambda at: plots.plot_boundary(at.model, X, Y), "features; a plot of the plane needs 2."),
         (
             lambda at: plots.plot_certificate(5, X[:, :2], Y),
             "certificate is 5, not a Certificate. Pass what rosenblatt.",
@@ -506,12 +506,12 @@ CALLS = {
         (lambda at: evaluation.accuracy([1, 2], [1]), "y_true has 2 values, y_pred has 1."),
         (lambda at: evaluation.accuracy([[1], [1, 2]], [1]), "y_true has rows of different lengths."),
         (lambda at: evaluation.empirical_risk("hing", Y, X[:, 0]), "Did you mean 'hinge'?"),
-        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is not possible: it must be a whole number from 2."),
+        (lambda at: datasets.separable(-1, 2, 0.1), "n_samples=-1 is invalid: it must be a whole number from 2."),
         (
             lambda at: datasets.separable(10, 2, 0.1, tight="no"),
-            "tight='no' is not possible: it must be True or False.",
+            "tight='no' is invalid: it must be True or False.",
         ),
-        (lambda at: datasets.logical("nand"), "name='nand' is not possible: it must be one of or, and, xor."),
+        (lambda at: datasets.logical("nand"), "name='nand' is invalid: it must be one of or, and, xor."),
     ],
 }
 

@@ -1,14 +1,20 @@
 """What every rule must respect: the importance of a row, the length of what moves, the sign of the step, NaN."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from rosenblatt.engine import rules
 from rosenblatt.engine.rules import Rule, respond, rule
+from rosenblatt.learners import modules
+from rosenblatt.learners.passive_aggressive import smooth_passive_aggressive
 
 MARGINS = (-3.0, -0.5, 0.0, 0.25)
 NORMS = (1.46, 5.5)
-RULES = [kind for kind in vars(rules).values() if isinstance(getattr(kind, "of", None), Rule)]
+PLACES = [rules, *map(import_module, sorted(set(modules().values())))]
+FOUND = [kind for place in PLACES for kind in vars(place).values() if isinstance(getattr(kind, "of", None), Rule)]
+RULES = list(dict.fromkeys(FOUND))
 each = pytest.mark.parametrize("kind", RULES, ids=lambda kind: kind.__name__)
 
 
@@ -77,4 +83,4 @@ def test_a_rule_that_forgets_the_importance_is_noticed():
 
 
 def test_rules_of_equal_parameters_are_different_rules():
-    assert repr(rules.passive_aggressive(C=1.0)) != repr(rules.smooth_passive_aggressive(C=1.0))
+    assert repr(rules.passive_aggressive(C=1.0)) != repr(smooth_passive_aggressive(C=1.0))

@@ -22,7 +22,7 @@ from rosenblatt import Perceptron, learner, load, load_linear, record, save
 from rosenblatt.engine.jit import DISABLE_JIT
 from rosenblatt.errors import InvalidArgument, InvalidInput
 from rosenblatt.lab import explore
-from rosenblatt.lab.code import python_of
+from rosenblatt.lab.answers import python_of
 from rosenblatt.lab.page import one_file
 from rosenblatt.lab.scene import Scene
 from rosenblatt.storage.registry import DEFINED

@@ -12,7 +12,8 @@ import rosenblatt
 from members import EVERY_CLASS
 from rosenblatt import AROW, KernelPerceptron, MaximumMargin, PassiveAggressive, Perceptron, SoftMargin, Winnow
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.parameters import Declared, choice, custom, flag, integer, real
+from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.parameters import choice, custom, flag, integer, real
 
 IRIS = load_iris(return_X_y=True)
 classes = pytest.mark.parametrize("cls", EVERY_CLASS, ids=lambda cls: cls.__name__)
@@ -27,7 +28,7 @@ def documented(cls):
 
 def test_every_public_estimator_is_looked_at():
     public = [getattr(rosenblatt, name) for name in rosenblatt.__all__]
-    declared = {value for value in public if isinstance(value, type) and issubclass(value, Declared)}
+    declared = {value for value in public if isinstance(value, type) and issubclass(value, Estimator)}
     assert declared == set(EVERY_CLASS)
 
 
@@ -132,7 +133,7 @@ def test_numbers_of_numpy_are_numbers(value):
 
 
 def test_fields_are_inherited_and_may_be_declared_again():
-    class Base(Declared):
+    class Base(Estimator):
         """Base.
 
         Parameters

@@ -23,13 +23,13 @@ from rosenblatt import (
     Winnow,
 )
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.storable import Storable
+from rosenblatt.learners.base import Estimator
 from rosenblatt.training.stopping import Stop
 
 CLASSES = pytest.mark.parametrize("cls", EVERY_CLASS, ids=lambda cls: cls.__name__)
 
 
-class Box(Storable):
+class Box(Estimator):
     """An estimator with two things to keep, one of them only at times."""
 
     declared: ClassVar = {}
@@ -64,7 +64,7 @@ def test_what_comes_from_a_file_is_whole_and_known_and_fits():
 
 @CLASSES
 def test_every_estimator_says_what_it_stores(cls):
-    assert issubclass(cls, Storable)
+    assert issubclass(cls, Estimator)
     assert cls.stored_attributes or cls is TextHasher  # which learns nothing
     assert cls()._to_file() == {}
     with pytest.raises(InvalidInput, match="it has strange, which"):

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from oracles import family
 from rosenblatt import Winnow
 from rosenblatt.bounds import winnow1
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
+from rosenblatt.training.algorithm import EpochArgs, new_counts
+from rosenblatt.training.multiclass import code, make_task
 from strategies import integer_sets
 
 THREE = {"shuffle": False, "max_iter": 3, "tol": None}
@@ -79,3 +83,55 @@ def test_a_stream_goes_on_with_as_many_problems_as_its_form_has(first, learn):
         model.learn_one(row, int(label))
     assert model._stream.state.b.size == (3 if first else 4)  # three classes, and the reserve class
     assert model.partial_fit(X, y).predict(X).shape == (24,)
+
+
+def after(algorithm, X, label):
+    """Return the state after one pass over two classes."""
+    sign, every = code(2, "ovr"), np.empty(0, np.int32)
+    task = make_task(np.array(label, np.int32), sign, "ovr", weight=np.empty(0), bias=0.0)
+    state = algorithm.start(1, len(X[0]), np.float64)
+    rows = as_table(np.array(X, float)).rows
+    algorithm.run_epoch(EpochArgs(rows, task, every, every, np.arange(1), 1.0, new_counts(1), False), state, state)
+    return state
+
+
+def test_a_promotion_multiplies_the_weights_of_the_features_that_are_there():
+    state = after(Multiplicative(WinnowRule(2.0, False), 3.0), [[1, 0, 1]], [1])
+    assert state.W.tolist() == [[2.0, 1.0, 2.0]]
+
+
+@pytest.mark.parametrize(("eliminate", "weight"), [(False, 0.5), (True, 0.0)])
+def test_a_demotion_divides_or_eliminates(eliminate, weight):
+    state = after(Multiplicative(WinnowRule(2.0, eliminate), 0.5), [[1, 0, 1]], [0])
+    assert state.W.tolist() == [[weight, 1.0, weight]]
+
+
+def test_balanced_weights_take_either_sign():
+    rule = BalancedWinnowRule(2.0)
+    assert after(Multiplicative(rule), [[1, -1]], [1]).W.tolist() == [[1.5, -1.5]]
+    assert after(Multiplicative(rule), [[1, -1]], [0]).W.tolist() == [[-1.5, 1.5]]
+
+
+def test_states_of_other_rules_are_of_another_kind():
+    rules = WinnowRule(2.0, False), WinnowRule(2.0, True), BalancedWinnowRule(2.0)
+    assert len({Multiplicative(rule, threshold).kind for rule in rules for threshold in (1.0, 2.0)}) == 6
+
+
+@pytest.mark.parametrize(
+    ("rule", "threshold", "label", "wanted"),
+    [
+        (WinnowRule(2.0, False), 9.0, 1, [2.0, 1.0, 4.0]),
+        (WinnowRule(2.0, False), 0.5, 0, [0.5, 1.0, 0.25]),
+        (WinnowRule(2.0, True), 0.5, 0, [0.0, 1.0, 0.0]),
+        (BalancedWinnowRule(2.0), 0.0, 1, [1.5, 0.0, 3.75]),
+    ],
+    ids=["promotion", "demotion", "elimination", "balanced"],
+)
+def test_a_mistake_multiplies_the_weights_of_the_features_of_the_row(rule, threshold, label, wanted):
+    algorithm, every = Multiplicative(rule, threshold), np.empty(0, np.int32)
+    state = algorithm.start(1, 3, np.float64)
+    task = make_task(np.array([label], np.int32), code(2, "ovr"), "ovr", weight=np.empty(0), bias=0.0)
+    rows, counts = as_table([[1.0, 0.0, 2.0]]).rows, new_counts(1)
+    algorithm.run_epoch(EpochArgs(rows, task, every, every, np.arange(1), 1.0, counts, False), state, state)
+    assert state.W[0].tolist() == wanted
+    assert counts.mistakes.tolist() == [1]

@@ -42,8 +42,8 @@ def test_the_weights_of_a_class_are_drawn_where_each_has_its_own():
     model = Perceptron(max_iter=5).fit(X, y)
     ax = plot_largest_weights(model, label="b")
     assert sorted(bar.get_width() for bar in ax.patches) == sorted(model.coef_[1])
-    assert ax.get_xlabel() == "weight (above zero: class b)"
-    with pytest.raises(InvalidInput, match="none of the classes"):
+    assert ax.get_xlabel() == "weight (positive: class b)"
+    with pytest.raises(InvalidInput, match="not a class with a weight vector"):
         plot_largest_weights(model, label="d")
 
 

@@ -141,6 +141,7 @@ def test_weights_over_time_end_with_those_of_the_fit():
     ax = plot_weights(recording, feature_names=SPAM_WORDS)
     ends = {line.get_label(): line.get_ydata()[-1] for line in ax.lines}
     assert [ends[word] for word in SPAM_WORDS] == recording.estimator.coef_[0].tolist()
+    assert legend(plot_weights(recording))[0] == "$w_{2}$"
 
 
 def test_short_and_long_runs_are_compared_on_a_logarithmic_scale():

@@ -6,11 +6,13 @@ import scipy.sparse as sp
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
-from rosenblatt import KernelPerceptron, Perceptron, trace
-from rosenblatt.datasets import two_moons
+from rosenblatt import KernelPerceptron, MaximumMargin, Perceptron, trace
+from rosenblatt.datasets import circles, two_moons
 from rosenblatt.errors import InvalidInput
-from rosenblatt.plots import plot_boundary, plot_trace
+from rosenblatt.plots import plot_boundary, plot_mapped, plot_trace
 from rosenblatt.plots.axes import COLOURS, INK
 
 OR = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([-1, 1, 1, 1])
@@ -218,3 +220,43 @@ def test_a_boundary_that_is_no_line_passes_where_the_prediction_changes():
 def test_single_hyperplanes_of_two_classes_are_refused():
     with pytest.raises(InvalidInput, match="no hyperplane for each problem"):
         plot_boundary(Perceptron().fit(*OR), *OR, hyperplanes=True)
+
+
+# ---------------------------------------------------------------------------------------------------------- mapped rows
+
+CIRCLES, INSIDE = circles(60, factor=0.5, noise=0.05)
+
+
+def borders(ax):
+    """Points of the border between the regions."""
+    found = [c for c in ax.collections if hasattr(c, "filled") and not c.filled]
+    return np.vstack([path.vertices for c in found for path in c.get_paths() if len(path.vertices)])
+
+
+def test_squares_turn_the_circle_into_a_line():
+    model = MaximumMargin().fit(np.square(CIRCLES), INSIDE)
+    left, right = plot_mapped(model, CIRCLES, INSIDE, np.square)
+    curve = np.square(borders(left)) @ model.coef_[0] + model.intercept_[0]
+    scale = np.abs(np.square(CIRCLES) @ model.coef_[0]).max()
+    assert np.abs(curve).max() < 1e-3 * scale
+    (line,) = [line for line in right.lines if hasattr(line, "get_xy1")]
+    assert np.array([line.get_xy1(), line.get_xy2()]) @ model.coef_[0] + model.intercept_[0] == pytest.approx([0, 0])
+    assert right.get_xlabel() == "$x_1^2$"
+
+
+def test_more_dimensions_are_seen_from_the_side_of_the_hyperplane():
+    model = make_pipeline(PolynomialFeatures(2, include_bias=False), Perceptron(max_iter=2000)).fit(CIRCLES, INSIDE)
+    _, right = plot_mapped(model, CIRCLES, INSIDE)
+    drawn = np.vstack(
+        [c.get_offsets() for c in right.collections if hasattr(c, "get_offsets") and not hasattr(c, "filled")]
+    )
+    distances = model.decision_function(CIRCLES) / np.linalg.norm(model[-1].coef_)
+    assert np.allclose(np.sort(drawn[:, 0]), np.sort(distances))
+
+
+def test_a_mapping_that_does_not_fit_is_rejected_with_its_fault():
+    model = MaximumMargin().fit(np.square(CIRCLES), INSIDE)
+    with pytest.raises(InvalidInput, match="not a pipeline"):
+        plot_mapped(model, CIRCLES, INSIDE)
+    with pytest.raises(InvalidInput, match="2 weights"):
+        plot_mapped(model, CIRCLES, INSIDE, lambda rows: rows[:, :1])

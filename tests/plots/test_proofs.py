@@ -47,5 +47,5 @@ def test_rows_that_overlap_are_drawn_with_their_common_point():
 
 def test_other_data_than_the_certificate_is_about_is_refused():
     certificate = certify(SQUARE, [-1, 1, 1, 1])
-    with pytest.raises(InvalidInput, match="Pass its data"):
+    with pytest.raises(InvalidInput, match="Pass the certified data"):
         plot_certificate(certificate, SQUARE[:3], [-1, 1, 1])

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.path import Path
 
-from rosenblatt import Perceptron, record, trace
-from rosenblatt.datasets import logical, separable
+from rosenblatt import Perceptron, record, trace, train
+from rosenblatt.datasets import logical, noisy, separable
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.plots import plot_spaces, plot_update
-from rosenblatt.plots.spaces import solution_polygon
+from rosenblatt.plots import plot_losses, plot_spaces, plot_update
+from rosenblatt.plots.spaces import solution_polygon, step_counts
 
 BOX = (-4.0, 4.0, -4.0, 4.0)
 whole = st.integers(-3, 3)
@@ -86,11 +86,11 @@ def test_spaces_say_where_there_is_no_solution():
     assert "no solution here" in texts(right)
 
 
-def test_spaces_show_the_way_of_weights_without_a_bias():
+def test_spaces_show_the_path_of_weights_without_a_bias():
     X, y = separable(12, 2, 0.25, seed=3)
     trials = list(trace(X, y, fit_intercept=False))
     _, right = plot_spaces(trials, X, y)
-    (way,) = [line for line in right.lines if line.get_label() == "way of $w$"]
+    (way,) = [line for line in right.lines if line.get_label() == "path of $w$"]
     assert way.get_xydata()[-1].tolist() == trials[-1].w.tolist()
     assert len(way.get_xydata()) == 1 + trials[-1].mistakes
 
@@ -127,13 +127,67 @@ def test_the_first_update_from_a_start_goes_back_to_that_start():
     ("call", "fault"),
     [
         (lambda X, y: plot_update(trace(X, y), X, y, 10), "9 updates"),
-        (lambda X, y: plot_update(trace(X, y), X, y, 1.5), "whole number"),
+        (lambda X, y: plot_update(trace(X, y), X, y, 1.5), "an integer from 1"),
         (lambda X, y: plot_spaces([], X, y), "no trials"),
         (lambda X, y: plot_spaces(Perceptron().fit(X, [0, 1, 2, 2]), X, y), "one problem"),
         (lambda X, y: plot_spaces(Perceptron().fit(X, y), X, [0, 1, 2, 2]), "3 classes"),
-        (lambda X, y: plot_spaces(Perceptron().fit(X, y), X, y, [None]), "two halves"),
+        (lambda X, y: plot_spaces(Perceptron().fit(X, y), X, y, [None]), "this figure needs two"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_with_its_fault(call, fault):
     with pytest.raises((InvalidInput, InvalidArgument), match=fault):
         call(*logical("or"))
+
+
+# --------------------------------------------------------------------------------------- losses along a line of weights
+
+margins = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=12)
+
+
+@given(margins)
+def test_counts_are_those_of_the_rows_between_and_at_the_jumps(pairs):
+    first, last = np.array(pairs, float).T
+    jumps, counts, at_jumps = step_counts(first, last, -0.25, 1.25)
+    edges = np.array([-0.25, *jumps, 1.25])
+    assert np.all(np.diff(edges) > 0)
+    for left, right, count in zip(edges[:-1], edges[1:], counts, strict=True):
+        place = left + 0.37 * (right - left)
+        assert count == (first + place * (last - first) <= 0).sum()
+    # At a jump the row that changes sides is a tie, and a tie is a mistake.
+    for before, after, there in zip(counts[:-1], counts[1:], at_jumps, strict=True):
+        assert there >= max(before, after)
+
+
+def test_the_picture_has_the_steps_and_a_convex_loss():
+    X, y = noisy(40, 3, flip=0.1)
+    upper, lower = plot_losses(X, y, ([1.0, -1.0, 0.0], 0.3), Perceptron().fit(X, y))
+    (stairs,) = upper.patches
+    values, edges = stairs.get_data()[:2]
+    assert values.size == edges.size - 1
+    curve = lower.lines[0].get_xydata()
+    slopes = np.diff(curve[:, 1]) / np.diff(curve[:, 0])
+    assert np.all(np.diff(slopes) > -1e-6)
+    assert np.array_equal(curve[:, 0], edges)
+
+
+def test_ends_may_be_runs_trials_or_weights():
+    X, y = logical("or")
+    trials = list(trace(X, y))
+    for end in (train(X, y, order="cyclic"), trials[-1], ([2.0, 2.0], -1.0)):
+        upper, _ = plot_losses(X, y, ([0.0, 0.0], -1.0), end)
+        values, edges = upper.patches[0].get_data()[:2]
+        assert values[np.searchsorted(edges, 0.9999) - 1] == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "fault"),
+    [
+        (([1.0], 0.0), ([1.0, 1.0], 0.0), "one weight for each"),
+        (([1.0, 1.0], 0.0), ([1.0, 1.0], 0.0), "no loss changes"),
+    ],
+)
+def test_ends_without_a_line_between_them_are_rejected_with_their_fault(start, end, fault):
+    with pytest.raises(InvalidInput, match=fault):
+        plot_losses(*logical("or"), start, end)
+    with pytest.raises(InvalidInput, match="3 classes"):
+        plot_losses(logical("or")[0], [0, 1, 2, 2], ([1.0, 1.0], 0.0), ([0.0, 1.0], 0.0))

@@ -110,7 +110,7 @@ def test_words_say_what_each_certificate_proves():
     assert "at most 27 mistakes" in str(EXAMPLES["or"][2])
     assert "row 1 equals row 0, which has the other label" in str(EXAMPLES["quasi"][2])
     assert "zero on 2 rows: 0, 1." in str(EXAMPLES["quasi"][2])
-    assert "one class only" in str(EXAMPLES["one class"][2])
+    assert "only one class" in str(EXAMPLES["one class"][2])
     sides = {"rivals": [1] * 20 + [0] * 20, "multipliers": range(1, 41)}
     many = proved(np.zeros((40, 1)), [0] * 20 + [1] * 20, verdict="overlapping", support=range(40), **sides)
     assert "(14 more)" in str(many)

@@ -11,8 +11,8 @@ from oracles import exact_lp
 from rosenblatt.data.table import as_table
 from rosenblatt.prover.exact.clock import Clock, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search.coordinates import standardised
 from rosenblatt.prover.search.integer_search import PaddedSearch, StandardisedSearch, SubspaceSearch
-from rosenblatt.prover.search.views import standardised
 from rosenblatt.prover.search.witness import vanishing_sum
 from strategies import integer_sets
 

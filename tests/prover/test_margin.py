@@ -211,7 +211,7 @@ def test_rows_whose_space_would_not_fit_get_a_true_bracket(monkeypatch, form):
     y = (X[:, 0] > 0).astype(int)
     X[:, 0] += 2 * y - 1
     narrow = certify(form(X), y)
-    monkeypatch.setattr(margin, "MAX_UNKNOWNS", 3)
+    monkeypatch.setattr(margin, "is_long", lambda signed: True)
     monkeypatch.setattr(margin, "ROW_SPACE_MAX_ROWS", 1)
     wide = certify(form(X), y)
     assert verify(wide, X, y)

@@ -1,50 +1,23 @@
-"""Coordinate descent and the active set against plain arrays."""
+"""The active set against plain arrays, and how a search with floats ends."""
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.data.table import as_table
+from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import nearest
-from rosenblatt.prover.search.nearest import APART, LIMIT, NEAREST, ORIGIN, ActiveSet, Frame
-
-
-def stored(X, kind):
-    if kind == "dense":
-        return Dense(X)
-    matrix = sp.csr_array(X)
-    return Csr(matrix.data, matrix.indices, matrix.indptr)
-
-
-def framed(X, kind, frame):
-    """Rows as the loops see them: those of a sparse matrix are not moved."""
-    moved = X - frame.centre if kind == "dense" else X
-    return np.column_stack([moved * frame.inverse, np.ones(len(X))])
-
-
-@pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_coordinate_descent_is_that_of_the_dual(kind):
-    rng = np.random.default_rng(0)
-    X = rng.integers(-2, 3, (20, 3)).astype(float)
-    frame = Frame(X.mean(axis=0), np.array([0.5, 1.0, 2.0]))
-    A = framed(X, kind, frame)
-    sign, tied = rng.choice([-1.0, 1.0], 20), np.arange(20) == 4
-    square = np.empty(20)
-    getattr(nearest, f"squares_{kind}")(stored(X, kind), frame, square)
-    assert np.allclose(square, (A**2).sum(axis=1))
-    w, alpha, order = np.zeros(4), np.zeros(20), rng.permutation(20)
-    expected_w, expected, wrong = np.zeros(4), np.zeros(20), 0
-    for i in order:
-        shortfall = 1.0 - sign[i] * (A[i] @ expected_w)
-        wrong += shortfall >= 1.0
-        step = (shortfall - 1.0 if tied[i] else max(shortfall, -expected[i] * square[i])) / square[i]
-        if tied[i] or shortfall > 0 or expected[i] > 0:
-            expected[i] += step
-            expected_w += step * sign[i] * A[i]
-    found = getattr(nearest, f"descend_{kind}")(stored(X, kind), sign, frame, square, tied, order, w, alpha)
-    assert found == wrong
-    assert np.allclose(alpha, expected)
-    assert np.allclose(w, expected_w)
+from rosenblatt.prover.search.coordinates import MatrixView, RowSpaceView
+from rosenblatt.prover.search.nearest import (
+    APART,
+    LIMIT,
+    NEAREST,
+    ORIGIN,
+    ActiveSet,
+    WorkingSet,
+    find_nearest_point,
+    lowest_rows,
+)
 
 
 def hulls():
@@ -146,3 +119,65 @@ def test_only_the_first_rows_are_looked_at():
     k, end, _ = nearest.nearest_point(A, 2, active, 0, 1e-12, 100, False)
     assert end == NEAREST
     assert sorted(active.support[:k].tolist()) == [0, 1]
+
+
+def test_a_search_ends_where_margins_overflow():
+    working = WorkingSet(MatrixView(np.eye(3)), np.arange(2))
+    for margins in (np.full(3, np.nan), np.array([-1.0, -1.0, np.nan]), np.full(3, np.inf)):
+        assert not working.extend(margins)
+    assert working.extend(np.array([np.nan, np.nan, 0.5]))
+    assert working.ids.tolist() == [0, 1, 2]
+    assert not working.extend(np.zeros(3))  # nothing is left
+
+
+def test_the_nearest_point_of_a_triangle_and_of_one_around_the_origin():
+    Z = np.array([[1.0, 2.0], [1.0, -1.0], [3.0, 0.0]])
+    end, working = find_nearest_point(MatrixView(Z), np.array([2]), Clock(None), to_optimum=True)
+    assert end == NEAREST
+    assert np.allclose(working.point / working.shares.sum(), [1.0, 0.0])
+    assert sorted(working.support.tolist()) == [0, 1]
+    assert np.allclose(working.shares @ Z[working.support], working.point)
+    Z = np.array([[1.0, 2.0], [1.0, -1.0], [-3.0, 0.0]])
+    assert find_nearest_point(MatrixView(Z), np.arange(3), Clock(None), to_optimum=False)[0] == ORIGIN
+    with pytest.raises(OutOfTime):
+        find_nearest_point(MatrixView(Z[:2]), np.arange(2), Clock(-1.0), to_optimum=True)
+
+
+def test_a_warm_start_needs_no_iteration():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((300, 6)) + 2.0
+    _, working = find_nearest_point(MatrixView(Z), np.arange(300), Clock(None), to_optimum=True)
+    again = WorkingSet(MatrixView(Z), np.arange(300))
+    again.start(working.support, working.shares)
+    assert again.search(1, to_optimum=True) == NEAREST
+    assert np.allclose(again.point, working.point)
+
+
+def test_few_rows_are_all_taken_in_and_of_many_the_lowest():
+    assert lowest_rows(np.arange(150.0), 3).tolist() == list(range(150))
+    margins = np.random.default_rng(0).permutation(1000).astype(float)
+    assert sorted(margins[lowest_rows(margins, 30)].tolist()) == list(range(300))
+
+
+def test_a_start_with_the_basis_has_the_factors_that_the_rows_have():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2000))
+    X[5] = X[4]
+    signed = SignedRows(as_table(X), rng.random(30) < 0.5, 2)
+    view = RowSpaceView(signed, np.arange(25), 10.0, normalise=False)
+    share = rng.random(25)
+    working = WorkingSet(view, np.arange(25))
+    working.start_with_basis(view, share)
+    columns, Q, R = (
+        np.vstack([view.Z[view.basis].T, np.ones(24)]),
+        working.active.Q[:24].T,
+        working.active.R[:24, :24].T,
+    )
+    np.testing.assert_allclose(Q @ R, columns, atol=1e-14)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(24), atol=1e-14)
+    assert not np.tril(R, -1).any()
+    np.testing.assert_array_equal(working.active.c[:24], Q[-1])
+    np.testing.assert_array_equal(working.shares, share[working.support])
+    same = WorkingSet(view, np.arange(25))
+    same.start(view.basis, share[view.basis])
+    np.testing.assert_allclose(working.residual, same.residual, atol=1e-14)

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from oracles import exact_lp
 from rosenblatt import certify, certify_cycle, certify_pairs, verify
 from rosenblatt.errors import InvalidInput
+from rosenblatt.prover import monomials
 from rosenblatt.prover.certificates.certificate import Certificate
-from rosenblatt.prover.exact.monomials import monomials
 from rosenblatt.prover.exact.numbers import exact_table
 
 BIG = 2**53

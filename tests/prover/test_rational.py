@@ -9,8 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from oracles.exact_lp import feasible
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact import rational
+from rosenblatt.prover.exact.rational import in_cone
 
 # Zeros, repeated values and numbers of several limbs are all frequent.
 ENTRIES = st.one_of(
@@ -134,24 +136,6 @@ def test_null_vector_is_there_when_the_rows_have_one_dependency(A):
         assert sum(value > 0 for value in lam) >= sum(value < 0 for value in lam)
 
 
-@given(matrices(), st.data())
-def test_a_null_vector_keeps_the_free_coordinates(A, data):
-    n = len(A[0])
-    columns = echelon(A)[1]
-    free = {j: data.draw(st.integers(-(2**70), 2**70)) for j in range(n) if j not in columns}
-    v = rational.complete_null_vector(A, free, n)
-    assert not any(times(A, v))
-    wanted, lifted = list(free.values()), [v[j] for j in free]
-    # Proportional by a positive factor.
-    assert all(a * d == b * c for a, b in zip(wanted, lifted, strict=True) for c, d in zip(wanted, lifted, strict=True))
-    assert sum(a * b for a, b in zip(wanted, lifted, strict=True)) > 0 or not any(wanted)
-
-
-def test_completion_wants_exactly_the_free_columns():
-    with pytest.raises(InvalidInput, match=r"\[0\]"):
-        rational.complete_null_vector([[1, 1]], {0: 1}, 2)
-
-
 @pytest.mark.parametrize(("n", "bits"), [(13, 54), (25, 200), (60, 54)])
 def test_large_systems(n, bits):
     *A, b = random_integers(n, n + 1, n, bits)
@@ -180,7 +164,6 @@ def test_a_rank_that_the_primes_hide_is_found_or_not_claimed(monkeypatch):
     A = [[1, 2, 3, 4], [0, 15, 0, 30]]
     assert rational.pivots(A) == ([0], [0])
     assert rational.null_space(A, 4) == [[-3, 0, 1, 0], [0, -2, 0, 1]]
-    assert rational.complete_null_vector(A, {1: 1, 2: 1, 3: 1}, 4) is None
 
 
 def test_numbers_too_long_for_the_compiled_check():
@@ -255,3 +238,38 @@ def test_flint_gives_the_same_solutions(n, seed, bits):
         assert [Fraction(value, q) for value in x] == [
             Fraction(int(value.p), int(value.q)) for value in expected.entries()
         ]
+
+
+def test_every_answer_proves_itself_and_the_oracle_agrees():
+    rng = np.random.default_rng(0)
+    seen = set()
+    for _ in range(300):
+        count, size = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+        rows = rng.integers(-3, 4, (count, size)).tolist()
+        target = rng.integers(-3, 4, size).tolist()
+        if not any(target):
+            continue
+        members, normal = in_cone(rows, target)
+        # Outside the cone if some x is not negative on the rows and negative on the target.
+        outside = feasible([*rows, [-v for v in target]], [0] * count + [1])
+        assert outside == (normal is not None)
+        seen.add(outside)
+        if normal is not None:
+            assert all(sum(a * b for a, b in zip(row, normal, strict=True)) >= 0 for row in rows)
+            assert sum(a * b for a, b in zip(target, normal, strict=True)) < 0
+        else:
+            assert np.linalg.matrix_rank(np.array(rows)[members]) == len(members)
+            factors = np.linalg.lstsq(np.array(rows, float)[members].T, np.array(target, float), rcond=None)[0]
+            assert factors.min() > 0
+            np.testing.assert_allclose(np.array(rows, float)[members].T @ factors, target, atol=1e-9)
+    assert seen == {True, False}
+
+
+def test_integers_of_any_size_are_exact():
+    long = 3**200
+    members, normal = in_cone([[long, 1], [-long, 1]], [1, 0])
+    assert members == []
+    assert normal[0] * long + normal[1] >= 0
+    assert -normal[0] * long + normal[1] >= 0
+    assert normal[0] < 0
+    assert Fraction(normal[1], -normal[0]) >= long

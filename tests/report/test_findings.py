@@ -76,10 +76,10 @@ def test_large_data_is_not_proved_in_passing(monkeypatch):
     [
         (lambda: examine(Perceptron(), X, Y), "Fit it"),
         (lambda: examine(object(), X, Y), "no predict"),
-        (lambda: examine(AdalineRegressor().fit(X, X[:, 0]), X, Y), "no classifier"),
-        (lambda: examine(Perceptron().fit(X, Y), X, Y, X), "belong together"),
+        (lambda: examine(AdalineRegressor().fit(X, X[:, 0]), X, Y), "not a classifier"),
+        (lambda: examine(Perceptron().fit(X, Y), X, Y, X), "Only one of X_test and y_test"),
         (lambda: examine(Perceptron().fit(X, Y), X, Y, names=["a"]), "1 names for 4"),
-        (lambda: examine(Perceptron().fit(X, Y), X[:, :2], Y), "does not predict"),
+        (lambda: examine(Perceptron().fit(X, Y), X[:, :2], Y), "cannot predict"),
     ],
 )
 def test_what_cannot_be_reported_is_refused_with_its_fault(call, fault):

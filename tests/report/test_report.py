@@ -65,7 +65,7 @@ def test_a_report_on_a_hundred_rows_is_small(hostile):
 
 def test_a_report_has_every_part(hostile):
     said = "".join(read(hostile.html).texts)
-    for part in ("held-out rows", hostile.findings.run.reason, "separable", "at most", "Telling features"):
+    for part in ("held-out rows", hostile.findings.run.reason, "separable", "at most", "Largest weights"):
         assert part in said
 
 

@@ -10,7 +10,7 @@ import pytest
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.datasets import logical, separable, two_moons
 from rosenblatt.report.findings import examine
-from rosenblatt.report.sections import heading, in_words, sections
+from rosenblatt.report.sections import heading, sections, summary_text
 
 
 def text(markup):
@@ -28,7 +28,7 @@ def plain():
 
 
 def test_a_plain_perceptron_has_all_sections(plain):
-    titles = ["In short", "The data", "The training", "The evaluation", "Telling features", "Separable?"]
+    titles = ["In short", "The data", "The training", "The evaluation", "Largest weights", "Separable?"]
     assert list(by_title(plain)) == [*titles, "Mistakes against their bound"]
 
 
@@ -46,19 +46,19 @@ def test_without_held_out_rows_the_evaluation_warns(plain):
     assert "No rows were held out" in text(by_title(plain)["The evaluation"])
 
 
-def test_many_classes_get_their_commonest_confusions():
+def test_many_classes_get_their_most_common_confusions():
     X, y = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 20
     found = examine(Perceptron(max_iter=2, tol=None).fit(X, y), X, y, time_limit=1.0)
     parts = by_title(found)
-    assert "The commonest confusions" in parts["The evaluation"]
-    assert "14 more problems" in parts["Telling features"]
+    assert "The most common confusions" in parts["The evaluation"]
+    assert "14 more problems" in parts["Largest weights"]
     assert max(map(len, parts.values())) < 40_000
 
 
 def test_kernels_have_no_weights_to_tell():
     X, y = two_moons(60)
     found = examine(KernelPerceptron(kernel="rbf").fit(X, y), X, y)
-    assert "Telling features" not in by_title(found)
+    assert "Largest weights" not in by_title(found)
     assert "fill-opacity" in by_title(found)["The data"]
 
 
@@ -74,6 +74,6 @@ def test_the_heading_names_what_differs_from_the_defaults(plain):
 
 
 def test_words_fit_a_screen(plain):
-    assert len(in_words(plain).splitlines()) <= 6
+    assert len(summary_text(plain).splitlines()) <= 6
     X, y = separable(50, 300, 0.5)
-    assert "300 features" in in_words(examine(Perceptron().fit(X, y), X, y))
+    assert "300 features" in summary_text(examine(Perceptron().fit(X, y), X, y))

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, SoftMargin
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, logistic, perceptron
+from rosenblatt.engine.rules import perceptron
+from rosenblatt.learners.soft_margin import hinge, logistic
 from rosenblatt.storage.registry import Fault
 from rosenblatt.training import classes, first_order
 from rosenblatt.training.algorithm import FEW_WEIGHTS, EpochArgs, new_counts, order_of

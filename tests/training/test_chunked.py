@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import rosenblatt
 from chunk_source import MemorySource, job_of, rows
+from rosenblatt.cli.training import trainable
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.linear_parameters import MEMBERS
 from rosenblatt.training.chunked import learn_chunks
 from rosenblatt.training.stopping import Stop
 
@@ -34,7 +33,7 @@ def in_memory(name, parameters, X, y, weight=None, *, epochs=3, **more):
         more["intercept_scaling"] = 1.0
     if name == "adaline-regressor":
         more.pop("keep")
-    return getattr(rosenblatt, MEMBERS[name][1])(**(more | parameters)).fit(X, y, sample_weight=weight)
+    return trainable()[name](**(more | parameters)).fit(X, y, sample_weight=weight)
 
 
 def same(outcome, estimator):

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, passive_aggressive, perceptron
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.multiplicative_method import Multiplicative
-from rosenblatt.learners.multiplicative_trial import BalancedWinnowRule, WinnowRule
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.learners.voted_method import Voted
+from rosenblatt.engine.rules import passive_aggressive, perceptron
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.pocket import PocketAlgorithm
+from rosenblatt.learners.soft_margin import hinge
+from rosenblatt.learners.voted_perceptron import Voted
+from rosenblatt.learners.winnow import BalancedWinnowRule, Multiplicative, WinnowRule
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder, Penalty
 from rosenblatt.training.multiclass import code, make_task
@@ -27,7 +27,7 @@ METHODS = {
     "AROW, full": Arow(1.0, full=True),
     "balanced Winnow": Multiplicative(BalancedWinnowRule(1.5)),
     "Winnow": Multiplicative(WinnowRule(2.0, False), 1.5),
-    "pocket": PocketMethod(),
+    "pocket": PocketAlgorithm(),
 }
 
 

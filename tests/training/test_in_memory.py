@@ -20,9 +20,9 @@ from rosenblatt import (
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners import pocket_method as pocket
-from rosenblatt.learners.covariance_method import Arow
-from rosenblatt.learners.pocket_method import PocketMethod
+from rosenblatt.learners import pocket
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.pocket import PocketAlgorithm
 from rosenblatt.training import in_memory
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job
@@ -199,7 +199,7 @@ def job_of(X, y, algorithm, **plan):
 
 @pytest.mark.parametrize(
     "algorithm",
-    [FirstOrder(perceptron()), Arow(1.0, full=True), PocketMethod()],
+    [FirstOrder(perceptron()), Arow(1.0, full=True), PocketAlgorithm()],
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_a_run_ends_in_the_middle_of_an_epoch_and_says_so(monkeypatch, algorithm):

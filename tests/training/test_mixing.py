@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from rosenblatt import AveragedPerceptron
 from rosenblatt.bounds import parameter_mixing
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import hinge, perceptron
+from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.arow import Arow
+from rosenblatt.learners.soft_margin import hinge
 from rosenblatt.training import mixing
 from rosenblatt.training.first_order import FirstOrder, HarmonicRate, Penalty
 from rosenblatt.training.mixing import (

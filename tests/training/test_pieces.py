@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rules import perceptron
-from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training import pieces
 from rosenblatt.training.algorithm import EpochArgs, new_counts
 from rosenblatt.training.first_order import FirstOrder

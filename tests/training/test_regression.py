@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.table import as_table
-from rosenblatt.engine.rules import least_mean_squares
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.adaline import least_mean_squares
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.regression import RegressionStream, regression_task
 from rosenblatt.training.stream import NO_CLASSES, Learned, Settings

@@ -25,7 +25,7 @@ from rosenblatt import (
 )
 from rosenblatt.engine.rules import perceptron
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.covariance_method import Arow
+from rosenblatt.learners.arow import Arow
 from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.multiclass import make_task
 from rosenblatt.training.single import MIN_ENTRIES, ReplayLog

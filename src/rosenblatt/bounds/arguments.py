@@ -1,4 +1,4 @@
-"""Checks of the arguments of the bounds: value, fault and remedy."""
+"""Checks of the arguments of the bounds."""
 
 import math
 from numbers import Real
@@ -15,7 +15,7 @@ def check_number(name: str, value: Any) -> None:
     """Raise `InvalidInput` unless a value is a single real number."""
     number = isinstance(value, Real) or getattr(value, "shape", None) == ()
     try:
-        float(value if number and not isinstance(value, bool) else "none")
+        float(value if number and not isinstance(value, bool) else "not a number")
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"{name}={short_repr(value)} is not a number that a float can hold. Pass one number."
@@ -40,14 +40,14 @@ def check_count(name: str, value: int, *, least: int) -> None:
     """Raise `InvalidInput` unless a value is an integer from `least` on."""
     check_number(name, value)
     if not (least <= value < math.inf) or value != int(value):
-        raise InvalidInput(f"{name}={value} is not a whole number from {least}. Pass such a count.")
+        raise InvalidInput(f"{name}={value} is not a whole number from {least}. Pass a count of at least {least}.")
 
 
-def check_possible(margin: float, largest: float, words: str) -> None:
-    """Raise `InvalidInput` if a margin is above the largest that there can be, which `words` describes."""
+def check_possible(margin: float, largest: float, description: str) -> None:
+    """Raise `InvalidInput` if a margin exceeds the largest that a separator of unit norm can have."""
     if margin > largest * (1 + 1e-9):
         raise InvalidInput(
-            f"margin={margin} is above {largest}, {words}: no separator of unit norm has it. "
+            f"margin={margin} is above {largest}, {description}: no separator of unit norm has it. "
             "Divide the margin by the norm of the separator."
         )
 
@@ -59,8 +59,16 @@ def check_radius_and_margin(radius: float, margin: float) -> None:
     check_possible(margin, radius, "the radius")
 
 
+def check_competitor(radius: float, norm: float, **loss: float) -> None:
+    """Raise `InvalidInput` unless the radius is positive, and the norm and the loss of any vector are not negative."""
+    check_positive("radius", radius)
+    check_not_negative("norm", norm)
+    for name, value in loss.items():
+        check_not_negative(name, value)
+
+
 def as_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return values as a vector of finite floats; raise `InvalidInput` if they are not one."""
+    """Return values as a vector of finite floats, or raise `InvalidInput`."""
     try:
         vector = np.asarray(values, np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -7,7 +7,7 @@ from rosenblatt.errors import InvalidInput
 
 
 def average_risk(mistakes: float, n: int, delta: float) -> float:
-    """Average risk of the hypotheses of one pass: M / n + sqrt(2 ln(1 / delta) / n).
+    """Bound the average risk of the hypotheses of one pass: M / n + sqrt(2 ln(1 / delta) / n).
 
     Parameters
     ----------
@@ -21,9 +21,9 @@ def average_risk(mistakes: float, n: int, delta: float) -> float:
     Returns
     -------
     float
-        With probability 1 - delta over the rows, the average probability of an error on a new row of the n hypotheses
-        that predicted in the n trials; equally the risk of one of them drawn at random for each prediction. It says
-        nothing of the last weights. Above one it says nothing.
+        With probability 1 - delta over the rows, a bound of the average probability of an error on a new row, over the
+        n hypotheses that predicted in the n trials; equally of the risk of one of them drawn at random for each
+        prediction. It does not hold for the last weights alone. Above one it says nothing.
 
     Notes
     -----
@@ -45,15 +45,15 @@ def average_risk(mistakes: float, n: int, delta: float) -> float:
     check_not_negative("mistakes", mistakes)
     check_count("n", n, least=1)
     if mistakes > n:
-        raise InvalidInput(f"mistakes={mistakes} in n={n} trials is impossible. Count the mistakes of one pass.")
+        raise InvalidInput(f"mistakes={mistakes} exceeds n={n}, the number of trials. Count the mistakes of one pass.")
     check_number("delta", delta)
     if not (0 < delta < 1):
-        raise InvalidInput(f"delta={delta} is not a probability strictly between 0 and 1. Pass 0.05, say.")
+        raise InvalidInput(f"delta={delta} is not a probability strictly between 0 and 1. Pass 0.05, for example.")
     return mistakes / n + math.sqrt(2 * math.log(1 / delta) / n)
 
 
 def voted_risk(mistakes: float, n: int, delta: float) -> float:
-    """Risk of the vote of the hypotheses of one pass: twice their average risk.
+    """Bound the risk of the vote of the hypotheses of one pass: twice their average risk.
 
     Parameters
     ----------
@@ -63,8 +63,9 @@ def voted_risk(mistakes: float, n: int, delta: float) -> float:
     Returns
     -------
     float
-        With probability 1 - delta over the rows, the probability that the majority of the n hypotheses errs on a new
-        row: the voted perceptron, each vector counting the trials it predicted in. Above one it says nothing.
+        With probability 1 - delta over the rows, a bound of the probability that the majority of the n hypotheses errs
+        on a new row: the voted perceptron, in which each vector counts the trials it predicted in. Above one it says
+        nothing.
 
     Notes
     -----
@@ -79,12 +80,12 @@ def voted_risk(mistakes: float, n: int, delta: float) -> float:
 
 
 def leave_one_out(mistakes: float, n: int) -> float:
-    """Risk of a random hypothesis of one pass, expected over the rows: E / (n + 1).
+    """Bound the risk of a random hypothesis of one pass, expected over the rows: E / (n + 1).
 
     Parameters
     ----------
     mistakes : float
-        E, the expected number of mistakes of one pass over n + 1 rows, or a bound on them that holds always.
+        E, the expected number of mistakes of one pass over n + 1 rows, or a bound that always holds.
     n : int
         Number of rows trained on.
 
@@ -116,7 +117,7 @@ def leave_one_out(mistakes: float, n: int) -> float:
 
 
 def leave_one_out_vote(mistakes: float, n: int) -> float:
-    """Risk of the voted perceptron after one pass, expected over the rows: 2 E / (n + 1).
+    """Bound the risk of the voted perceptron after one pass, expected over the rows: 2 E / (n + 1).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The perceptron: on separable rows, on any rows, from any start, mixed, and with several classes."""
+"""The perceptron: on separable rows, on any rows, from any start, mixed, with several classes, and with a margin."""
 
 import math
 
@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.bounds.arguments import (
     as_vector,
+    check_competitor,
     check_not_negative,
     check_positive,
     check_possible,
@@ -15,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 
 
 def novikoff(radius: float, margin: float) -> float:
-    """Mistakes of the perceptron on separable rows: (R / gamma)^2.
+    """Bound the mistakes of the perceptron on separable rows: (R / gamma)^2.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def novikoff(radius: float, margin: float) -> float:
 
 
 def from_start(start: ArrayLike, separator: ArrayLike, radius: float, margin: float) -> float:
-    """Corrections of the perceptron from any start: k0 = norm(a1 - alpha a*)^2 / R^2, alpha = R^2 / gamma.
+    """Bound the corrections of the perceptron from any start: norm(a1 - alpha a*)^2 / R^2, alpha = R^2 / gamma.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def from_start(start: ArrayLike, separator: ArrayLike, radius: float, margin: fl
     radius : float
         Largest norm of a row.
     margin : float
-        Smallest y a*.x, for `separator` as it is passed, not scaled.
+        Smallest y a*.x, for the separator as passed, without scaling.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def from_start(start: ArrayLike, separator: ArrayLike, radius: float, margin: fl
 
 
 def agnostic(radius: float, norm: float, loss: float) -> float:
-    """Mistakes of the perceptron on any rows: M with sqrt(M) = (R U + sqrt(R^2 U^2 + 4 L)) / 2.
+    """Bound the mistakes M of the perceptron on any rows: sqrt(M) = (R U + sqrt(R^2 U^2 + 4 L)) / 2.
 
     Parameters
     ----------
@@ -126,14 +127,12 @@ def agnostic(radius: float, norm: float, loss: float) -> float:
     >>> agnostic(radius=2.0, norm=2.0, loss=0.0)
     16.0
     """
-    check_positive("radius", radius)
-    check_not_negative("norm", norm)
-    check_not_negative("loss", loss)
+    check_competitor(radius, norm, loss=loss)
     return ((radius * norm + math.sqrt((radius * norm) ** 2 + 4 * loss)) / 2) ** 2
 
 
 def freund_schapire(radius: float, margin: float, deviation: float) -> float:
-    """Mistakes of the perceptron in one pass over any rows: ((R + D) / gamma)^2.
+    """Bound the mistakes of the perceptron in one pass over any rows: ((R + D) / gamma)^2.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def freund_schapire(radius: float, margin: float, deviation: float) -> float:
     Notes
     -----
     Assumes a start at zero and one pass: a row presented twice counts twice in D. One more coordinate for each
-    row makes the rows separable, at a price of D; the perceptron does not see those coordinates.
+    row makes the rows separable at a cost of D; the perceptron does not depend on these coordinates.
 
     References
     ----------
@@ -171,7 +170,7 @@ def freund_schapire(radius: float, margin: float, deviation: float) -> float:
 
 
 def parameter_mixing(radius: float, margin: float) -> float:
-    """Mistakes of iterative parameter mixing, each shard's weighted by its share: (R / gamma)^2.
+    """Bound the mistakes of iterative parameter mixing, weighted by the shares of the shards: (R / gamma)^2.
 
     Parameters
     ----------
@@ -183,15 +182,15 @@ def parameter_mixing(radius: float, margin: float) -> float:
     Returns
     -------
     float
-        Most of the sum, over epochs n and shards i, of mu_i k_in, with k_in mistakes of shard i in epoch n and shares
-        mu_i from zero that sum to one in each epoch. With S equal shares: S times this many mistakes in all.
+        Upper bound of the sum, over epochs n and shards i, of mu_i k_in, with k_in mistakes of shard i in epoch n and
+        nonnegative shares mu_i that sum to one in each epoch. With S equal shares: S times this many mistakes in all.
 
     Notes
     -----
-    Assumes a start at zero and that every epoch starts each shard at the mix of the last. The mix gains gamma
-    times the weighted mistakes along u, and by convexity R^2 times them in squared norm. Mixing once at the end has
-    no such bound. Where a mix goes c times the mean of the changes d_i, with c |mean d|^2 <= mean |d_i|^2, the bound
-    holds for the mistakes times c: of shards that learn orthogonal things, for all of them.
+    Assumes a start at zero and that every epoch starts each shard at the mix of the last. The mix gains gamma times the
+    weighted mistakes along u, and by convexity at most R^2 times them in squared norm. Mixing once at the end has no
+    such bound. If the mix adds c times the mean of the changes d_i, with c |mean d|^2 <= mean |d_i|^2, the bound holds
+    for c times the mistakes: for all of them, if the changes of the shards are orthogonal.
 
     References
     ----------
@@ -202,14 +201,14 @@ def parameter_mixing(radius: float, margin: float) -> float:
 
 
 def multiclass(radius: float, margin: float) -> float:
-    """Mistakes of the ultraconservative multiclass perceptrons on separable rows: 2 (R / gamma)^2.
+    """Bound the mistakes of the ultraconservative multiclass perceptrons on separable rows: 2 (R / gamma)^2.
 
     Parameters
     ----------
     radius : float
         Largest norm of a row.
     margin : float
-        Smallest distance of the score of the true class from the next, under weights of unit Frobenius norm.
+        Smallest difference of the score of the true class and the next highest, for weights of unit Frobenius norm.
 
     Returns
     -------
@@ -236,3 +235,80 @@ def multiclass(radius: float, margin: float) -> float:
     check_positive("margin", margin)
     check_possible(margin, math.sqrt(2) * radius, "sqrt(2) times the radius")
     return 2 * (radius / margin) ** 2
+
+
+def margin_perceptron(radius: float, margin: float, tau_pos: float, tau_neg: float | None = None) -> float:
+    """Bound the updates of the perceptron with margins tau on separable rows: (R^2 + 2 max tau) / gamma^2.
+
+    Parameters
+    ----------
+    radius : float
+        Largest norm of a row.
+    margin : float
+        Smallest y w.x of a separator w of unit norm.
+    tau_pos, tau_neg : float
+        A row is corrected while y f(x) <= tau of its class; by default tau_neg is tau_pos. Divide them by the learning
+        rate if that is not one.
+
+    Returns
+    -------
+    float
+        Most updates in any order over any number of epochs.
+
+    Notes
+    -----
+    Assumes a start at zero. An update adds at most R^2 + 2 tau to the squared norm of w and at least gamma to w.u.
+
+    References
+    ----------
+    W. Krauth and M. Mezard (1987), Learning algorithms with optimal stability in neural networks, Journal of Physics A
+    20, L745-L752. Y. Li, H. Zaragoza, R. Herbrich, J. Shawe-Taylor and J. Kandola (2002), The perceptron algorithm with
+    uneven margins, ICML, 379-386.
+
+    Examples
+    --------
+    >>> margin_perceptron(radius=2.0, margin=0.5, tau_pos=1.0)
+    24.0
+    """
+    _, largest = _taus(radius, margin, tau_pos, tau_neg)
+    return (radius**2 + 2 * largest) / margin**2
+
+
+def margin_perceptron_margin(radius: float, margin: float, tau_pos: float, tau_neg: float | None = None) -> float:
+    """Bound the margin that the perceptron with margins tau reaches: gamma min tau / (R^2 + 2 max tau).
+
+    Parameters
+    ----------
+    radius, margin, tau_pos, tau_neg : float
+        As for `margin_perceptron`.
+
+    Returns
+    -------
+    float
+        Lower bound of the margin of the weights after an epoch without updates. It tends to gamma / 2 as tau grows, if
+        both classes have the same.
+
+    Notes
+    -----
+    Every row then has y f(x) > tau, and norm(w) <= sqrt(k (R^2 + 2 tau)) <= (R^2 + 2 tau) / gamma after k updates.
+
+    References
+    ----------
+    As for `margin_perceptron`.
+
+    Examples
+    --------
+    >>> margin_perceptron_margin(radius=2.0, margin=0.5, tau_pos=2.0)
+    0.125
+    """
+    smallest, largest = _taus(radius, margin, tau_pos, tau_neg)
+    return margin * smallest / (radius**2 + 2 * largest)
+
+
+def _taus(radius: float, margin: float, tau_pos: float, tau_neg: float | None) -> tuple[float, float]:
+    """Check the arguments; return the smaller and the larger tau."""
+    check_radius_and_margin(radius, margin)
+    both = tau_pos, tau_pos if tau_neg is None else tau_neg
+    check_not_negative("tau_pos", both[0])
+    check_not_negative("tau_neg", both[1])
+    return min(both), max(both)

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import (
-    FORMATS,
     Sections,
     check_targets,
     conversion_options,
@@ -17,13 +16,18 @@ from rosenblatt.cli.options import (
     quiet_option,
     take_input,
 )
+from rosenblatt.files import formats
 from rosenblatt.text import count
 
 
 @click.command(cls=Sections)
 @files_argument
 @option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="Where to write; - is the output.")
-@option("--to", type=click.Choice(FORMATS), help="Format to write; by default what the name says.")
+@option(
+    "--to",
+    type=click.Choice(formats.names(lambda one: one.write)),
+    help="Format to write; by default what the name says.",
+)
 @quiet_option
 @conversion_options
 def convert(files: tuple[str, ...], **options: Any) -> None:
@@ -32,7 +36,7 @@ def convert(files: tuple[str, ...], **options: Any) -> None:
     \b
     rosenblatt convert day-*.vw.gz --output days.svm
     """  # noqa: D301
-    from rosenblatt.files.writing import convert as write
+    from rosenblatt.files.conversion import convert as write
 
     output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")
     check_targets(files, output=output)

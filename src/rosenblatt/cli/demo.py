@@ -13,9 +13,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import accuracy
-from rosenblatt.learners.parameters import Multiclass
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.learners.sample_data import Split, digits, tumours
+from rosenblatt.learners.shared import Multiclass
 from rosenblatt.plots import new_figure, plot_boundary, plot_errors, plot_mistakes, plot_trace
 from rosenblatt.plots.axes import INK
 from rosenblatt.report.text import ends_in_words, sparkline, text_table

@@ -9,10 +9,13 @@ from typing import IO, Any
 
 import click
 
+from rosenblatt import learners
 from rosenblatt.errors import RosenblattError
 
-# Name of each command: its module, and what it does.
 NEW_OBJECTS = 100_000  # between two looks for garbage
+# Commands that only train and predict from files: to import scikit-learn would take most of their time.
+WITHOUT_SCIKIT_LEARN = ("train", "predict", "evaluate", "info")
+# Name of each command: its module, and what it does.
 COMMANDS = {
     "train": ("train", "Train a model on data files."),
     "predict": ("predict", "Predict the labels of data files."),
@@ -79,14 +82,14 @@ class Commands(click.Group):
             ctx.exit(0)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise Failure(f"{place}{error.strerror or error}. See to that, and try again.") from error
+            raise Failure(f"{place}{error.strerror or error}.") from error
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from rosenblatt.version import package_version
+        from importlib.metadata import version
 
-        click.echo(f"rosenblatt {package_version()}")
+        click.echo(f"rosenblatt {version('rosenblatt')}")
         context.exit()
 
 
@@ -94,8 +97,16 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Show the version."
 )
-def main() -> None:
+def commands() -> None:
     """Train, use and understand the perceptron and its family."""
+
+
+def main(arguments: list[str] | None = None, **options: Any) -> Any:
+    """Run the command line of this process: the console script, and `python -m rosenblatt`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Before any learner is imported. In-process callers of `commands` get learners of scikit-learn.
+    learners.SCIKIT_LEARN = arguments[:1] not in [[name] for name in WITHOUT_SCIKIT_LEARN]
+    return commands(arguments, prog_name="rosenblatt", **options)
 
 
 if __name__ == "__main__":

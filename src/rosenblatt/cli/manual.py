@@ -22,11 +22,11 @@ def completion(shell: str) -> None:
     """  # noqa: D301
     from click.shell_completion import get_completion_class
 
-    from rosenblatt.cli.main import main
+    from rosenblatt.cli.main import commands
 
     cls = get_completion_class(shell)
     assert cls is not None
-    click.echo(cls(main, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+    click.echo(cls(commands, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
 
 
 @click.command()
@@ -46,12 +46,12 @@ def manual(output: Path) -> None:
 
 def manual_pages() -> dict[str, str]:
     """Return the text of the manual page of each command, by its name."""
-    from rosenblatt.cli.main import main
+    from rosenblatt.cli.main import commands
 
-    context = click.Context(main, info_name="rosenblatt")
-    pages = {"rosenblatt": _page(main, context)}
-    for name in main.list_commands(context):
-        command = main.get_command(context, name)
+    context = click.Context(commands, info_name="rosenblatt")
+    pages = {"rosenblatt": _page(commands, context)}
+    for name in commands.list_commands(context):
+        command = commands.get_command(context, name)
         assert command is not None
         own = click.Context(command, info_name=f"rosenblatt {name}")
         pages[f"rosenblatt-{name}"] = _page(command, own)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rosenblatt.files import formats
+
 if TYPE_CHECKING:
-    from rosenblatt.files.opening import FileSource
+    from rosenblatt.files.source import FileSource
     from rosenblatt.training.model import LinearModel
 
 Decorator = Callable[[Any], Any]
 
-FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
 COLUMN_KINDS = ("number", "category", "text", "skip", "weight")
 
 
@@ -135,7 +136,7 @@ _reading_options = together(
         "-f",
         "--format",
         section=_INPUT,
-        type=click.Choice(FORMATS),
+        type=click.Choice(list(formats.ALL)),
         help="Format; by default what content and name say.",
     ),
     option(

@@ -8,7 +8,7 @@ import click
 
 from rosenblatt.cli.options import Sections, check_targets, files_argument, input_options, note, option, quiet_option
 from rosenblatt.cli.proofs import read_all
-from rosenblatt.cli.training import member_options, members, take_member
+from rosenblatt.cli.training import learner_options, take_learner, trainable
 
 _TRAINING, _REPORT = "Training", "Report"
 DEFAULT_LEARNER = "perceptron"
@@ -46,12 +46,12 @@ DEFAULT_LEARNER = "perceptron"
 @option(
     "--learner",
     section="Learner",
-    type=click.Choice(tuple(name for name in members() if name != "adaline-regressor")),
+    type=click.Choice(tuple(name for name, cls in trainable().items() if hasattr(cls, "decision_function"))),
     default=DEFAULT_LEARNER,
     show_default=True,
-    help="The member of the family.",
+    help="The algorithm.",
 )
-@member_options()
+@learner_options()
 @option(
     "--max-iter",
     "--epochs",
@@ -98,15 +98,11 @@ def _estimator(options: dict[str, Any]) -> Any:
     """Take the options of a learner out of all options, and return the estimator that they describe."""
     import warnings
 
-    import rosenblatt
-
     epochs, shuffle = options.pop("max_iter"), options.pop("shuffle")
-    learner, member = take_member(options)
-    parameters = {name: getattr(member, name) for name in member.declared}
-    if epochs is not None:
-        parameters["max_iter"] = epochs
+    _, learner = take_learner(options)
+    learner.set_params(shuffle=shuffle, **({} if epochs is None else {"max_iter": epochs}))
     warnings.simplefilter("ignore")  # the report itself says whether it converged
-    return getattr(rosenblatt, members()[learner][1])(**(parameters | {"shuffle": shuffle}))
+    return learner
 
 
 def _split(counts: list[int], test: str | None, holdout: int | None) -> Any:

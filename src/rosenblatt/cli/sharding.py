@@ -13,9 +13,8 @@ from rosenblatt.cli.training import (
     check_class_weight,
     class_weights,
     describe_run,
-    members,
     shown_labels,
-    take_member,
+    take_learner,
 )
 from rosenblatt.text import count
 
@@ -38,11 +37,10 @@ def train_on_shards(options: dict[str, Any]) -> int:
     """Train on shards, write the model, and return the exit code."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
     given, files = take_input(options), list(options["files"])
-    learner, member = take_member(options)
-    parameters = {name: getattr(member, name) for name in member.declared}
+    name, learner = take_learner(options)
+    parameters = learner.get_params(deep=False)
     told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": options["class_weight"]}
 
-    import rosenblatt
     from rosenblatt.scaling.partitions import FileRows, decided
 
     paths, reading, names, notes = decided(files, given)
@@ -52,10 +50,10 @@ def train_on_shards(options: dict[str, Any]) -> int:
     numeric = reading["reading"].label_type == "number"
     weight = class_weights(options["class_weight"], numeric)
     chosen = told | {"class_weight": weight, "keep": parameters.get("keep") or "last"}
-    estimator = getattr(rosenblatt, members()[learner][1])(**parameters | chosen)
+    estimator = type(learner)(**parameters | chosen)
     fitted = _on_dask(address, estimator, files, given) if address else _here(estimator, rows, names)
-    parameters = {name: value for name, value in parameters.items() if name not in WITHOUT_OPTION}
-    training = {"learner": learner, "parameters": parameters | told | {"shards": fitted.shards}}
+    parameters = {key: value for key, value in parameters.items() if key not in WITHOUT_OPTION}
+    training = {"learner": name, "parameters": parameters | told | {"shards": fitted.shards}}
     training |= describe_run(fitted.run_)
     model = fitted._stream.model()
     check_class_weight(weight, model.classes)

@@ -297,7 +297,7 @@ class _Like:
     """The rows of another file, with the names and the scaling that training has found so far."""
 
     def __init__(self, source: Any, path: str) -> None:
-        from rosenblatt.files.source import can_be_read_once
+        from rosenblatt.files.streams import can_be_read_once
 
         if can_be_read_once(path):
             raise click.UsageError("--validation reads its file after each pass. Pass a file, not standard input.")

@@ -1,19 +1,20 @@
-"""From options to a training: the members' declared parameters as options, and what a run needs."""
+"""From options to a training: the learners' declared parameters as options, and the job of a run."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rosenblatt.cli.options import Decorator, option, plain, refuse_given, together
+from rosenblatt.errors import InvalidInput
 from rosenblatt.text import listed
 
 if TYPE_CHECKING:
-    from rosenblatt.learners.linear_parameters import LinearMember
     from rosenblatt.learners.parameters import Parameter
     from rosenblatt.training.chunked import ChunkedJob, Look
     from rosenblatt.training.plan import Plan
@@ -30,18 +31,20 @@ WITHOUT_OPTION = (
 _LEARNING, _TRAINING = "Learner", "Training"
 
 
-def members() -> dict[str, Any]:
-    """Return the linear members of the family by their names here."""
-    from rosenblatt.learners.linear_parameters import MEMBERS
+@cache
+def trainable() -> dict[str, Any]:
+    """Return the classes of the learners that files can train, by their names for --learner."""
+    from rosenblatt.learners import family
 
-    return MEMBERS
+    return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
+@cache
 def _parameters() -> dict[str, dict[str, Parameter]]:
-    """Return for each parameter the members that have it, with its declaration there."""
+    """Return for each parameter the learners that have it, with its declaration there."""
     found: dict[str, dict[str, Parameter]] = {}
-    for learner, (member, _) in members().items():
-        for name, parameter in member.declared.items():
+    for learner, cls in trainable().items():
+        for name, parameter in cls.declared.items():
             if name not in WITHOUT_OPTION:
                 found.setdefault(name, {})[learner] = parameter
     return dict(sorted(found.items()))
@@ -75,11 +78,11 @@ def value_of(text: str) -> Any:
 
 
 def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
-    """Return the option of a parameter that these members declare."""
+    """Return the option of a parameter that these learners declare."""
     kinds = list(dict.fromkeys(parameter.kind for parameter in owners.values()))
     defaults = list(dict.fromkeys(str(parameter.default) for parameter in owners.values()))
     text = next(iter(owners.values())).text
-    if len(owners) < len(members()):
+    if len(owners) < len(trainable()):
         text += f" For {', '.join(owners)}."
     text += f"  [default: {defaults[0] if len(defaults) == 1 else 'as the learner has it'}]"
     kind = (
@@ -91,8 +94,8 @@ def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
     return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
 
 
-def member_options() -> Decorator:
-    """Return a decorator that adds an option for each parameter that a linear member declares."""
+def learner_options() -> Decorator:
+    """Return a decorator that adds an option for each parameter of the learners that files can train."""
     return together(*(_option_of(name, owners) for name, owners in _parameters().items()))
 
 
@@ -102,12 +105,12 @@ def training_options() -> Decorator:
         option(
             "--learner",
             section=_LEARNING,
-            type=click.Choice(tuple(members())),
+            type=click.Choice(tuple(trainable())),
             default=DEFAULT_LEARNER,
             show_default=True,
-            help="The member of the family.",
+            help="The algorithm.",
         ),
-        member_options(),
+        learner_options(),
         option(
             "--class-weight",
             section=_LEARNING,
@@ -144,29 +147,26 @@ def training_options() -> Decorator:
 # ------------------------------------------------------------------------------------------------------- from options
 
 
-def take_member(options: dict[str, Any]) -> tuple[str, LinearMember]:
-    """Take the options of a member out of all options; return its name and the member."""
-    from rosenblatt.errors import InvalidInput
-    from rosenblatt.learners.linear_parameters import check_parameters
-
-    learner = options.pop("learner")
-    cls = members()[learner][0]
-    given = {name: options.pop(name) for name in _parameters()}
+def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
+    """Take the options of a learner out of all options; return its name and the learner."""
+    name = options.pop("learner")
+    cls = trainable()[name]
+    given = {key: options.pop(key) for key in _parameters()}
     context = click.get_current_context()
     chosen = {}
-    for name, value in given.items():
-        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+    for key, value in given.items():
+        if context.get_parameter_source(key) is not click.core.ParameterSource.COMMANDLINE:
             continue
-        if name not in cls.declared:
-            known = ", ".join(f"--{name.replace('_', '-')}" for name in cls.declared if name not in WITHOUT_OPTION)
-            raise click.UsageError(f"--{name.replace('_', '-')} is no option of {learner}. It has {known}.")
-        chosen[name] = value
-    member: LinearMember = cls(**chosen)
+        if key not in cls.declared:
+            known = ", ".join(f"--{one.replace('_', '-')}" for one in cls.declared if one not in WITHOUT_OPTION)
+            raise click.UsageError(f"--{key.replace('_', '-')} is not an option of {name}. It has {known}.")
+        chosen[key] = value
+    learner = cls(**chosen)
     try:
-        check_parameters(member)
+        learner._check_parameters()
     except InvalidInput as error:
         raise click.UsageError(str(error)) from None
-    return learner, member
+    return name, learner
 
 
 def class_weights(text: str | None, numeric: bool) -> Any:
@@ -194,28 +194,16 @@ def announced(text: str, numeric: bool) -> list[Any]:
         ) from None
 
 
-def plan_of(member: LinearMember, options: dict[str, Any], *, validates: bool) -> Plan:
+def plan_of(learner: Any, options: dict[str, Any], *, validates: bool) -> Plan:
     """Take the options of a run out of all options, and return its plan."""
-    from rosenblatt.learners.parameters import learning_rate
-    from rosenblatt.training.plan import Plan
-
-    it: Any = member
-    seed = it.random_state
-    if not isinstance(seed, int):
-        raise click.UsageError(f"--random-state={seed} is not a whole number from 0.")
-    return Plan(
+    if not isinstance(learner.random_state, int):
+        raise click.UsageError(f"--random-state={learner.random_state} is not a whole number from 0.")
+    plan: Plan = learner._plan(
         order="shuffled" if options.pop("shuffle") else "cyclic",
-        schedule="constant" if it._by_trial() else getattr(it, "schedule", "constant"),
-        eta=learning_rate(it),
-        batch=bool(getattr(it, "batch", False)),
         epochs=options.pop("max_iter"),
-        seconds=it.max_seconds,
-        tol=it.tol,
-        patience=it.n_iter_no_change,
-        keep=getattr(it, "keep", None) or ("best" if validates else "last"),
-        seed=seed,
-        threads=max(getattr(it, "n_jobs", None) or 1, 1),
+        keep=learner.keep or ("best" if validates else "last"),
     )
+    return plan
 
 
 def unknown_labels(weights: Any, classes: Any) -> list[Any]:
@@ -234,12 +222,12 @@ def check_class_weight(weights: Any, classes: Any) -> None:
         )
 
 
-def configuration(member: LinearMember, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
+def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
     """Return how the first rows and the labels settle what the parameters leave open.
 
     Parameters
     ----------
-    member : LinearMember
+    learner : EpochLearner
     class_weight : str or None
         The option.
     first : bool
@@ -247,8 +235,8 @@ def configuration(member: LinearMember, class_weight: str | None, first: bool) -
     """
 
     def configure(look: Look) -> Settings:
-        member.n_features_in_ = look.table.shape[1]
-        member._adapt(look.sizes, look.classes.size, warm=False)
+        learner.n_features_in_ = look.table.shape[1]
+        learner._adapt(look.sizes, look.classes.size, warm=False)
         if class_weight is not None:
             weights = class_weights(class_weight, look.classes.dtype.kind != "U")
             if first and look.counts is None and unknown_labels(weights, look.classes):
@@ -257,8 +245,9 @@ def configuration(member: LinearMember, class_weight: str | None, first: bool) -
                 raise NewLabels("a label of --class-weight")
             if look.counts is not None:
                 check_class_weight(weights, look.classes)
-            member.class_weight = weights
-        return member._settings()
+            learner.class_weight = weights
+        settings: Settings = learner._settings()
+        return settings
 
     return configure
 
@@ -281,27 +270,27 @@ def job_of(
 
     from rosenblatt.training.chunked import ChunkedJob
 
-    learner, member = take_member(options)
+    name, learner = take_learner(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")
-    parameters: dict[str, Any] = {name: getattr(member, name) for name in member.declared if name not in WITHOUT_OPTION}
-    told = {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": class_weight}
+    parameters: dict[str, Any] = {key: getattr(learner, key) for key in learner.declared if key not in WITHOUT_OPTION}
+    parameters |= {"max_iter": options["max_iter"], "shuffle": options["shuffle"], "class_weight": class_weight}
     labels = None
-    regression = learner == "adaline-regressor"
+    regression = not hasattr(learner, "decision_function")
     if regression:
-        refuse_given(("class_weight", "classes"), f"{learner} learns numbers, and no classes. Leave it out.")
+        refuse_given(("class_weight", "classes"), f"{name} learns numbers, and no classes. Leave it out.")
     numeric = source.reading.label_type == "number"
     if classes is not None:
         labels = np.unique(announced(classes, numeric))
         check_class_weight(class_weights(class_weight, numeric), labels)
     job = ChunkedJob(
         source,
-        configuration(member, class_weight, first and labels is None),
-        plan_of(member, options, validates=validates),
+        configuration(learner, class_weight, first and labels is None),
+        plan_of(learner, options, validates=validates),
         classes=labels,
         regression=regression,
         balanced=class_weight == "balanced",
     )
-    return {"learner": learner, "parameters": parameters | told}, job
+    return {"learner": name, "parameters": parameters}, job
 
 
 def describe_run(run: Any) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""From what users have to rows and labels that a compiled loop may read without looking."""
+"""Validate rows and labels, which compiled loops read without checks."""

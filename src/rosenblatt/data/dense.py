@@ -1,4 +1,4 @@
-"""From what users have to dense rows, with NumPy alone: a prediction needs no more."""
+"""Convert arrays, data frames and nested lists to dense rows, with NumPy alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from rosenblatt.text import short_repr
 
 Array = npt.NDArray[Any]
 
-
-# What to do about values that are not numbers.
 TEXT_REMEDY = "Turn text and categories into numbers first, for example with a vectorizer or one-hot encoding."
-DATE_REMEDY = "Turn dates into numbers that mean something, such as days since the first."
+DATE_REMEDY = "Turn dates into numbers, such as days since the first."
 
 
 def real_values(values: Array, what: str) -> Array:
@@ -31,7 +29,7 @@ def real_values(values: Array, what: str) -> Array:
 
 
 def refuse_kind(dtype: Any, what: str) -> None:
-    """Raise an error for complex numbers and dates, which would be read as other numbers than they are."""
+    """Raise an error for complex numbers, records and dates, which a conversion to float would distort."""
     kind = getattr(dtype, "kind", "")
     if kind == "c":
         raise InvalidInput(f"Complex data not supported: {what} has dtype {dtype}. Pass its real part.")
@@ -42,23 +40,29 @@ def refuse_kind(dtype: Any, what: str) -> None:
 
 
 def unmasked(values: Any) -> Any:
-    """Return an array with NaN where values are masked, which are missing ones; anything else as it is."""
-    known = "numpy.ma" in sys.modules  # else there is no such array, and to import it takes as long as a small fit
-    masked = known and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
+    """Return a masked array with NaN in place of its masked values; anything else as it is."""
+    loaded = "numpy.ma" in sys.modules  # importing it takes as long as a small fit
+    masked = loaded and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
     return values.astype(object).filled(np.nan) if masked else values
 
 
+def column_names(X: Any) -> tuple[str, ...]:
+    """Return the column names of a data frame (pandas, polars) or a design matrix (patsy); empty if it has none."""
+    design = getattr(X, "design_info", None)
+    found = getattr(design, "column_names", None) if design is not None else getattr(X, "columns", None)
+    names = tuple(found) if found is not None else ()
+    return tuple(map(str, names)) if all(isinstance(name, str) for name in names) else ()
+
+
 def readable(X: Any) -> Any:
-    """Return dense rows that can be read as numbers: frames and arrays as they are, anything else as an array.
+    """Return dense rows that convert to numbers: frames and arrays as they are, anything else as an array.
 
     Raises
     ------
     InvalidInput
-        If X is not rows, or has values that are not numbers; a column is named where it has a name.
+        If X is not a matrix, or has values that are not numbers. The message names the column if it has a name.
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        from rosenblatt.data.texts import check_frame
-
         check_frame(X)
         return X
     values = _as_array(X)
@@ -67,23 +71,14 @@ def readable(X: Any) -> Any:
             f"Expected 2D array, got scalar array instead: X is {short_repr(X)}, which has no rows. Pass an array, a "
             "data frame or a sparse matrix with one row for each sample."
         )
-    values = _read(values)
+    if values.dtype.kind in "OUS":
+        values = read_values(values)
     check_shape(values.shape)
     refuse_kind(values.dtype, "X")
-    if not values.flags.forc:  # it will be copied, and what is broadcast is larger than it is
+    if not values.flags.forc:  # it will be copied, and a broadcast array is larger than its memory
         size = f"A copy of X, of shape {values.shape},"
         check_memory(8.0 * values.size, size, "Pass fewer rows or columns.")
     return values
-
-
-def _read(values: Array) -> Array:
-    """Return texts and objects as numbers; anything else as it is."""
-    if values.dtype.kind not in "OUS":
-        return values
-    # Imported here: most rows are numbers.
-    from rosenblatt.data.texts import read_values
-
-    return read_values(values)
 
 
 def _as_array(X: Any) -> Array:
@@ -95,6 +90,43 @@ def _as_array(X: Any) -> Array:
         raise InvalidInput(
             f"X cannot be read as a matrix: {fault}. Pass rows of the same length, with a number for each feature."
         ) from None
+
+
+def check_frame(X: Any) -> None:
+    """Raise an error for the first column of a data frame that is not numeric."""
+    if hasattr(X, "collect"):
+        raise InvalidInput(f"X is a {type(X).__name__}, whose rows have not been computed yet. Pass X.collect().")
+    for number, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        if getattr(dtype, "kind", "O") not in "fiub":
+            column = X.iloc[:, number] if hasattr(X, "iloc") else X[name]
+            values = np.asarray(column)
+            refuse_kind(values.dtype, f"The column {short_repr(name)} of X")
+            if values.dtype.kind in "OUS":
+                read_values(values[:, None], [name])
+
+
+def read_values(values: Array, names: Any = None) -> Array:
+    """Return text and objects as numbers, or raise an error that names the first value that is not a number."""
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        where, value = _first_fault(values, names)
+        kind = InvalidArgument if isinstance(error, TypeError) else InvalidInput
+        detail = "" if isinstance(error, ValueError) else f" ({error})"
+        raise kind(f"{where} has {short_repr(value)}, which is not a number{detail}. {TEXT_REMEDY}") from None
+
+
+def _first_fault(values: Array, names: Any) -> tuple[str, Any]:
+    """Return the column of the first value that is not a number, and the value."""
+    columns = values.reshape(values.shape[0], -1) if values.ndim > 1 else values[:, None]
+    for number in range(columns.shape[1]):
+        for value in columns[:, number].tolist():
+            try:
+                float(value)
+            except (TypeError, ValueError, OverflowError):
+                name = "X" if values.ndim == 1 else f"Column {number} of X"
+                return name if names is None else f"The column {short_repr(names[number])} of X", value
+    return "X", values.ravel()[0]
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -112,7 +144,16 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> None:
-    """Raise an error that names what is not finite in a row, whose values are those of all columns or of some."""
+    """Raise an error that names the value of a row that is not finite, or reports that its norm overflows.
+
+    Parameters
+    ----------
+    values : array
+        The stored values of the row.
+    row : int
+    columns : array, optional
+        The column of each value; by default all columns in order.
+    """
     faulty = np.flatnonzero(~np.isfinite(values))
     if faulty.size == 0:
         raise InvalidInput(
@@ -128,6 +169,8 @@ def refuse_infinite(values: Array, row: int, columns: Array | None = None) -> No
 
 def dense_values(X: Any) -> Array:
     """Return X as a matrix of native float32 or float64 in C order, without a copy where possible."""
-    values = _read(np.asarray(readable(X)))  # a frame may mix numbers and objects which can be read as numbers
+    values = np.asarray(readable(X))
+    if values.dtype.kind in "OUS":  # a frame may mix numbers and objects that convert to numbers
+        values = read_values(values)
     check_shape(values.shape)
     return real_values(values, "X")

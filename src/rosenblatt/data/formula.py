@@ -1,4 +1,4 @@
-"""Formulas of statistics, such as "ill ~ age + region": from a data frame to features and labels."""
+"""Read features and labels from a data frame by a formula such as "ill ~ age + region"."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ CONSTANT = "Intercept"
 
 
 def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
-    """Return the features and the labels that a formula names, by the package formulaic.
+    """Return the features and the labels that a formula names, using the package formulaic.
 
     Parameters
     ----------
     data : data frame
     y : None
-        The formula names the labels: there must be no others.
+        Must be None: the formula names the labels.
     formula : str
         Labels, "~", and the features: columns, factors, interactions.
 
     Returns
     -------
     X : data frame of shape (n_samples, n_features)
-        Without the column of ones, which every separator has by itself.
+        Without the column of ones: every separator has a bias already.
     y : array-like of shape (n_samples,)
 
     Raises
@@ -33,17 +33,19 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
     MissingExtra
         If formulaic is not installed.
     InvalidInput
-        If the formula does not fit the data.
+        If the formula does not match the data.
     """
     if y is not None:
-        raise InvalidInput("y was passed beside a formula, which names the labels itself. Leave out one of the two.")
+        raise InvalidInput(
+            "y was passed together with a formula, which names the labels itself. Leave out one of the two."
+        )
     if not isinstance(formula, str) or formula.count("~") != 1:
         raise InvalidInput(f'formula={formula!r} is not of the form "labels ~ features", such as "ill ~ age + region".')
     try:
         from formulaic import Formula
     except ImportError:
         raise MissingExtra(
-            'Formulas are read by formulaic, which is not there. Run: pip install "rosenblatt[formula]"'
+            'Formulas need formulaic, which is not installed. Run: pip install "rosenblatt[formula]"'
         ) from None
     labels = formula.split("~")[0].strip()
     try:
@@ -51,14 +53,18 @@ def design(data: Any, y: Any, formula: Any) -> tuple[Any, Any]:
         X = parsed.rhs.get_model_matrix(data, na_action="raise")
         named = labels in list(getattr(data, "columns", ()))
         found = data[labels] if named else parsed.lhs.get_model_matrix(data, na_action="raise")
-    except Exception as error:  # formulaic raises errors of many kinds, some of them of the data frame
+    except Exception as error:  # formulaic raises many kinds of errors, some from the data frame
         fault = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidInput(
-            f"The formula {formula!r} does not fit the data: {fault} Mend the formula, or the data."
+            f"The formula {formula!r} does not match the data: {fault} Correct the formula or the data."
         ) from None
     if CONSTANT not in X.columns:
-        raise InvalidInput(f"The formula {formula!r} has no intercept, but every separator has. Leave out 0 and -1.")
+        raise InvalidInput(
+            f"The formula {formula!r} has no intercept, but every separator has one. Leave out 0 and -1."
+        )
     values = np.asarray(found)
     if values.ndim == 2 and values.shape[1] != 1:
-        raise InvalidInput(f"{labels!r} gives {values.shape[1]} columns; labels are one. Name a column of the data.")
+        raise InvalidInput(
+            f"{labels!r} gives {values.shape[1]} columns, but labels are a single column. Name a column of the data."
+        )
     return X[[name for name in X.columns if name != CONSTANT]], values.reshape(-1)

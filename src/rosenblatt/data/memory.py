@@ -1,4 +1,4 @@
-"""How much memory there is, so that what needs far more is refused before it is asked for."""
+"""Compare the memory that a computation needs with the memory of the machine, before allocating it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from pathlib import Path
 
 from rosenblatt.errors import TooLarge
 
-# Where the system does not say: what no machine has.
+# If the system does not say: more than any machine has.
 UNKNOWN = 1 << 48
-# What every machine has, so that it need not be asked.
+# Every machine has this much: no need to ask the system.
 SURELY_THERE = 1 << 24
-# What the control group of a process, as of a container, may use: of Linux, versions 2 and 1.
+# Limits of the control group of a process, such as a container: Linux cgroups, versions 2 and 1.
 GROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def physical_memory() -> int:
-    """Return the bytes of memory of the machine, or those that this process may use if they are fewer."""
+    """Return the bytes of memory that this process may use, at most those of the machine."""
     try:
         installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         installed = UNKNOWN
-    limits = [installed, *_group_limits()]
+    limits = [installed]
+    for path in GROUP_LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or the word "max"
+            limits.append(int(path.read_text()))
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -32,26 +35,17 @@ def physical_memory() -> int:
     return min(limits)
 
 
-def _group_limits() -> list[int]:
-    """Return the limits of the control group, where there are any."""
-    found = []
-    for path in GROUP_LIMITS:
-        with suppress(OSError, ValueError):  # there is none, or it says "max"
-            found.append(int(path.read_text()))
-    return found
-
-
 def check_memory(needed: float, what: str, remedy: str) -> None:
-    """Raise an error if something needs more memory than there is.
+    """Raise an error if a computation needs more memory than there is.
 
     Parameters
     ----------
     needed : float
         Bytes.
     what : str
-        What needs them, with its size.
+        Subject of the message: the thing that needs them, with its size.
     remedy : str
-        A sentence: what to do instead.
+        What to do instead.
     """
     if needed > SURELY_THERE and needed > (there := physical_memory()):
         size = f"{needed / 1e9:.3g} GB of memory, of" if needed < UNKNOWN else "far more memory than there is,"

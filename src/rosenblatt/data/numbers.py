@@ -1,4 +1,4 @@
-"""What counts as a number in a parameter: numpy's numbers too, booleans not; and what as a truth value."""
+"""Check the type of parameter values. NumPy's numbers count as numbers, booleans do not."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 
-# Integers from here on are too large for a float: they would be rounded to the next power of two.
+# Integers from here on round to 2**1024, which is too large for a float.
 TOO_LARGE = (1 << 1024) - (1 << 970)
 
 
 def is_real(value: Any) -> bool:
-    """Return whether a value is a real number that a float can hold, and not a boolean."""
+    """Return whether a value is a real number that a float can hold, not a boolean."""
     if isinstance(value, bool | np.bool_) or is_too_large(value):
         return False
     return isinstance(value, Real)
 
 
 def is_too_large(value: Any) -> bool:
-    """Return whether a value is an integer or a fraction so large that no float can hold it."""
+    """Return whether a value is an integer or a fraction too large for a float."""
     return isinstance(value, int | Fraction) and not -TOO_LARGE < value < TOO_LARGE
 
 
 def is_truth(value: Any) -> bool:
-    """Return whether a value says yes or no: True or False, of NumPy's too, or the number 1 or 0."""
+    """Return whether a value is a truth value: True, False, 1 or 0, including NumPy's."""
     return isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is an integer, and not a boolean."""
+    """Return whether a value is an integer, not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)

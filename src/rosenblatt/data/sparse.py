@@ -1,34 +1,58 @@
-"""From sparse matrices of any format to rows stored by their nonzeros, which a compiled loop may read without checks.
+"""Check and convert SciPy's sparse matrices, which are not trusted: SciPy itself does not check bounds.
 
-SciPy's own conversions do not check bounds either: what could lead them astray is refused before.
+SciPy is imported with the first sparse matrix: programs without one start a tenth of a second sooner.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.dense import check_shape, real_values, refuse_infinite
+from rosenblatt.data.dense import check_shape
 from rosenblatt.data.memory import check_memory
-from rosenblatt.data.table import SQUARED_LENGTHS, Table
-from rosenblatt.engine.rows import Csr
-from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 
+if TYPE_CHECKING:
+    import scipy.sparse as _scipy_sparse
+
+    sp = _scipy_sparse
+else:
+
+    class _LazySparse:
+        """The module `scipy.sparse`, imported when a name in it is first used."""
+
+        def __getattr__(self, name: str) -> Any:
+            import scipy.sparse
+
+            value = getattr(scipy.sparse, name)
+            setattr(self, name, value)
+            return value
+
+        @staticmethod
+        def issparse(X: Any) -> bool:
+            """Return whether X is sparse; there is no sparse matrix before the module was imported."""
+            loaded = sys.modules.get("scipy.sparse")
+            return loaded is not None and loaded.issparse(X)
+
+    sp = _LazySparse()
+
 Array = npt.NDArray[Any]
 
-# For each row and each column: whatever is done with a matrix takes a few vectors of both lengths.
+# For each row and each column: any work on a matrix takes a few vectors of both lengths.
 BYTES_PER_SIDE = 3 * 8
+# Kinds of values that are numbers, or that a later check rejects with a better message.
+VALUES = "biufcOUSmMV"
 
 
-def _damaged(fault: str) -> InvalidInput:
+def damaged_matrix(fault: str) -> InvalidInput:
+    """Return the error for a sparse matrix whose arrays do not describe a matrix."""
     return InvalidInput(
-        f"X is a damaged sparse matrix: {fault}. Build it anew from its coordinates, for example with "
+        f"X is a damaged sparse matrix: {fault}. Build it again from its coordinates, for example with "
         "scipy.sparse.coo_array((values, (rows, columns)), shape=...).tocsr()."
     )
 
@@ -48,70 +72,68 @@ def _check_compressed(X: Any) -> None:
     if X.format == "bsr":
         high, wide = values.shape[1:]
         if not (high and wide) or major % high or minor % wide:
-            raise _damaged(f"blocks of {high} times {wide} do not fill the shape {X.shape}")
+            raise damaged_matrix(f"blocks of {high} times {wide} do not fill the shape {X.shape}")
         major, minor = major // high, minor // wide
     if indptr.size != major + 1:
-        raise _damaged(f"indptr has {indptr.size} entries where the shape {X.shape} needs {major + 1}")
+        raise damaged_matrix(f"indptr has {indptr.size} entries where the shape {X.shape} needs {major + 1}")
     if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
-        raise _damaged("indptr does not rise from 0")
+        raise damaged_matrix("indptr does not rise from 0")
     if indptr[-1] > min(indices.size, len(values)):
-        raise _damaged(
+        raise damaged_matrix(
             f"indptr ends at {indptr[-1]}, past the {indices.size} indices and {len(values)} values there are"
         )
     if indices.size != len(values):
-        raise _damaged(f"it has {indices.size} indices for {len(values)} values")
+        raise damaged_matrix(f"it has {indices.size} indices for {len(values)} values")
     if X.format != "csr":  # the compiled inspection reads the indices of CSR
         _check_range("indices", indices, minor)
 
 
 def _check_coordinates(X: Any) -> None:
-    """Raise an error if the coordinates of a COO matrix lead outside its shape."""
+    """Raise an error if the coordinates of a COO matrix lie outside its shape."""
     _check_arrays(X, {"row": (1, "iu"), "col": (1, "iu"), "data": (1, VALUES)})
     for index, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
         if index.size != X.data.size:
-            raise _damaged(f"it has {index.size} coordinates for {X.data.size} values")
+            raise damaged_matrix(f"it has {index.size} coordinates for {X.data.size} values")
         _check_range("coordinates", index, size)
 
 
 def _check_lists(X: Any) -> None:
-    """Raise an error if the lists of a LIL matrix do not fit one another: scipy would read past their ends."""
+    """Raise an error if the lists of a LIL matrix do not match: scipy would read past their ends."""
     _check_arrays(X, {"rows": (1, "O"), "data": (1, "O")})
     if not X.rows.size == X.data.size == X.shape[0]:
-        raise _damaged(f"it has {X.rows.size} and {X.data.size} lists for {X.shape[0]} rows")
+        raise damaged_matrix(f"it has {X.rows.size} and {X.data.size} lists for {X.shape[0]} rows")
     for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if type(columns) is not list or type(values) is not list or len(columns) != len(values):
-            raise _damaged(f"the columns and the values of row {row} are not two lists of the same length")
+            raise damaged_matrix(f"the columns and the values of row {row} are not two lists of the same length")
     columns = [column for columns in X.rows for column in columns]
     if not all(isinstance(column, int | np.integer) for column in columns):
-        raise _damaged("a column is not an integer")
+        raise damaged_matrix("a column is not an integer")
     if columns:
         _check_range("indices", np.array([min(columns), max(columns)]), X.shape[1])
 
 
 def _check_diagonals(X: Any) -> None:
-    """Raise an error if a DIA matrix has not one offset for each diagonal, and each once."""
+    """Raise an error unless a DIA matrix has one offset for each diagonal, all different."""
     _check_arrays(X, {"offsets": (1, "iu"), "data": (2, VALUES)})
     if X.offsets.size != X.data.shape[0]:
-        raise _damaged(f"it has {X.offsets.size} offsets for {X.data.shape[0]} diagonals")
+        raise damaged_matrix(f"it has {X.offsets.size} offsets for {X.data.shape[0]} diagonals")
     if np.unique(X.offsets).size != X.offsets.size:
-        raise _damaged("an offset comes twice")
+        raise damaged_matrix("an offset occurs twice")
     n_rows, n_columns = X.shape
     if X.offsets.size and not -n_rows <= int(X.offsets.min()) <= int(X.offsets.max()) <= n_columns:
-        raise _damaged(f"its offsets go outside [-{n_rows}, {n_columns}]: {short_repr(X.offsets)}")
+        raise damaged_matrix(f"its offsets go outside [-{n_rows}, {n_columns}]: {short_repr(X.offsets)}")
 
 
 def _check_keys(X: Any) -> None:
-    """Raise an error if the keys of a DOK matrix are not places in it."""
+    """Raise an error if a key of a DOK matrix lies outside its shape."""
     if not isinstance(_part(X, "_dict"), dict):
-        raise _damaged("it has no keys")
-    for key in X.keys():  # noqa: SIM118 (a matrix is not iterated by its keys)
+        raise damaged_matrix("it has no keys")
+    for key in X.keys():  # noqa: SIM118 (iterating a matrix does not yield its keys)
         pair = isinstance(key, tuple) and len(key) == 2 and all(isinstance(index, int | np.integer) for index in key)
         if not pair or not all(0 <= index < size for index, size in zip(key, X.shape, strict=True)):
-            raise _damaged(f"its key {key!r:.60} is not a place in the shape {X.shape}")
+            raise damaged_matrix(f"its key {key!r:.60} is not a position in the shape {X.shape}")
 
 
-# Kinds of values that are numbers, or that are refused as what they are.
-VALUES = "biufcOUSmMV"
 _CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(("csr", "csc", "bsr"), _check_compressed),
     "coo": _check_coordinates,
@@ -121,19 +143,19 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def _check_arrays(X: Any, wanted: dict[str, tuple[int, str]]) -> None:
-    """Raise an error unless the parts of a matrix are arrays of these dimensions and kinds."""
-    for name, (dimensions, kinds) in wanted.items():
+def _check_arrays(X: Any, arrays: dict[str, tuple[int, str]]) -> None:
+    """Raise an error unless the arrays of a matrix have these dimensions and kinds."""
+    for name, (dimensions, kinds) in arrays.items():
         part = _part(X, name)
         if not isinstance(part, np.ndarray) or part.ndim != dimensions or part.dtype.kind not in kinds:
             of = " of integers" if kinds == "iu" else ""
-            raise _damaged(f"{name} is not a {('', 'one', 'two', 'three')[dimensions]}-dimensional array{of}")
-        # A copy will be made of it, and what is broadcast is larger than it is.
+            raise damaged_matrix(f"{name} is not a {('', 'one', 'two', 'three')[dimensions]}-dimensional array{of}")
+        # It will be copied, and a broadcast array is larger than its memory.
         check_memory(float(part.size) * part.itemsize, f"{name} of {part.size} entries", "Use fewer entries.")
 
 
 def _part(X: Any, name: str) -> Any:
-    """Return a part of a matrix; None if there is none, or its own shape leads scipy astray."""
+    """Return an attribute of a matrix; None if it is missing or scipy fails to compute it."""
     try:
         return getattr(X, name)
     except (AttributeError, IndexError, TypeError, ValueError):
@@ -142,11 +164,11 @@ def _part(X: Any, name: str) -> Any:
 
 def _check_range(name: str, index: Array, size: int) -> None:
     if index.size and (index.min() < 0 or index.max() >= size):
-        raise _damaged(f"its {name} go outside [0, {size}): from {index.min()} to {index.max()}")
+        raise damaged_matrix(f"its {name} go outside [0, {size}): from {index.min()} to {index.max()}")
 
 
 def check_sparse(X: Any) -> Any:
-    """Check that the arrays of a sparse matrix can be trusted by scipy's own conversions and products.
+    """Check the arrays of a sparse matrix before scipy converts or multiplies it.
 
     Parameters
     ----------
@@ -160,7 +182,7 @@ def check_sparse(X: Any) -> Any:
     Raises
     ------
     InvalidInput
-        If an index or a pointer of X leads outside its arrays.
+        If an index or a pointer of X lies outside its arrays.
     """
     _check_sides(X.shape)
     check = _CHECKS.get(X.format)
@@ -170,9 +192,9 @@ def check_sparse(X: Any) -> Any:
 
 
 def _check_sides(shape: Any) -> None:
-    """Raise an error unless a shape is one, and some vectors of its rows and columns fit into memory."""
+    """Raise an error unless a shape is valid, and a few vectors of its rows and columns fit into memory."""
     if not isinstance(shape, tuple) or not all(isinstance(side, int | np.integer) and side >= 0 for side in shape):
-        raise _damaged(f"its shape is {short_repr(shape)}")
+        raise damaged_matrix(f"its shape is {short_repr(shape)}")
     check_shape(shape)
     n_rows, n_columns = map(int, shape)
     check_memory(
@@ -183,9 +205,9 @@ def _check_sides(shape: Any) -> None:
 
 
 def as_csr(X: Any) -> Any:
-    """Return a sparse matrix of any format as CSR; X itself if it is that.
+    """Return a sparse matrix of any format as CSR; X itself if it is CSR already.
 
-    Nothing of scipy's reads it before it was checked. The columns of what was CSR before are not, and must be.
+    It is checked before scipy reads it. The column indices of a matrix that was CSR already are not checked.
 
     Parameters
     ----------
@@ -194,7 +216,7 @@ def as_csr(X: Any) -> Any:
     Raises
     ------
     InvalidInput
-        If an index or a pointer of X leads outside its arrays, or scipy cannot convert it.
+        If an index or a pointer of X lies outside its arrays, or scipy cannot convert it.
     """
     check_sparse(X)
     if X.format == "csr":
@@ -207,7 +229,7 @@ def as_csr(X: Any) -> Any:
 
 
 def as_dense(X: Any) -> Any:
-    """Return a sparse matrix as an array, after every index was checked; anything else as it is."""
+    """Return a sparse matrix as an array, after checking every index; anything else as it is."""
     if not sp.issparse(X):
         return X
     matrix = as_csr(X)
@@ -218,29 +240,3 @@ def as_dense(X: Any) -> Any:
         return matrix.toarray()
     except ValueError as error:
         raise _unsupported(X, error) from None
-
-
-def as_sparse_table(X: Any, *, to_score: bool = False) -> Table:
-    """Return the rows of a sparse matrix, as `rosenblatt.data.table.as_table` does.
-
-    To score them, only whether a norm is too large need be known: `largest` is then an upper bound.
-    """
-    matrix = as_csr(X)
-    values, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-    values = real_values(values[: indptr[-1]], "X")
-    indices = np.ascontiguousarray(indices, dtype=np.int32 if indices.dtype == np.int32 else np.int64)
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64 if indptr[-1] > np.iinfo(np.int32).max else indices.dtype)
-    with np.errstate(over="ignore"):
-        enough = SQUARED_LENGTHS[values.dtype][1] if to_score else -1.0
-        largest, outside, infinite, disorder = inspect_csr(values, indices, indptr, matrix.shape[1], enough)
-    if outside >= 0:
-        raise _damaged(f"an index of row {outside} is outside [0, {matrix.shape[1]})")
-    if infinite >= 0:
-        stored = slice(indptr[infinite], indptr[infinite + 1])
-        refuse_infinite(values[stored], infinite, indices[stored])
-    if disorder >= 0:
-        # Repeated entries add up in scipy's eyes; a sum of their squares would not be the row's norm.
-        tidy = sp.csr_matrix((values, indices, indptr), shape=matrix.shape, copy=True)
-        tidy.sum_duplicates()
-        return as_sparse_table(tidy, to_score=to_score)
-    return Table(Csr(values, indices, indptr), matrix.shape, values.dtype, largest)

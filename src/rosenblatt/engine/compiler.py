@@ -1,10 +1,10 @@
-"""Numba and its disk cache, imported when the first function is to be compiled or loaded.
+"""Numba and its disk cache, imported when the first function is compiled or loaded.
 
-The cache is Numba's own but for four things. An edit in any file that a loop may call makes it stale: Numba looks
-at the file of a function alone, and would go on with the old code of what it calls. Several processes may write at
-once: what one reads is whole, and belongs to the types that it asked for. Loops with a user's rule in them are not
-kept: the cache would find them by the name of the rule, whose body may be another the next time. And a cache that
-cannot be read or written costs a warning at most.
+The cache is Numba's own with four changes. An edit in any file that a loop may call makes its code stale: Numba checks
+the file of the function alone, and would keep the old code of the functions it calls. Several processes may write at
+the same time: a reader sees complete files, for the types that it asked for. Loops with a user's rule are not cached:
+the cache would find them by the name of the rule, whose body may have changed. And a cache that cannot be read or
+written costs a warning at most.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import is_jitted
 from numba.extending import overload as numba_overload
 
-from rosenblatt.engine.jit import overloads, watch
+from rosenblatt.engine.jit import overloads, timer
 
 SOURCE = Path(__file__).parents[1]
-# The rooms that hold code which a loop of a room may call. The loops of the engine call the trials of the learners.
+# The rooms whose code a loop of a room may call. The loops of the engine call the trials of the learners.
 ROOMS = {"files": ("files",), "prover": ("prover", "engine"), "kernels": ("kernels", "engine")}
 ENGINE = ("engine", "learners")
 NO_CACHE = (
-    "No directory is writable for compiled code, so every process compiles it anew. Set NUMBA_CACHE_DIR to a directory "
-    "of your own."
+    "No directory is writable for compiled code, so every process compiles it again. Set NUMBA_CACHE_DIR to a "
+    "directory of your own."
 )
 
 
 @cache
 def room_stamp(room: str) -> tuple[tuple[str, float, int], ...]:
-    """Return name, time and size of every source file that the loops of a room may depend on; an edit changes it."""
+    """Return name, time and size of every source file that the loops of a room may depend on."""
     found = sorted(path for name in ROOMS.get(room, ENGINE) for path in (SOURCE / name).rglob("*.py"))
     return tuple((str(path.relative_to(SOURCE)), path.stat().st_mtime, path.stat().st_size) for path in found)
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a function: an index from types to files of code. What cannot be read is not there."""
+    """The cache files of a function: an index from types to files of code. Unreadable files count as missing."""
 
     def _load_index(self) -> Any:
-        # Reading raises anything: a file may be damaged, or name a type that this version of the source does not have.
+        # Any exception is possible: the file may be damaged, or name a type that this version does not have.
         try:
             return super()._load_index()
         except Exception:
@@ -59,33 +59,31 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             return None
 
     def save(self, key: Any, data: Any) -> None:
-        # Another process may read at any moment, or write for other types: each key has a file of its own, which is
-        # there before it is listed. Numba would number the files, and list them first.
+        # Another process may read at any moment, or write for other types. Each key has a file of its own, written
+        # before it is listed; Numba would number the files, and list them first.
         number = int(hashlib.sha1(repr(key).encode(), usedforsecurity=False).hexdigest()[:15], 16)
         self._save_data(self._data_name(number), data)
         self._save_index(self._load_index() | {key: self._data_name(number)})
 
 
-def kept(signature: Any) -> bool:
-    """Return whether code for a signature may be kept: not if one of its types is a rule that a user has written."""
+def is_cacheable(signature: Any) -> bool:
+    """Return whether code for a signature may be cached: not if one of its types is a user's rule."""
     types = getattr(signature, "args", signature)
     return all(getattr(getattr(one, "instance_class", None), "kept", True) for one in types)
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of a function's code, which never fails: what it cannot load is compiled again."""
+class CodeCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function's code, which never fails: code that cannot be loaded is compiled again."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = (
-            self._impl.locator.get_source_stamp(),
-            room_stamp(function.__module__.partition(".")[2].partition(".")[0]),
-        )
+        room = function.__module__.partition(".")[2].partition(".")[0]
+        stamp = self._impl.locator.get_source_stamp(), room_stamp(room)
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the code for a signature, or None."""
-        if not kept(signature):
+        if not is_cacheable(signature):
             return None
         start = time.perf_counter()
         try:
@@ -93,11 +91,11 @@ class Cache(FunctionCache):  # type: ignore[misc]
         except Exception:
             return None
         finally:
-            watch.load(time.perf_counter() - start)
+            timer.add_loading(time.perf_counter() - start)
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep the code for a signature if the disk lets us."""
-        if not kept(signature):
+        """Write the code for a signature, if the disk allows it."""
+        if not is_cacheable(signature):
             return
         try:
             super().save_overload(signature, code)
@@ -107,37 +105,37 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
 @cache
 def warn_once(message: str) -> None:
-    """Warn, unless that was said before."""
+    """Warn, once per message."""
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return Numba's dispatcher of a function, which keeps its code on disk if there is a place for it."""
+    """Return Numba's dispatcher of a function, with a disk cache if a directory is writable."""
     register_overloads()
-    loop = njit(nogil=True, **options | {"cache": False})(function)  # here is another cache
-    if is_jitted(loop) and options.get("cache", True):  # else the JIT is off
+    loop = njit(nogil=True, **options | {"cache": False})(function)  # `CodeCache` replaces Numba's cache
+    if is_jitted(loop) and options.get("cache", True):  # not jitted: the JIT is off
         try:
-            loop._cache = Cache(function)
+            loop._cache = CodeCache(function)
         except (RuntimeError, OSError):  # "no locator available": no directory is writable
             warn_once(NO_CACHE)
     return loop
 
 
 def register_overloads() -> None:
-    """Register with Numba what chooses code by type."""
+    """Register with Numba the overloads declared so far."""
     while overloads:
         function, options, choice = overloads.pop(0)
         numba_overload(function, **options)(choice)
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Starts and stops the watch when compiling begins and ends."""
+    """Starts and stops the timer with each compilation."""
 
     def on_start(self, event: event.Event) -> None:
-        watch.start(event.data["dispatcher"].py_func, kept=kept(event.data["args"]))
+        timer.start(event.data["dispatcher"].py_func, cached=is_cacheable(event.data["args"]))
 
     def on_end(self, event: event.Event) -> None:
-        watch.end()
+        timer.end()
 
 
 event.register("numba:compile", _Listener())

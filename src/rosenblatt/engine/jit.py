@@ -1,8 +1,8 @@
-"""How loops are compiled: by Numba, when they are first called, once for each machine.
+"""Compile loops with Numba when they are first called, once per machine.
 
-`compiled` is the decorator of every compiled function, `overload` chooses code by the types of the arguments. Numba is
-imported with the first call, so that importing this package costs next to nothing. Machine code is cached on disk, see
-`rosenblatt.engine.compiler`. A line on stderr says so if compiling takes longer than a moment.
+`compiled` is the decorator of every compiled function; `overload` chooses code by the types of the arguments. Numba is
+imported with the first call, which keeps `import rosenblatt` cheap. Machine code is cached on disk, see
+`rosenblatt.engine.compiler`. A notice on stderr appears if compiling takes longer than two seconds.
 
 `NUMBA_DISABLE_JIT=1` runs every loop as plain Python, for debuggers and coverage.
 """
@@ -18,7 +18,7 @@ from functools import cached_property, update_wrapper
 from importlib import import_module
 from typing import Any
 
-# Seconds of compiling after which a line says so.
+# Seconds of compiling before the notice on stderr.
 SILENT_SECONDS = 2.0
 DISABLE_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
@@ -32,14 +32,14 @@ def _compiler() -> Any:
 
 
 class Loop:
-    """A compiled function; its attributes are those of Numba's dispatcher."""
+    """A compiled function, with the attributes of Numba's dispatcher."""
 
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, py_func)
         self.py_func, self.options = py_func, options
 
     def __call__(self, *args: Any) -> Any:
-        """Call the machine code for arguments of these types; compile it if there is none."""
+        """Call the machine code for the types of the arguments, compiling or loading it first if necessary."""
         return self.dispatcher(*args)
 
     @cached_property
@@ -62,11 +62,11 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     return lambda function: function if DISABLE_JIT else Loop(function, options)
 
 
-overloads: list[tuple[Any, dict[str, Any], Any]] = []  # that Numba does not know yet
+overloads: list[tuple[Any, dict[str, Any], Any]] = []  # not yet registered with Numba
 
 
 def overload(function: Any, **options: Any) -> Callable[[Any], Any]:
-    """Return a decorator for what chooses the code of a function by types: `numba.extending.overload`, lazily."""
+    """Return a decorator for a function that chooses code by type: `numba.extending.overload`, lazily."""
 
     def decorate(choice: Any) -> Any:
         overloads.append((function, options, choice))
@@ -78,40 +78,40 @@ def overload(function: Any, **options: Any) -> Callable[[Any], Any]:
 
 
 def jitable(function: Any) -> Any:
-    """Let compiled code call a Python function, which stays one for other callers: `numba.extending.register_jitable`.
+    """Let compiled code call a function that Python calls as well: `numba.extending.register_jitable`, lazily.
 
-    The code of small work need not be compiled then, see `rosenblatt.prover.search.nearest`.
+    Small problems can then be solved without compiling anything, see `rosenblatt.prover.search.nearest`.
     """
     overload(function, strict=False)(lambda *args: function)
     return function
 
 
-# ------------------------------------------------------------------------------------------------- the time it takes
+# --------------------------------------------------------------------------------------------------- compilation time
 
 
-class _Watch:
-    """Add up the time that this package's functions take to compile, and say so once if it becomes long."""
+class CompileTimer:
+    """Add up the time spent compiling, and print a notice once if it grows long."""
 
     def __init__(self) -> None:
-        self.seconds, self.said = 0.0, False
-        self.thread = threading.local()  # compiling one function compiles those that it calls
+        self.seconds, self.announced = 0.0, False
+        self.thread = threading.local()  # compilations nest: a function compiles those that it calls
 
-    def start(self, function: Any, *, kept: bool = True) -> None:
-        """Start the clock with the outermost function; its code is kept on disk, or is not."""
+    def start(self, function: Any, *, cached: bool = True) -> None:
+        """Start the clock if this is the outermost compilation; `cached` is whether its code will be kept on disk."""
         depth = getattr(self.thread, "depth", 0)
         self.thread.depth = depth + 1
         if depth == 0:
             self.thread.start = time.perf_counter()
             self.thread.timer = None
-            if not self.said and function.__module__.startswith("rosenblatt."):
-                self.thread.timer = threading.Timer(max(0.0, SILENT_SECONDS - self.seconds), self.say, [kept])
+            if not self.announced and function.__module__.startswith("rosenblatt."):
+                self.thread.timer = threading.Timer(max(0.0, SILENT_SECONDS - self.seconds), self.announce, [cached])
                 self.thread.timer.daemon = True
                 self.thread.timer.start()
 
     def end(self) -> None:
-        """Stop the clock with the outermost function."""
+        """Stop the clock if this was the outermost compilation."""
         depth = getattr(self.thread, "depth", 0)
-        if depth == 0:  # what ends now began before Numba was told to tell us
+        if depth == 0:  # it started before Numba's events reached this timer
             return
         self.thread.depth = depth - 1
         if depth == 1:
@@ -119,22 +119,22 @@ class _Watch:
             if self.thread.timer is not None:
                 self.thread.timer.cancel()
 
-    def load(self, seconds: float) -> None:
-        """Add the time that code took to load, unless a function that is being compiled needed it."""
+    def add_loading(self, seconds: float) -> None:
+        """Add the time that loading code from disk took; inside a compilation it is counted already."""
         if not getattr(self.thread, "depth", 0):
             self.seconds += seconds
 
-    def say(self, kept: bool) -> None:
-        """Write one line to stderr, once per process."""
-        if not self.said:
-            self.said = True
-            later = "; the next time they are loaded from disk" * kept
+    def announce(self, cached: bool) -> None:
+        """Print the notice, once per process."""
+        if not self.announced:
+            self.announced = True
+            later = "; the next run loads them from disk" * cached
             sys.stderr.write(f"rosenblatt: compiling loops for this machine{later}.\n")
 
 
-watch = _Watch()
+timer = CompileTimer()
 
 
 def compile_seconds() -> float:
-    """Return the time that this process has spent compiling or loading code, to be left out of time limits."""
-    return watch.seconds
+    """Return the time that this process has spent compiling and loading code. Time limits leave it out."""
+    return timer.seconds

@@ -15,6 +15,8 @@ w + step y x, and the loss. What has a default is a parameter: `relaxation(overs
 A step is multiplied by the importance of the row, which is its sample weight times the weight of its class. A rule that
 has a better idea takes `importance` as its fourth argument; one that treats the classes differently takes `sign`, the y
 of the row, as its fifth.
+
+The rules here are those that training and the prover use. One that a single learner uses is in the learner's file.
 """
 
 import inspect
@@ -149,113 +151,3 @@ def passive_aggressive(margin, norm, rate, importance, C=1.0):
     # C bounds a step, also a heavy one. Where there is none, what the row asks for is bounded.
     wanted = reach(loss, importance) if np.isinf(C) else importance * loss
     return min(C * importance, wanted / norm) if norm > 0.0 else 0.0, loss
-
-
-@rule
-def smooth_passive_aggressive(margin, norm, rate, importance, C=1.0):
-    """Step (1 - m) / (|x|^2 + 1 / 2C) when m = y f(x) < 1. Crammer et al. (2006), PA-II."""
-    if margin >= 1.0:
-        return 0.0, 0.0
-    loss = 1.0 - margin
-    return reach(loss, importance) / (norm + 0.5 / C), loss * loss
-
-
-GRADIENT_REMEDY = "scale the data, for example with StandardScaler, or lower the learning rate"
-
-
-@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
-def hinge(margin, norm, rate, importance, bounded=True):
-    """Step 1 when m < 1, a subgradient step against max(0, 1 - m); if bounded, not beyond a margin of one.
-
-    That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
-    Karampatziakis and Langford (2011), Online importance weight aware updates. The weight of a row is a factor of the
-    rate and of the bound: within the bound alone it would do nothing as long as rates are large.
-    """
-    if margin >= 1.0:
-        return 0.0, 0.0
-    loss, step = 1.0 - margin, rate * importance
-    if not bounded:
-        return step, loss
-    return min(step, reach(loss, importance) / norm) if norm > 0.0 else step, loss
-
-
-@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
-def squared_hinge(margin, norm, rate, importance):
-    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
-
-    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
-    """
-    if margin >= 1.0:
-        return 0.0, 0.0
-    loss, step = 1.0 - margin, 2.0 * rate * importance
-    # Where the rate is not what bounds the step, it is what the row asks for over its squared length.
-    wanted = reach(loss, importance)
-    return loss * step * (wanted / max(wanted, loss * step * norm)), loss * loss
-
-
-# Change of the margin up to which one step is as good as many.
-TINY_STEP = 0.01
-# The same up to which a fraction stands in for `_flow`: it is less than a hundredth off.
-SHORT_STEP = 1.0
-
-
-@compiled(error_model="numpy")
-def _flow(margin, growth, path):
-    """Return the margin z after many small steps, whose rates add up to the path: z + e^z = m + e^m + path.
-
-    By Lambert's function, approximated as in Karampatziakis and Langford (2011); `growth` is e^m.
-    """
-    x = margin + growth + path
-    w = 0.86 * x + 0.01 if x >= 1.0 else np.exp(0.8 * x - 0.65)
-    r = x - np.log(w) - w if x >= 1.0 else 0.2 * x + 0.65 - w
-    t = 1.0 + w
-    u = 2.0 * t * (t + 2.0 * r / 3.0)
-    return x - w * (1.0 + r / t * (u - r) / (u - 2.0 * r))
-
-
-@rule(zero_loss=math.log(2.0), remedy=GRADIENT_REMEDY)
-def logistic(margin, norm, rate, importance, bounded=True):
-    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go.
-
-    The weight of a row is a factor of the step, within the bound as for the hinge.
-    """
-    # The gradient is g = top / total. To divide once is what keeps the next row waiting least.
-    small = np.exp(-abs(margin))
-    top, total = small if margin > 0.0 else 1.0, 1.0 + small
-    loss = np.log1p(small) + max(0.0, -margin)
-    path = rate * norm * top
-    if not bounded or path <= TINY_STEP * total:
-        return importance * rate * top / total, loss
-    if path > SHORT_STEP * total:
-        moved = _flow(margin, (total - top) / top, rate * norm) - margin
-        return min(importance * rate * top / total, reach(max(0.0, moved), importance) / norm), loss
-    # With d = g rate norm the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
-    six, moved = 6.0 * total * total, importance * rate * top
-    return moved * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
-
-
-@compiled()
-def _repeat(share, times):
-    """Share of an error that is gone after so many steps which each take the given share of what is left."""
-    if times == 1.0:
-        return share
-    return 1.0 - (1.0 - share) ** times if share < 1.0 else min(times, 1.0)
-
-
-@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True")
-def least_mean_squares(margin, norm, rate, importance):
-    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
-    error = 1.0 - margin
-    if importance == 1.0:
-        return rate * error, 0.5 * error * error
-    step = _repeat(rate * norm, importance) * error / norm if norm > 0.0 else 0.0
-    return step, 0.5 * error * error
-
-
-@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2")
-def normalised_least_mean_squares(margin, norm, rate, importance):
-    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
-    error = 1.0 - margin
-    if norm == 0.0:
-        return 0.0, 0.5 * error * error
-    return _repeat(rate, importance) * error / norm, 0.5 * error * error

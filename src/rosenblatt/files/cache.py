@@ -18,14 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.inspection import inspect_dense
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
 from rosenblatt.engine.rows import Csr, Dense
-from rosenblatt.engine.sparse import inspect_csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.arguments import as_count
-from rosenblatt.files.blocks import in_order
 from rosenblatt.files.chunks import Chunk, Position, sliced
-from rosenblatt.files.source import FilePath
+from rosenblatt.files.options import as_count
+from rosenblatt.files.streams import FilePath, in_order
 from rosenblatt.storage.atomic import Beside
 
 Array = npt.NDArray[Any]
@@ -40,7 +38,7 @@ READ_AHEAD = 1
 FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
-class Cache:
+class RowCache:
     """The rows of one input, in a file.
 
     Parameters

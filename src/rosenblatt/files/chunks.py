@@ -61,7 +61,7 @@ class Source(Protocol):
         ...
 
 
-class Progress(NamedTuple):
+class ReadProgress(NamedTuple):
     """How far a pass has come: rows, bytes read as they are on the disk, and how many there are, where it is known."""
 
     rows: int
@@ -69,7 +69,7 @@ class Progress(NamedTuple):
     bytes_total: int | None
 
 
-class Problems(NamedTuple):
+class ReadProblems(NamedTuple):
     """What a pass met: lines skipped and the first of the reasons, missing values, and notes in words."""
 
     skipped: int = 0

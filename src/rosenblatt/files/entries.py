@@ -6,9 +6,10 @@ Indices are cast to unsigned, because Numba would look for negative ones at each
 import numpy as np
 
 from rosenblatt.engine.jit import compiled
-from rosenblatt.files.bits import bit_count, lowest_bit
 
 U = np.uint64
+_ones, _twos, _fours = U(0x5555555555555555), U(0x3333333333333333), U(0x0F0F0F0F0F0F0F0F)  # every other 1, 2, 4 bits
+_bytes = U(0x0101010101010101)
 MARKED_BITS = 18  # of columns that are counted without sorting: three times six, as 64 bits are one number
 GROUPS, MARKS = 1 << MARKED_BITS - 12, 1 << MARKED_BITS - 6
 MARKED_ENTRIES = (1 << 16) - 1  # of a row, at most, likewise: counts have 16 bits
@@ -16,6 +17,23 @@ FEW = 40  # entries that are sorted faster by insertion than by digits
 MANY = 600  # entries that are sorted faster by all digits than by the highest one and insertion
 DIGIT_BITS = 9
 PLACES = (1 << DIGIT_BITS) + 2  # numbers to work with when digits are counted
+
+
+# LLVM turns the arithmetic of the next two functions into one instruction each.
+
+
+@compiled()
+def bit_count(bits):
+    """Return how many bits of a number are set."""
+    bits = bits - (bits >> U(1) & _ones)
+    bits = (bits & _twos) + (bits >> U(2) & _twos)
+    return (bits + (bits >> U(4)) & _fours) * _bytes >> U(56)
+
+
+@compiled()
+def lowest_bit(bits):
+    """Return the place of the lowest bit of a number, or 64 if it is zero."""
+    return bit_count(~bits & bits - U(1))
 
 
 @compiled()

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.arguments import reject
-from rosenblatt.files.source import FilePath, open_unpacked, read_up_to
+from rosenblatt.files.options import reject
+from rosenblatt.files.streams import FilePath, open_unpacked, read_up_to
 
 Array = npt.NDArray[Any]
 

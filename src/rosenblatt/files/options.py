@@ -1,41 +1,45 @@
-"""How files are read: options as users give them, and the decisions that were taken, which a model keeps."""
+"""How files are read: the options of `open_source`, and the decisions that follow from them and from the files.
+
+A model keeps the decisions (`Reading`), so that other files are read in the same way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+import operator
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple, NoReturn
 
 from rosenblatt.data.numbers import is_whole
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.arguments import as_count, reject
+from rosenblatt.files import formats
+from rosenblatt.files.streams import FilePath
 from rosenblatt.text import short_repr
 
-FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "text", "parquet", "arrow")
-DELIMITED, TYPED = ("csv", "tsv"), ("jsonl", "parquet", "arrow")
 KINDS = ("number", "category", "text", "skip", "weight", "label")
 COUNTS = ("binary", "count", "log")
 MOST_BITS = 30
 LONGEST_GRAM = 16
-_WORDS = "text, and for tables with a column of text"
-# What each option of reading is for. Which of them a file takes, its parser says.
-PURPOSES = {
-    "label": "tables: csv, tsv, jsonl, parquet and arrow",
-    "label_type": "every format",
-    "header": "csv and tsv",
-    "columns": "tables: csv, tsv, jsonl, parquet and arrow",
-    "zero_based": "svmlight",
-    "bits": "features that are hashed or numbered, and not for a table of numbers alone",
-    "dictionary": "features that have names, and not for svmlight, whose features have numbers",
-    "words": _WORDS,
-    "letters": _WORDS,
-    "lowercase": _WORDS,
-    "counts": _WORDS,
-    "normalise": "sparse rows, and not for a table of numbers alone, which standardise is for",
-    "standardise": "columns of numbers in csv, tsv, parquet and arrow",
-}
 WORD_OPTIONS = ("words", "letters", "lowercase", "counts")
 NAMED_OPTIONS = ("bits", "dictionary", "normalise")
+CHUNK_BYTES = 1 << 22
+CACHE_BYTES = 64 << 30
+
+
+def reject(name: str, value: Any, wanted: str) -> NoReturn:
+    """Raise `InvalidInput` for an argument: its name, its value and what it must be."""
+    raise InvalidInput(f"{name}={short_repr(value)} is invalid: it must be {wanted}.")
+
+
+def as_count(name: str, value: Any, least: int = 1) -> int:
+    """Return an argument that must be an integer from `least` on."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if isinstance(value, bool) or number < least:
+        reject(name, value, f"a whole number from {least}")
+    return number
 
 
 def _check_range(name: str, value: Any) -> tuple[int, int] | None:
@@ -65,7 +69,7 @@ class FeatureOptions:
     words, letters : (int, int) or None
         The shortest and the longest n of n-grams of words, and of characters within words.
     lowercase : bool, default True
-        Whether upper and lower case are one.
+        Whether to ignore case.
     counts : {"binary", "count", "log"}, default "log"
         The value of a word that occurs c times: 1, c, or 1 + ln c.
     normalise : bool, optional
@@ -118,7 +122,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Reading:
-    """All decisions about how files are read. Files that are read with an equal reading give rows that mean the same.
+    """How files are read, with nothing left to decide: files with equal readings give rows that mean the same.
 
     Attributes
     ----------
@@ -126,13 +130,13 @@ class Reading:
     features : FeatureOptions
     label_type : {"number", "text"}
     zero_based : bool
-        Whether index 0 is the first column; of svmlight.
+        Whether the first column of svmlight has index 0.
     delimiter : str
-        Between fields; of tables in text.
+        Between the fields of a table in text.
     header : bool
         Whether the first line of a table has the names of the columns.
     columns : tuple of Column
-        Of tables; in the order of the first file, where it has one.
+        Columns of a table, in the order of the first file.
     normalise : bool
     """
 
@@ -148,19 +152,19 @@ class Reading:
     @property
     def named(self) -> bool:
         """Whether columns are known by names that are in the files."""
-        return self.header or self.format in TYPED
+        return self.header or formats.ALL[self.format].typed
 
     @property
     def numeric(self) -> bool:
         """Whether this is a table of numbers alone, whose columns are those of the file."""
         kinds = {column.kind for column in self.columns} - {"skip", "weight", "label"}
-        return kinds == {"number"} and not self.features.dictionary and self.format != "jsonl"
+        return kinds == {"number"} and not self.features.dictionary and not formats.ALL[self.format].ragged
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         """The layout of a file that has these columns in this order."""
         names = tuple(column.name for column in self.columns)
-        return Layout(self.format, names, self.named, delimiter=self.delimiter)
+        return FileLayout(self.format, names, self.named, delimiter=self.delimiter)
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain values, which JSON can hold."""
@@ -183,8 +187,8 @@ class Reading:
             reject("columns", columns, "pairs of a name and a kind")
         parts["columns"] = tuple(Column(*pair) for pair in columns)
         reading = cls(**parts)
-        if reading.format not in FORMATS:
-            reject("format", reading.format, f"one of {', '.join(FORMATS)}")
+        if reading.format not in (known := formats.names()):
+            reject("format", reading.format, f"one of {', '.join(known)}")
         if reading.label_type not in ("number", "text"):
             reject("label_type", reading.label_type, '"number" or "text"')
         if not isinstance(reading.delimiter, str) or len(reading.delimiter.encode()) != 1:
@@ -195,21 +199,21 @@ class Reading:
         return reading
 
 
-class Layout(NamedTuple):
-    """Where one file has what a reading wants. Files of one source may differ in it.
+class FileLayout(NamedTuple):
+    """Format and columns of one file. The files of one source may differ in them.
 
     Attributes
     ----------
     format : str
     names : tuple of str
-        Of its columns, in its own order; of tables.
+        Names of the columns of a table, in the order of the file.
     named : bool
-        Whether the names are its own, rather than numbers of columns.
+        Whether the names are in the file, rather than made from the numbers of the columns.
     closed : bool
-        Whether names that are not known are refused, rather than left out; of JSON.
+        Whether unknown names in a JSON object are refused, rather than left out.
     delimiter : str
     offset, line : int
-        Bytes (after unpacking) and lines before the first row: those of the header.
+        Bytes (after unpacking) and lines of the header, before the first row.
     """
 
     format: str
@@ -221,68 +225,153 @@ class Layout(NamedTuple):
     line: int = 0
 
 
-def described(reading: Reading) -> str:
-    """Return what a table is, in words: its format, and what its columns are."""
-    plural = {"number": "numbers", "category": "categories", "text": "text"}
-    kinds = {column.kind for column in reading.columns}
-    return f"{reading.format} with columns of {' and of '.join(plural[kind] for kind in plural if kind in kinds)}"
+def _fields_of(cls: Any, content: Any) -> dict[str, Any]:
+    names = {one.name for one in fields(cls)}
+    if not isinstance(content, Mapping) or set(content) != names:
+        raise InvalidInput(
+            f"{cls.__name__} has the fields {', '.join(sorted(names))}, got {content!r:.200}. Pass what `to_json` "
+            "returned."
+        )
+    return dict(content)
 
 
-def options_of_table(reading: Reading) -> set[str]:
-    """Return the options that a table takes, by its format and its columns."""
-    kinds = {column.kind for column in reading.columns}
-    found = {"label", "label_type", "columns", "dictionary"}
-    found |= {"header"} if reading.format in ("csv", "tsv") else set()
-    found |= {"standardise"} if "number" in kinds and reading.format != "jsonl" else set()
-    found |= set(WORD_OPTIONS) if "text" in kinds else set()
-    return found if reading.numeric else found | set(NAMED_OPTIONS)
+@dataclass(frozen=True)
+class Opening:
+    """Options of `open_source`. By default the content of the files decides.
+
+    Attributes
+    ----------
+    format : str, optional
+        Name of a format, see docs/reference/file-formats.md; by default it is recognised by name and content.
+    label : str or int, optional
+        Name or position of the column with the labels of a table; by default one that is called label, y, class or
+        target, else the last.
+    labels : {"required", "optional", "none"}
+        "optional": labels may be missing; "none": the files have no labels.
+    label_type : {"auto", "number", "text"}
+        "auto": numbers if all labels at the start of the file are numbers.
+    header : bool or "auto"
+        Whether the first line of a table has the names of the columns.
+    columns : mapping from name or position to kind
+        "number", "category", "text", "skip" or "weight", to override what the content of a column shows.
+    zero_based : bool or "auto"
+        Whether the first column of svmlight has index 0; "auto": if index 0 is at the start of the file.
+    features : FeatureOptions
+    on_error : {"raise", "skip"}
+        What to do with a line that cannot be used.
+    reading : Reading, optional
+        How other files were read. It replaces all options above but `labels` and `on_error`.
+    names : sequence of str, optional
+        The dictionary of other files; names that are not in it are left out.
+    scaling : Scaling, optional
+        Means and deviations of other files.
+    utf8 : bool, optional
+        Whether the text of other files was UTF-8; files in the other encoding are refused. None: unknown.
+    chunk_bytes, chunk_rows : int
+        Size of chunks in bytes of text, or exactly in rows. The rows do not depend on it.
+    threads : int
+        Threads that parse ahead of the consumer.
+    cache : path-like, optional
+        File in which to keep the rows for further passes.
+    cache_bytes : int
+        Maximum size of the cache.
+    """
+
+    format: str | None = None
+    label: str | int | None = None
+    labels: str = "required"
+    label_type: str = "auto"
+    header: bool | str = "auto"
+    columns: Mapping[str | int, str] = field(default_factory=dict)
+    zero_based: bool | str = "auto"
+    features: FeatureOptions = field(default_factory=FeatureOptions)
+    on_error: str = "raise"
+    reading: Reading | None = None
+    names: Sequence[str] | None = None
+    scaling: Any = None
+    utf8: bool | None = None
+    chunk_bytes: int = CHUNK_BYTES
+    chunk_rows: int | None = None
+    threads: int = 2
+    cache: FilePath | None = None
+    cache_bytes: int = CACHE_BYTES
+
+    def __post_init__(self) -> None:
+        as_count("chunk_bytes", self.chunk_bytes)
+        if self.chunk_rows is not None:
+            as_count("chunk_rows", self.chunk_rows)
+        as_count("threads", self.threads, least=0)
+        choices = {
+            "format": (None, *formats.ALL),
+            "labels": ("required", "optional", "none"),
+            "on_error": ("raise", "skip"),
+            "label_type": ("auto", "number", "text"),
+            "header": ("auto", True, False),
+            "zero_based": ("auto", True, False),
+            "utf8": (None, True, False),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                reject(name, getattr(self, name), " or ".join(map(repr, allowed)))
+        if not isinstance(self.features, FeatureOptions):
+            reject("features", self.features, "FeatureOptions(...)")
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options of reading that differ from their defaults."""
+        found: dict[str, Any] = {}
+        for options in (self, self.features):
+            default, known = type(options)(), purposes()
+            own = (one.name for one in fields(options) if one.name in known)
+            found |= {name: getattr(options, name) for name in own if getattr(options, name) != getattr(default, name)}
+        return found
 
 
-def check_options(given: Mapping[str, Any], taken: Collection[str], path: Any, what: str) -> None:
-    """Raise `InvalidInput` for an option that changes nothing.
+def purposes() -> dict[str, str]:
+    """Return the formats and columns that each option of reading is for, in words."""
+    tables = formats.names(lambda one: one.kind == "table")
+    words = "text, and for tables with a column of text"
+    return {
+        "label": f"tables: {formats.listed(tables, 'and')}",
+        "label_type": "every format",
+        "header": formats.listed([name for name in tables if not formats.ALL[name].typed], "and"),
+        "columns": f"tables: {formats.listed(tables, 'and')}",
+        "zero_based": "svmlight",
+        "bits": "features that are hashed or numbered, and not for a table of numbers alone",
+        "dictionary": "features that have names, and not for svmlight, whose features have numbers",
+        **dict.fromkeys(WORD_OPTIONS, words),
+        "normalise": "sparse rows, and not for a table of numbers alone, which standardise is for",
+        "standardise": "columns of numbers in "
+        + formats.listed([name for name in tables if not formats.ALL[name].ragged], "and"),
+    }
+
+
+def check_options(changed: Mapping[str, Any], taken: Collection[str], path: Any, what: str) -> None:
+    """Raise `InvalidInput` for an option that has no effect.
 
     Parameters
     ----------
-    given : mapping
-        Options that are not as they are by default.
+    changed : mapping
+        Options that differ from their defaults.
     taken : collection of str
-        Those that such a file takes.
+        The options that apply to such a file.
     path : path-like
     what : str
-        What the file is, in words.
+        A description of the file.
     """
-    for name, value in given.items():
+    for name, value in changed.items():
         if name in taken:
             continue
         flag = "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
         hint = " The learning rate, which is -l in Vowpal Wabbit, is --eta0 here." if _is_rate(name, value) else ""
         raise InvalidInput(
             f"{name}={short_repr(value)} ({flag}) would change nothing: {path} is {what}, and the option is for "
-            f"{PURPOSES[name]}. Leave it out.{hint}"
+            f"{purposes()[name]}. Leave it out.{hint}"
         )
 
 
 def _is_rate(name: str, value: Any) -> bool:
-    """Return whether a label is more likely a learning rate."""
+    """Return whether the value of `label` looks like a learning rate."""
     try:
         return name == "label" and float(value) >= 0
     except ValueError:
         return False
-
-
-def _fields_of(cls: Any, content: Any) -> dict[str, Any]:
-    names = {field.name for field in fields(cls)}
-    if not isinstance(content, Mapping) or set(content) != names:
-        raise InvalidInput(
-            f"{cls.__name__} has the fields {', '.join(sorted(names))}; these are not they: {content!r:.200}. "
-            "Pass what `to_json` returned."
-        )
-    return dict(content)
-
-
-def check_chunking(chunk_bytes: Any, chunk_rows: Any, threads: Any) -> None:
-    """Raise `InvalidInput` unless these say how to cut and how many threads to use."""
-    as_count("chunk_bytes", chunk_bytes)
-    if chunk_rows is not None:
-        as_count("chunk_rows", chunk_rows)
-    as_count("threads", threads, least=0)

@@ -1,4 +1,4 @@
-"""What every format is turned into: rows, labels, weights, and the faults of lines."""
+"""The result of parsing, which is the same for every format: rows, labels, weights, and the faults of lines."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.files.blocks import BlockReader, last_line_end
 from rosenblatt.files.decimals import FINE, LONG, MALFORMED, read_numbers
 from rosenblatt.files.features import Assembler, Entries, Piece
-from rosenblatt.files.options import Layout, Reading
-from rosenblatt.files.source import FilePath
+from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.streams import BlockReader, FilePath, last_line_end
 
 Array = npt.NDArray[Any]
 
-EXAMPLES = 5  # faults that are told, of those that are skipped
-# Labels of at most so many bytes are compared as one array.
-SHORT_LABEL = 64
-PART_BYTES = 1 << 16  # of a text, that are counted at once
+EXAMPLES = 5  # how many skipped lines to report
+SHORT_LABEL = 64  # bytes of labels that are compared as one array
+PART_BYTES = 1 << 16  # of a text, in which a byte is counted at once
+BLANKS = np.array([32, 9, 13], np.uint8)
 MISSING = frozenset([b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None", b"?"])
 
 
-class Fault(NamedTuple):
+class LineFault(NamedTuple):
     """A line that cannot be used: its number in the block, from 0, the offending piece, and what is wrong with it."""
 
     line: int
@@ -34,18 +33,18 @@ class Fault(NamedTuple):
     reason: str
 
 
-def fault_at(text: Array, line: int, start: int, end: int, reason: str) -> Fault:
+def fault_at(text: Array, line: int, start: int, end: int, reason: str) -> LineFault:
     """Return a fault whose piece is a span of the text."""
-    return Fault(line, reprlib.repr(text[start:end].tobytes().decode("utf-8", "replace")), reason)
+    return LineFault(line, reprlib.repr(text[start:end].tobytes().decode("utf-8", "replace")), reason)
 
 
-class Faults:
+class LineFaults:
     """The faults of a block: only the first one, or all where they are skipped.
 
     Attributes
     ----------
     count : int
-    examples : list of Fault
+    examples : list of LineFault
         The first by line, whatever was noticed first.
     stop : bool
         Whether reading ends with the first fault.
@@ -53,53 +52,64 @@ class Faults:
 
     def __init__(self, skip: bool) -> None:
         self.skip, self.count = skip, 0
-        self.examples: list[Fault] = []
+        self.examples: list[LineFault] = []
 
     @property
     def stop(self) -> bool:
         """Whether there is a fault, and it is not to be skipped."""
         return self.count > 0 and not self.skip
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: LineFault) -> None:
         """Note a fault."""
         self.count += 1
         insort(self.examples, fault)
         del self.examples[EXAMPLES:]
 
-    def add_rows(self, rows: Array, describe: Callable[[int], Fault]) -> None:
+    def add_rows(self, rows: Array, describe: Callable[[int], LineFault]) -> None:
         """Note the faults of some rows; `describe` says what is wrong with one."""
         for row in rows[: EXAMPLES if self.skip else 1]:
             self.add(describe(int(row)))
         self.count += max(0, rows.size - EXAMPLES) if self.skip else 0
 
 
-class Parsed(NamedTuple):
-    """What a block says.
+class Pending(NamedTuple):
+    """Rows whose columns depend on the rows before: a dictionary or a scaler has to see these in order.
 
     Attributes
     ----------
+    numbers : array, or None
+        Columns of numbers that are to be scaled.
+    pieces : list of Piece
+        All other features.
+    """
+
+    numbers: Array | None
+    pieces: list[Piece]
+
+
+class Parsed(NamedTuple):
+    """The content of a block.
+
+    Attributes
+    ----------
+    rows : array, Entries or Pending
+        Dense rows, of a table of numbers; sparse rows; or rows that are to be finished in order.
     label : array
     lines : int
         Lines in the block.
     line : int array
         Number of each row's line, from 0.
-    entries : Entries, or None
-        Sparse rows; None if they are dense, or if a dictionary must look at the pieces first.
-    dense : array, or None
-    pieces : list of Piece
+    faults : LineFaults
     weight : array, or None
-    faults : Faults
     missing : int
-        Missing values.
+        Number of missing values.
     """
 
+    rows: Array | Entries | Pending
     label: Array
     lines: int
     line: Array
-    faults: Faults
-    entries: Entries | None = None
-    dense: Array | None = None
-    pieces: list[Piece] | None = None
+    faults: LineFaults
     weight: Array | None = None
     missing: int = 0
 
@@ -113,21 +123,21 @@ class Parser(ABC):
     labels : {"required", "optional", "none"}
     skip : bool
         Whether faulty lines are skipped.
-    layout : Layout, optional
-        Of the file; by default that of the file for which the reading was decided.
+    layout : FileLayout, optional
+        By default that of the file for which the reading was decided.
 
     Attributes
     ----------
     options : collection of str
-        Options of reading that such a file takes: any other would change nothing.
+        Options of reading that apply to such a file: any other would change nothing.
     what : str
-        What such a file is, in words.
+        A description of such a file, for messages.
     """
 
     options: Collection[str]
     what: str
 
-    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         self.reading, self.labels, self.skip = reading, labels, skip
         self.layout = layout or reading.layout
         self.assembler = Assembler(reading.features, reading.normalise)
@@ -147,33 +157,30 @@ class Parser(ABC):
         return last_line_end(text)
 
     def reader(self, inputs: Any, path: FilePath, size: int) -> BlockReader:
-        """Return what reads a file in blocks of about so many bytes."""
-        return BlockReader([path], size, self.record_end, inputs.open)
+        """Return a reader of blocks of about `size` bytes."""
+        return BlockReader(path, size, self.record_end, inputs.open)
 
     def scaler(self, scaling: Any) -> Any:
-        """Return what scales the numbers of a table; None where there are none."""
+        """Return the scaler of a table; None if it has no numbers."""
         return None
 
     @abstractmethod
     def parse(self, text: Array) -> Parsed:
-        """Return what a block of whole lines says."""
+        """Return the rows of a block of whole lines."""
 
     def number_pieces(self, numbers: Array) -> list[Piece]:
-        """Return the entries of columns of numbers, of tables."""
+        """Return the entries of the columns of numbers of a table."""
         raise NotImplementedError
 
-    def finished(self, pieces: list[Piece]) -> tuple[Entries | None, list[Piece] | None]:
-        """Return the rows, or the pieces where a dictionary must look at them first."""
+    def assembled(self, pieces: list[Piece]) -> Entries | Pending:
+        """Return the rows that pieces make; pending if a dictionary has to see the names first."""
         if self.reading.features.dictionary:
-            return None, pieces
-        return self.assembler.rows(self.assembler.hashed(pieces)), None
+            return Pending(None, pieces)
+        return self.assembler.rows(self.assembler.hashed(pieces))
 
 
-# -------------------------------------------------------------------------------------------------------------- notes
-
-
-def noted(places: int) -> Array:
-    """Return room for notes of three numbers; the first place counts the others, of which most are never touched."""
+def notes_room(places: int) -> Array:
+    """Return room for notes of three numbers each. The first place counts the others, most of which stay unused."""
     room = np.empty((places + 1, 3), np.int32)
     room[0] = 0
     return room
@@ -183,12 +190,12 @@ def noted(places: int) -> Array:
 
 
 def python_floats(text: Array, start: Array, end: Array) -> Array:
-    """Return the numbers in some spans by Python's own float."""
+    """Return the numbers in some spans, as Python's float reads them."""
     return np.array([float(text[i:j].tobytes()) for i, j in zip(start.tolist(), end.tolist(), strict=True)])
 
 
 def numbers_in(text: Array, start: Array, end: Array) -> tuple[Array, Array]:
-    """Return the numbers in some spans, and where there is none. What is too large for a float64 is none."""
+    """Return the numbers in some spans, and which spans are not finite float64 numbers."""
     number, fault = np.empty(start.size), np.empty(start.size, np.uint8)
     if read_numbers(text, start, end, number, fault):
         long = np.flatnonzero(fault == LONG)
@@ -209,21 +216,39 @@ def texts_in(text: Array, start: Array, end: Array) -> Array:
         return np.array([text[i:j].tobytes().decode("utf-8", "backslashreplace") for i, j in spans])
     places = start[:, None] + np.arange(longest)
     letters = np.where(np.arange(longest) < size[:, None], text[np.minimum(places, text.size - 1)], 0).astype(np.uint8)
-    # A number that no byte is, in front, would keep bytes that are zero; labels with such end before them.
     packed = np.ascontiguousarray(letters).view(f"S{longest}").reshape(-1)
     unique, place = np.unique(packed, return_inverse=True)
     names = np.array([name.decode("utf-8", "backslashreplace") for name in unique.tolist()])
     return names[place.reshape(-1)]
 
 
+def read_labels(text: Array, start: Array, end: Array, label_type: str, optional: bool) -> tuple[Array, Array]:
+    """Return the labels in some spans, and the rows whose label is missing or of the wrong type."""
+    empty = start == end
+    if label_type == "text":
+        return texts_in(text, start, end), np.flatnonzero(empty & (not optional))
+    label, wrong = numbers_in(text, start, end)
+    label[empty] = np.nan
+    return label, wrong[~empty[wrong]] if optional else wrong
+
+
+def label_fault(text: Array, line: int, start: int, end: int, then: str) -> LineFault:
+    """Return the fault of a label; `then` is the remedy if it is missing."""
+    if start == end:
+        return LineFault(line, "", f"there is no label. {then}")
+    return fault_at(
+        text, line, start, end, " is not a number, as the first labels are. Correct it, or pass label_type='text'."
+    )
+
+
 def count_byte(text: Array, byte: int) -> int:
-    """Return how often a byte is in a text: part by part, as an array as large as the text would be slower to get."""
+    """Return how often a byte is in a text: part by part, which avoids an array as large as the text."""
     parts = range(0, text.size, PART_BYTES)
     return sum(int(np.count_nonzero(text[begin : begin + PART_BYTES] == byte)) for begin in parts)
 
 
 def is_utf8(text: Any) -> bool | None:
-    """Return whether a text is UTF-8; None if it is ASCII, or no text."""
+    """Return whether a text is UTF-8; None if it is ASCII, or not text."""
     if not isinstance(text, np.ndarray) or text.max(initial=0) < 128:
         return None
     try:
@@ -245,6 +270,3 @@ def stripped(text: Array, start: Array, end: Array) -> tuple[Array, Array]:
         start += left
         end -= right
     return start, end
-
-
-BLANKS = np.array([32, 9, 13], np.uint8)

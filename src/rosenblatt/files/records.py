@@ -1,42 +1,50 @@
-"""Rows of tables as plain Python values, for conversions: what is in each column, before anything becomes a feature."""
+"""Rows as plain Python values, before they become features, and the files that conversions write them to."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
-from collections.abc import Iterator
-from typing import Any, cast
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
+from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.arrow import batches
-from rosenblatt.files.delimited import DelimitedParser
+from rosenblatt.files import formats
 from rosenblatt.files.features import to_bytes
-from rosenblatt.files.jsonl import as_object, names_of, plain_pairs
-from rosenblatt.files.options import TYPED, Layout, Reading
-from rosenblatt.files.parsing import MISSING, Faults, count_byte
+from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.parsing import MISSING
 from rosenblatt.files.sniffing import NUMBER
-from rosenblatt.files.source import BYTE_ORDER_MARK, open_unpacked
+from rosenblatt.files.streams import BYTE_ORDER_MARK, STANDARD_INPUT, FilePath, can_be_read_once, open_unpacked
 from rosenblatt.files.tables import INDEX, as_text
+from rosenblatt.storage.atomic import Beside
 
-TABLES = ("csv", "tsv", "jsonl", "text", "parquet", "arrow")
-TEXT_COLUMN, LABEL_COLUMN = "text", "label"
+LABEL_COLUMN, WEIGHT_COLUMN, TEXT_COLUMN = "label", "weight", "text"
+MOST_COLUMNS = 20_000  # of a table that is written
+MAX_DEPTH = 16  # of objects within objects
 
 Record = dict[str, Any]
 
 
 class Records:
-    """Rows of the files of a source, as dicts of numbers and texts; what is missing is not there.
+    """Rows of the files of a source, as dicts of numbers and texts; missing values are left out.
 
     Parameters
     ----------
     source : FileSource
-        Of a table, or of raw text.
+        Tables, or raw text.
     typed : bool
-        Whether they become values of a format with types, which holds nothing but UTF-8. So must several files be.
+        Whether they become values of a typed format, which holds UTF-8 only. Several files must be UTF-8, too.
     """
 
     def __init__(self, source: Any, typed: bool = False) -> None:
         self.errors = "strict" if typed or len(source.inputs.paths) > 1 else "surrogateescape"
         self.reading: Reading = source.reading
+        self.format = formats.ALL[self.reading.format]
         self.inputs, self.layouts = source.inputs, [parser.layout for parser in source.parsers]
         self.skip, self.labels = source.opening.on_error == "skip", source.opening.labels
         self.kinds = {column.name: column.kind for column in self.reading.columns}
@@ -44,23 +52,23 @@ class Records:
 
     @property
     def label(self) -> str | None:
-        """Name of the column that has the labels."""
-        if self.reading.format == "text":
+        """Name of the column with the labels."""
+        if self.format.kind == "text":
             return LABEL_COLUMN if self.labels != "none" else None
-        return next((column.name for column in self.reading.columns if column.kind == "label"), None)
+        return next((name for name, kind in self.kinds.items() if kind == "label"), None)
 
     @property
     def texts(self) -> list[str]:
         """Names of the columns of text."""
-        if self.reading.format == "text":
+        if self.format.kind == "text":
             return [TEXT_COLUMN]
-        return [column.name for column in self.reading.columns if column.kind == "text"]
+        return [name for name, kind in self.kinds.items() if kind == "text"]
 
     def names(self) -> list[str]:
-        """Return the names of all columns; those of JSON need a look at all rows."""
-        if self.reading.format == "text":
+        """Return the names of all columns. If rows have names of their own, this reads all of them."""
+        if self.format.kind == "text":
             return [LABEL_COLUMN, TEXT_COLUMN] if self.labels != "none" else [TEXT_COLUMN]
-        if self.reading.format != "jsonl":
+        if not self.format.ragged:
             return [name for name, kind in self.kinds.items() if kind != "skip"]
         found: dict[str, None] = {}
         for record in self:
@@ -77,95 +85,150 @@ class Records:
                     f"{path} is not UTF-8. Convert it first, for example by iconv -f LATIN1 -t UTF-8 {path}."
                 ) from None
 
-    def _records(self, path: Any, layout: Layout) -> Iterator[Record]:
-        rows = {"jsonl": self._json, "text": self._text, "csv": self._fields, "tsv": self._fields}
-        untyped = any(other.format not in TYPED for other in self.layouts)  # what is text there is text everywhere
-        for record in rows.get(layout.format, self._batches)(path, layout):
-            if untyped and layout.format in TYPED:
-                texts = {name for name, value in record.items() if value is not None and self._is_text(name)}
+    def _records(self, path: Any, layout: FileLayout) -> Iterator[Record]:
+        own, others = formats.ALL[layout.format], (formats.ALL[other.format] for other in self.layouts)
+        as_texts = own.typed and not all(other.typed for other in others)  # a text in one file is a text in all
+        assert own.records is not None
+        for record in own.records(self, path, layout):
+            if as_texts:
+                texts = {name for name, value in record.items() if value is not None and self.is_text(name)}
                 record |= {name: as_text(record[name]).decode("utf-8", "surrogateescape") for name in texts}
             yield {name: value for name, value in record.items() if self._is_kept(name, value)}
 
     def _is_kept(self, name: str, value: Any) -> bool:
         return value is not None and self.kinds.get(name) != "skip" and not INDEX.fullmatch(name)
 
-    def _lines(self, path: Any) -> Iterator[tuple[int, bytes]]:
+    def is_text(self, name: str) -> bool:
+        """Return whether a column has texts, even if they look like numbers."""
+        kind = self.kinds.get(name)
+        return kind in ("category", "text") or (kind == "label" and self.reading.label_type == "text")
+
+    def lines(self, path: Any) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a file that are not empty, and their numbers from 1."""
         with open_unpacked(path) as (stream, _):
             for number, line in enumerate(cast(Any, stream), 1):
                 text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 if text.strip():
                     yield number, text.rstrip(b"\r\n")
 
-    def _refuse(self, path: Any, line: int, found: Any, reason: str) -> None:
+    def refuse(self, path: Any, line: int, found: Any, reason: str) -> None:
+        """Count a line as skipped, or raise `InvalidInput`."""
         self.skipped += 1
         if not self.skip:
             raise InvalidInput(f"{path}, line {line}: {str(found)[:60]!r} {reason}")
 
-    def _text(self, path: Any, layout: Layout) -> Iterator[Record]:
-        for number, line in self._lines(path):
-            text = line.decode("utf-8", self.errors)
-            label, tab, rest = text.partition("\t")
-            if self.labels == "none":
-                yield {TEXT_COLUMN: text}
-            elif not tab:
-                self._refuse(path, number, text, "has no tab between label and text. Correct the line.")
-            else:
-                yield {LABEL_COLUMN: as_value(label), TEXT_COLUMN: rest}
 
-    def _json(self, path: Any, layout: Layout) -> Iterator[Record]:
-        for number, line in self._lines(path):
-            try:
-                record = as_object(line)
-            except (ValueError, RecursionError):
-                self._refuse(path, number, line, "is not a JSON object. Correct the line.")
-                continue
-            new = [name for name in names_of(record) if name not in self.kinds and not INDEX.fullmatch(name)]
-            if new and self.reading.format != "jsonl":
-                self._refuse(path, number, new[0], "is not among the columns of the files before. Rename it.")
-                continue
-            yield record
+class FeatureRow(NamedTuple):
+    """Label, weight, and features with their values."""
 
-    def _fields(self, path: Any, layout: Layout) -> Iterator[Record]:
-        parser, before = DelimitedParser(self.reading, self.labels, self.skip, layout), layout.line
-        for block in parser.reader(self.inputs, path, self.chunk_bytes).blocks(0, layout.offset):
-            faults, lines = Faults(self.skip), count_byte(block.text, 10)
-            first, last, _, doubled = parser.fields(block.text, lines, faults)
-            self.skipped += faults.count
-            if faults.stop:
-                fault = faults.examples[0]
-                raise InvalidInput(f"{path}, line {before + fault.line + 1}: {fault.found}{fault.reason}")
-            content, before = block.text.tobytes(), before + lines
-            for spans in zip(first.tolist(), last.tolist(), doubled.tolist(), strict=True):
-                found = (
-                    (name, content[begin:end].replace(b'""', b'"') if twice else content[begin:end])
-                    for name, begin, end, twice in zip(layout.names, *spans, strict=True)
-                )
-                yield {name: self._value(name, field.decode("utf-8", self.errors)) for name, field in found}
+    label: float | str | None
+    weight: float
+    features: list[tuple[str, float]]
 
-    def _value(self, name: str, field: str) -> str | float | int | None:
-        value = as_value(field)
-        if value is None or not self._is_text(name):
-            return value
-        return field if self.kinds.get(name) == "text" else field.strip()
-
-    def _is_text(self, name: str) -> bool:
-        """Return whether a column has texts, even if they look like numbers."""
-        kind = self.kinds.get(name)
-        return kind in ("category", "text") or (kind == "label" and self.reading.label_type == "text")
-
-    def _batches(self, path: Any, layout: Layout) -> Iterator[Record]:
-        for batch in batches(path, layout.format):
-            yield from batch.to_pylist()
+    @property
+    def label_text(self) -> str:
+        """The label as text; empty if it is missing."""
+        if self.label is None:
+            return ""
+        return short_number(self.label) if isinstance(self.label, float) else self.label
 
 
-def as_value(field: str) -> str | float | int | None:
+class FeatureRows:
+    """Rows of a source with the names of their features."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.column_of = formats.ALL[source.reading.format].column_of
+
+    @property
+    def numbered(self) -> bool:
+        """Whether features have numbers instead of names."""
+        return formats.ALL[self.source.reading.format].numbered
+
+    def __iter__(self) -> Iterator[FeatureRow]:
+        first = 0 if self.source.reading.zero_based else 1
+        names: tuple[str, ...] = ()
+        for chunk in self.source:
+            rows = chunk.table.rows
+            assert isinstance(rows, Csr)
+            if not self.numbered:
+                names = self.source.names or ()
+            labels, indptr = chunk.label.tolist(), rows.indptr.tolist()
+            columns, values = rows.indices.tolist(), rows.data.tolist()
+            for i, label in enumerate(labels):
+                entries = range(indptr[i], indptr[i + 1])
+                found = [(str(columns[k] + first) if self.numbered else names[columns[k]], values[k]) for k in entries]
+                missing = label == "" or label != label
+                weight = 1.0 if chunk.weight is None else float(chunk.weight[i])
+                yield FeatureRow(None if missing else label, weight, found)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the rows as dicts."""
+        for row in self:
+            record: Record = {} if row.label is None else {LABEL_COLUMN: row.label}
+            if row.weight != 1.0:
+                record[WEIGHT_COLUMN] = row.weight
+            yield record | {self.column_of(name): value for name, value in row.features}
+
+    def names(self) -> list[str]:
+        """Return the names of all columns, numbers in order before other names. This reads all rows."""
+        names: dict[str, None] = {}
+        weights = False
+        for row in self:
+            names.update(dict.fromkeys(self.column_of(feature) for feature, _ in row.features))
+            weights |= row.weight != 1.0
+        return [LABEL_COLUMN, *([WEIGHT_COLUMN] if weights else []), *sorted(names, key=_numbers_first)]
+
+
+def _numbers_first(name: str) -> tuple[int, str]:
+    return (int(name), "") if re.fullmatch("[0-9]{1,18}", name) else (1 << 62, name)
+
+
+def flat_table(rows: Records | FeatureRows) -> tuple[list[str], Iterable[Record]]:
+    """Return the names of all columns, and the rows with plain values; raise `InvalidInput` if there are too many."""
+    names = rows.names()
+    if len(names) > MOST_COLUMNS:
+        sparse = formats.names(lambda one: one.write and (one.kind == "features" or one.ragged))
+        raise InvalidInput(
+            f"A table of {len(names)} columns is too wide (at most {MOST_COLUMNS}). Convert to "
+            f"{formats.listed(sparse)}."
+        )
+    return names, map(flat, rows) if isinstance(rows, Records) else rows.records()
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+def as_value(text: str) -> str | float | int | None:
     """Return a field of a table as a number or as text; None if it is missing."""
-    text = field.strip()
+    text = text.strip()
     if to_bytes(text) in MISSING:
         return None
     if re.fullmatch(r"[-+]?[0-9]{1,15}", text):
         return int(text)
     return float(text) if re.fullmatch(NUMBER.decode(), text) else text
+
+
+def as_field(value: Any) -> str:
+    """Return a value as a field of a table in text."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def as_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    return value if value is None or isinstance(value, str | int | float | bool | list | dict) else str(value)
+
+
+def one_line(text: str) -> str:
+    """Return a text without tabs and newlines."""
+    return re.sub(r"[\t\r\n]", " ", text)
+
+
+def short_number(value: float) -> str:
+    """Return the shortest text that is read back as a number."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
 def flat(record: Record) -> dict[str, Any]:
@@ -174,3 +237,70 @@ def flat(record: Record) -> dict[str, Any]:
     for name, value in plain_pairs(record):
         found[name] = f"{found[name]} {value}" if name in found else value
     return found
+
+
+def plain_pairs(content: Record, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the names and plain values of an object; names within objects are joined by a dot, null is left out."""
+    if depth > MAX_DEPTH:
+        raise ValueError("too deep")
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from plain_pairs(value, f"{prefix}{name}.", depth + 1)
+        elif isinstance(value, list):
+            if not all(isinstance(part, str | int | float | bool) for part in value):
+                raise ValueError("a list of lists")
+            yield from ((prefix + name, str(part)) for part in value)
+        elif value is not None:
+            yield prefix + name, value
+
+
+# -------------------------------------------------------------------------------------------------------------- output
+
+
+@dataclass
+class Output:
+    """A file that rows are written to.
+
+    Attributes
+    ----------
+    file : file object
+        Of bytes for formats that are not text.
+    path : path-like
+    rows : int
+        Number of rows written so far.
+    notes : list of str
+        For users, about what was written.
+    """
+
+    file: Any
+    path: FilePath
+    rows: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def write_row(self, text: str) -> None:
+        """Write a row as a line of text."""
+        self.file.write(text + "\n")
+        self.rows += 1
+
+
+@contextlib.contextmanager
+def open_output(path: FilePath, binary: bool = False) -> Iterator[Output]:
+    """Open a file that appears when it is whole; a device or a pipe is opened as it is, "-" is standard output."""
+    if isinstance(path, str) and path == STANDARD_INPUT:
+        yield Output(sys.stdout.buffer if binary else sys.stdout, path)
+        return
+    settings: dict[str, Any] = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    if can_be_read_once(path):
+        with open(path, "wb" if binary else "w", **settings) as file:
+            yield Output(file, path)
+        return
+    try:
+        with Beside(Path(os.path.realpath(path)), lasting=False) as raw:
+            if binary:
+                yield Output(raw, path)
+            else:
+                text = io.TextIOWrapper(raw, **settings)
+                yield Output(text, path)
+                text.detach()
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written ({error}). Free some space, or pass another path.") from None

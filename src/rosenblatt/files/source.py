@@ -1,209 +1,430 @@
-"""Files as streams: opened, unpacked, and cut into blocks of whole lines. Nothing that a file says is trusted."""
+"""The rows of data files, in chunks that fit into memory."""
 
 from __future__ import annotations
 
-import bz2
-import contextlib
-import gzip
-import lzma
-import math
-import os
-import stat
-import sys
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import BufferedIOBase, BufferedReader, BytesIO, RawIOBase
-from pathlib import Path
-from typing import Any, cast
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosenblatt.errors import InvalidInput, MissingExtra
+import numpy as np
+import numpy.typing as npt
 
-FilePath = str | os.PathLike[str]
+from rosenblatt.data.table import Table
+from rosenblatt.engine.inspection import inspect_csr, inspect_dense
+from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files import formats
+from rosenblatt.files.cache import FAULTS, RowCache
+from rosenblatt.files.chunks import Chunk, Position, ReadProblems, ReadProgress, from_row, recut
+from rosenblatt.files.entries import mark_columns
+from rosenblatt.files.features import Dictionary, check_names
+from rosenblatt.files.options import Opening
+from rosenblatt.files.parsing import EXAMPLES, Parsed, Parser, Pending, is_utf8
+from rosenblatt.files.streams import FileBlock, in_order
+from rosenblatt.files.tables import Scaling
 
-READ_BYTES = 1 << 20
-BLOCK_BYTES = 1 << 24
-MAX_LINE_BYTES = 1 << 28
-# No byte of a gzip file becomes more bytes than this.
-MAX_GZIP_RATIO = 1032
-STANDARD_INPUT = "-"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+if TYPE_CHECKING:
+    from rosenblatt.files.opening import Inputs
 
+Array = npt.NDArray[Any]
 
-def _open_zstd(file: Any) -> Any:
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]  # Python 3.14
-    except ImportError:
-        try:
-            import zstandard  # type: ignore[import-not-found, unused-ignore]
-        except ImportError:
-            raise MissingExtra(
-                "This file is packed with zstd, and no package that unpacks it is installed. "
-                "Install rosenblatt[files], or unpack it."
-            ) from None
-        return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return zstd.ZstdFile(file)
+TRAINING = -1  # the number of the file, for the files that a model was trained on
 
 
-# By the first bytes of a file.
-PACKINGS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x28\xb5\x2f\xfd": _open_zstd,
-}
-MAGIC_BYTES = max(map(len, PACKINGS))
+class FileSource:
+    """Rows of files. Each iteration reads the files again, unless there is a cache.
 
+    Attributes
+    ----------
+    reading : Reading
+        How the files are read; files with an equal reading give rows that mean the same.
+    n_features : int
+    utf8 : bool, or None
+        Whether the text read so far is UTF-8; None if it is ASCII, or if it has no words.
+    problems : ReadProblems
+        Of the current or the last pass.
+    scaling : Scaling, or None
+        Means and deviations of the columns of numbers, if they are standardised.
+    file_rows : list of int, or None
+        Rows of each file, by the last pass over all of them.
+    """
 
-def _unpacking_errors() -> tuple[type[BaseException], ...]:
-    zstandard = sys.modules.get("zstandard")
-    own = (zstandard.ZstdError,) if zstandard else ()
-    zstd = sys.modules.get("compression.zstd")
-    return (OSError, EOFError, zlib.error, lzma.LZMAError, *own, *((zstd.ZstdError,) if zstd else ()))
+    def __init__(self, inputs: Inputs, parsers: Sequence[Parser], opening: Opening, notes: Sequence[str] = ()) -> None:
+        self.inputs, self.parsers, self.opening = inputs, parsers, opening
+        self.reading, self.n_features = parsers[0].reading, parsers[0].n_features
+        self.typed = [formats.ALL[parser.layout.format].typed for parser in parsers]
+        options = self.reading.features
+        self.known_names = None if opening.names is None else check_names(opening.names, options)
+        self.dictionary = Dictionary(options.n_columns, self.known_names) if options.dictionary else None
+        self.scaling, self.utf8 = opening.scaling, opening.utf8
+        self.used = np.zeros(self.n_features, np.uint8)  # columns that had an entry
+        self._used_before = 0  # columns of the rows in the cache
+        self.first_problems = self.problems = ReadProblems(notes=tuple(notes))
+        self.file_rows: list[int] | None = None
+        self.cache: RowCache | None = None
+        self._pass: _Pass | None = None
+        self._rows = 0
+        # All rows, if one chunk holds them: the files as they were, the chunk, and its problems.
+        self._whole: tuple[Any, Chunk, ReadProblems] | None = None
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they are known; those of a dictionary so far."""
+        return self.parsers[0].names if self.dictionary is None else self.dictionary.names()
 
-@contextmanager
-def reading(path: FilePath) -> Iterator[None]:
-    """Turn what may go wrong while a file is read into `InvalidInput`."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, _unpacking_errors()) and not isinstance(error, MissingExtra):
-            raise InvalidInput(
-                f"{path} cannot be read to its end ({error}): it is damaged or cut short. Fetch it again."
-            ) from None
-        raise
+    @property
+    def stateful(self) -> bool:
+        """Whether rows depend on those before them."""
+        learned = self.dictionary is not None and self.known_names is None
+        return learned or (self.reading.features.standardise and self.opening.scaling is None)
 
+    @property
+    def again(self) -> bool:
+        """Whether a further pass is possible."""
+        return self.cached or self.inputs.standard_input is None
 
-def can_be_read_once(path: FilePath) -> bool:
-    """Return whether a path is that of standard input, or of a pipe, such as a shell makes for <(command)."""
-    if path == STANDARD_INPUT:
-        return True
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, TypeError, ValueError):
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    def digest(self) -> str:
+        """Return the identity of the input: files, sizes, modification times, and how they are read."""
+        content: list[Any] = [self.inputs.status(), self.reading.to_json(), self.opening.labels, self.opening.on_error]
+        content += [
+            importlib.metadata.version("rosenblatt"),
+            [parser.layout for parser in self.parsers],
+            self.known_names,
+            self.opening.chunk_bytes,
+            None if self.opening.scaling is None else repr(self.opening.scaling),
+        ]
+        return hashlib.sha256(json.dumps(content).encode("utf-8", "backslashreplace")).hexdigest()
 
+    def rows_by_file(self) -> dict[str, int]:
+        """Return the rows of each file, by its path; empty before the first pass over all of them is over."""
+        found: dict[str, int] = {}
+        for path, rows in zip(self.inputs.paths, self.file_rows or (), strict=False):
+            found[str(path)] = found.get(str(path), 0) + rows
+        return found
 
-def open_raw(path: FilePath) -> BufferedIOBase:
-    """Open a file as it is on the disk, or standard input for "-"."""
-    if isinstance(path, str) and path == STANDARD_INPUT:
-        # A copy of the descriptor: to close it closes nothing that others use.
-        return cast(BufferedIOBase, open(os.dup(sys.stdin.fileno()), "rb"))
-    try:
-        return open(Path(path), "rb")
-    except (OSError, TypeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"{path} cannot be opened ({reason}). Pass the path of a file that can be read.") from None
+    def columns_used(self) -> int:
+        """Return how many columns had an entry so far."""
+        return max(int(np.count_nonzero(self.used)), self._used_before)
 
+    def progress(self) -> ReadProgress:
+        """Return the progress of the current pass."""
+        if self.cache is not None and self.cache.whole and self._pass is None:
+            return ReadProgress(self._rows, self.cache.bytes_read, self.cache.size)
+        sizes = [size for _, size, _ in self.inputs.status()]
+        total = None if -1 in sizes else sum(sizes)
+        return ReadProgress(self._rows, self._pass.bytes_read() if self._pass else 0, total)
 
-class StandardInput:
-    """Standard input, or a pipe in its place, which can be looked at first and then be read once."""
+    def __enter__(self) -> FileSource:
+        return self
 
-    def __init__(self, path: FilePath = STANDARD_INPUT) -> None:
-        self._stream = open_raw(path)
-        self._start = b""
-
-    def start(self, size: int) -> bytes:
-        """Return the first bytes, as far as there are so many."""
-        if len(self._start) < size:
-            self._start += read_up_to(self._stream, size - len(self._start))
-        return self._start
-
-    def open(self) -> BufferedIOBase:
-        """Return the stream, the first bytes included."""
-        if self._stream.closed:
-            raise InvalidInput(
-                "Standard input can be read only once. Keep a cache for further passes, or pass the path of a file."
-            )
-        return cast(BufferedIOBase, BufferedReader(_Chained(self._start, self._stream), READ_BYTES))
-
-    def close(self) -> None:
-        """Close the stream."""
-        self._stream.close()
-
-    def __del__(self) -> None:
-        # An error in another file leaves it unread.
-        if "_stream" in self.__dict__:
-            self.close()
-
-
-class _Chained(RawIOBase):
-    """Some bytes, and then a stream."""
-
-    def __init__(self, start: bytes, rest: BufferedIOBase) -> None:
-        self._start, self._rest = memoryview(start), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        if not len(self._start):
-            return self._rest.readinto(room)
-        size = min(len(room), len(self._start))
-        room[:size] = self._start[:size]
-        self._start = self._start[size:]
-        return size
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def close(self) -> None:
-        self._rest.close()
-        super().close()
+        """Close standard input, and remove a cache of it."""
+        if self.inputs.standard_input is not None:
+            self.inputs.standard_input.close()
+            if self.cache is not None:
+                self.cache.remove()
 
+    # ---------------------------------------------------------------------------------------------------------- chunks
 
-def unpacked_start(start: bytes, size: int) -> bytes:
-    """Return the first bytes of a file after unpacking, as far as the first bytes on the disk tell them."""
-    opener = packing(start)
-    if opener is None:
-        return start[:size]
-    content, stream = bytearray(), opener(BytesIO(start))
-    with contextlib.suppress(*_unpacking_errors()):  # it is cut off somewhere
-        while len(content) < size and (part := stream.read(1 << 12)):
-            content += part
-    return bytes(content[:size])
+    def __iter__(self) -> Iterator[Chunk]:
+        return self.read()
 
-
-def packing(start: bytes) -> Callable[[Any], Any] | None:
-    """Return what unpacks a file that starts like this, or None if it is not packed."""
-    return next((opener for magic, opener in PACKINGS.items() if start.startswith(magic)), None)
-
-
-@contextmanager
-def open_unpacked(path: FilePath) -> Iterator[tuple[BufferedIOBase, float]]:
-    """Open a file, unpacked if its content is packed, and return the stream and the most bytes that it can hold."""
-    with open_raw(path) as file, reading(path):
-        status = os.fstat(file.fileno())
-        held = float(status.st_size) if stat.S_ISREG(status.st_mode) else math.inf
-        start = cast(Any, file).peek(MAGIC_BYTES)[:MAGIC_BYTES]
-        opener = packing(start)
-        if opener is None:
-            yield file, held
+    def read(self, position: Position | None = None) -> Iterator[Chunk]:
+        """Yield the chunks from a position on; by default all."""
+        start = Position() if position is None else Position(*position)
+        self._pass = None
+        if self.cache is not None and self.cache.whole:
+            chunks = self.cache.chunks(start.row)
+        elif start.row == 0:
+            chunks = self._parsed(start) if self.cache is None else self._written(self._parsed(start), self.cache)
+        elif self.inputs.standard_input is not None:
+            raise InvalidInput("Reading cannot continue in the middle of standard input. Pass the path of a file.")
+        elif self.stateful or start.file < 0:
+            chunks = from_row(self._parsed(Position()), start.row)
         else:
-            with opener(file) as unpacked:
-                yield unpacked, held * MAX_GZIP_RATIO if start[:2] == b"\x1f\x8b" else math.inf
+            chunks = self._parsed(start)
+        chunks = self._by_file(chunks, start.row == 0)
+        if self.opening.chunk_rows is not None:
+            chunks = recut(chunks, self.opening.chunk_rows)
+        return self._counted(chunks, start.row)
+
+    def _by_file(self, chunks: Iterator[Chunk], whole: bool) -> Iterator[Chunk]:
+        """Yield chunks, and count the rows of each file in a pass over all of them."""
+        counts = [0] * len(self.inputs.paths)
+        for chunk in chunks:
+            assert chunk.after is not None
+            counts[chunk.after.file - (chunk.after.offset == 0)] += chunk.label.size  # a place may be before a file
+            yield chunk
+        if whole:
+            self.file_rows = counts
+
+    def _counted(self, chunks: Iterator[Chunk], before: int) -> Iterator[Chunk]:
+        self._rows = before
+        for chunk in chunks:
+            self._rows += chunk.label.size
+            yield chunk
+
+    def _parsed(self, start: Position) -> Iterator[Chunk]:
+        """Yield chunks as they are parsed, from a position on. Files that are one chunk are parsed once."""
+        status = self.inputs.status()
+        if self._whole is not None and start.row == 0 and self._whole[0] == status:
+            _, chunk, self.problems = self._whole
+            yield chunk
+            return
+        self._pass = _Pass(self, start)
+        only = None
+        for number, chunk in enumerate(self._pass.chunks()):
+            only = chunk if number == 0 else None
+            yield chunk
+        self._pass = None
+        if only is not None and start == Position() and self.inputs.standard_input is None:
+            self._whole = status, only, self.problems
+
+    def note(self, note: str) -> None:
+        """Add a note to the problems."""
+        self.problems = self.problems._replace(notes=(*self.problems.notes, note))
+
+    # ------------------------------------------------------------------------------------------------------- encoding
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anything but numbers becomes a feature or a label."""
+        numbers = self.reading.numeric or formats.ALL[self.reading.format].numbered
+        return not numbers or self.reading.label_type == "text"
+
+    def find_encoding(self) -> None:
+        """Read all files again to find `utf8`: a training that was resumed may have read the last rows only."""
+        if self.utf8 is None and self.has_words and self.again:
+            blocks = (block for file, block in _Pass(self, Position()).blocks() if not self.typed[file])
+            found = {is_utf8(block.text) for block in blocks} - {None}
+            self.utf8 = False not in found if found else None
+
+    def starts_in_utf8(self) -> bool:
+        """Return whether the text is UTF-8, by the first file whose start is not ASCII; True if all are ASCII."""
+        if self.has_words and self.opening.utf8 is None:
+            for number, typed in enumerate(self.typed):
+                if not typed:
+                    start = self.inputs.sample(number).content
+                    whole = start[: start.rfind(b"\n") + 1]  # a letter may be cut off
+                    if (found := is_utf8(np.frombuffer(whole, np.uint8))) is not None:
+                        return found
+        return self.opening.utf8 is not False
+
+    # ---------------------------------------------------------------------------------------------------------- cache
+
+    @property
+    def cached(self) -> bool:
+        """Whether all rows are in a cache."""
+        return self.cache is not None and self.cache.whole
+
+    def use_cache(self, cache: RowCache) -> None:
+        """Keep rows in a cache; if it has them, restore the findings of the pass that wrote it."""
+        self.cache = cache
+        if not cache.whole:
+            return
+        try:
+            if self.inputs.standard_input is not None:
+                raise ValueError("left by a process that was killed, of other rows")
+            self._restore(**cache.found)
+        except (InvalidInput, *FAULTS):
+            cache.remove()
+
+    def build_cache(self) -> None:
+        """Read all rows once, to write them into the cache."""
+        if self.cache is None:
+            raise InvalidInput("This source has no cache. Open it with cache=PATH.")
+        if not self.cached:
+            for _ in self.read():
+                pass
+
+    @property
+    def chunk_count(self) -> int:
+        """Number of chunks in the cache."""
+        return self._whole_cache().count
+
+    def chunk(self, number: int) -> Chunk:
+        """Return a chunk from the cache."""
+        return self._whole_cache().chunk(number)
+
+    def _whole_cache(self) -> RowCache:
+        if self.cache is None or not self.cache.whole:
+            raise InvalidInput("There is no whole cache. Open the source with cache=PATH, and call build_cache().")
+        return self.cache
+
+    def _written(self, chunks: Iterator[Chunk], cache: RowCache) -> Iterator[Chunk]:
+        yield from cache.write(chunks, self._findings)
+        if cache.given_up:
+            self.note(cache.given_up)
+
+    def _findings(self) -> dict[str, Any]:
+        """Return what a pass over all rows found besides them, as plain values: a model and its report need it."""
+        skipped, examples, missing, notes = self.problems
+        return {
+            "problems": [skipped, examples, missing, notes[len(self.first_problems.notes) :]],
+            "names": None if self.dictionary is None else self.dictionary.names(),
+            "scaling": self.scaling,
+            "used": self.columns_used(),
+            "utf8": self.utf8,
+        }
+
+    def _restore(self, problems: Any, names: Any, scaling: Any, used: Any, utf8: Any) -> None:
+        """Restore the `_findings` of another process; raise an error for anything else."""
+        options = self.reading.features
+        skipped, examples, missing, notes = problems
+        texts = tuple(map(str, examples)), (*self.first_problems.notes, *map(str, notes))
+        found = ReadProblems(int(skipped), texts[0], int(missing), texts[1])
+        dictionary = Dictionary(options.n_columns, check_names(names, options)) if options.dictionary else None
+        if options.standardise:
+            scaling = Scaling(*(tuple(map(float, part)) for part in scaling))
+            self.parsers[0].scaler(scaling)
+        self._used_before, self.utf8 = int(used), None if utf8 is None else bool(utf8)
+        self.problems, self.dictionary, self.scaling = found, dictionary, scaling
 
 
-def read_up_to(stream: BufferedIOBase, size: int) -> bytearray:
-    """Read up to `size` bytes; memory grows with what is there, not with what is asked for."""
-    content = bytearray()
-    while len(content) < size and (part := stream.read(min(READ_BYTES, size - len(content)))):
-        content += part
-    return content
+class _Work(NamedTuple):
+    """A parsed block: the number of its file, the block without its text, its rows, and what was found in it."""
+
+    file: int
+    block: FileBlock
+    parsed: Parsed
+    largest: tuple[float, int]
+    utf8: bool | None
 
 
-def line_blocks(stream: BufferedIOBase, path: FilePath) -> Iterator[tuple[int, bytes]]:
-    """Yield whole lines in large blocks, each with the number of its first line."""
-    first, rest = 1, b""
-    while chunk := stream.read(BLOCK_BYTES):
-        if first == 1 and not rest:
-            chunk = chunk.removeprefix(BYTE_ORDER_MARK)  # the mark some editors put in front
-        whole, newline, rest = (rest + chunk).rpartition(b"\n")
-        if newline:
-            yield first, whole + newline
-            first += whole.count(b"\n") + 1
-        if len(rest) > MAX_LINE_BYTES:
+class _Pass:
+    """One reading of the files of a source, from a position on."""
+
+    def __init__(self, source: FileSource, start: Position) -> None:
+        self.source, self.start = source, start
+        self._reader: Any = None
+        self._finished = 0  # bytes of the files that were read to their end
+        # The first file of each encoding: UTF-8 or not.
+        self._encodings = {} if source.opening.utf8 is None else {source.opening.utf8: TRAINING}
+        if True in source.typed:
+            self._encodings.setdefault(True, source.typed.index(True))
+
+    def bytes_read(self) -> int:
+        """Return how many bytes of the files on disk were read so far."""
+        reader = self._reader
+        return self._finished + (reader.bytes_read() if reader else 0)
+
+    def blocks(self) -> Iterator[tuple[int, FileBlock]]:
+        """Yield the blocks of one file after another, each with the number of its file."""
+        source, start = self.source, self.start
+        for number in range(start.file, len(source.parsers)):
+            parser, offset = source.parsers[number], start.offset if number == start.file else 0
+            self._reader = parser.reader(source.inputs, source.inputs.paths[number], source.opening.chunk_bytes)
+            for block in self._reader.blocks(max(offset, parser.layout.offset)):
+                yield number, block
+            self._finished, self._reader = self._finished + self._reader.bytes_read(), None
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield chunks as they are parsed."""
+        source, start = self.source, self.start
+        source.problems = source.first_problems
+        if source.known_names is None and source.dictionary is not None:
+            source.dictionary = Dictionary(source.reading.features.n_columns)
+        standardise = source.reading.features.standardise
+        scaler = source.parsers[0].scaler(source.opening.scaling) if standardise else None
+        row, file, line = start.row, start.file if start.offset else -1, start.line
+        for work in in_order(self.blocks(), self._parse, source.opening.threads):
+            parsed, largest = work.parsed, work.largest
+            if work.utf8 is not None:
+                self._check_encoding(work.utf8, work.file)
+            if work.file != file:
+                file, line = work.file, source.parsers[work.file].layout.line
+            self._report(parsed, file, line)
+            if scaler is not None or isinstance(parsed.rows, Pending):
+                parsed, largest = self._finish(parsed, scaler)
+                source.scaling = scaler.scaling() if scaler is not None else source.scaling
+            row, line = row + parsed.label.size, line + parsed.lines
+            after = Position(row, file + 1) if work.block.last else Position(row, file, work.block.end, line)
+            if parsed.label.size:
+                yield self._chunk(parsed, largest, after, file, line - parsed.lines)
+        if source.dictionary is not None and source.dictionary.left_out:
+            full = f"The dictionary is full: {source.dictionary.left_out} entries of further names were left out."
+            source.note(f"{full} Pass more bits, or hash the names.")
+
+    def _parse(self, numbered: tuple[int, FileBlock]) -> _Work:
+        file, block = numbered
+        parsed = self.source.parsers[file].parse(block.text)
+        largest = (0.0, -1) if isinstance(parsed.rows, Pending) else self._inspect(parsed)
+        utf8 = is_utf8(block.text) if self.source.has_words and not self.source.typed[file] else None
+        return _Work(file, block._replace(text=None), parsed, largest, utf8)
+
+    def _inspect(self, parsed: Parsed) -> tuple[float, int]:
+        """Return the largest squared length of a row, and the first row that is not finite or -1."""
+        rows = parsed.rows
+        assert not isinstance(rows, Pending)
+        if isinstance(rows, np.ndarray):
+            largest, infinite = inspect_dense(rows)
+            return largest, infinite
+        mark_columns(rows.column, self.source.used)
+        largest, outside, infinite, disorder = inspect_csr(
+            rows.value, rows.column, rows.indptr, self.source.n_features, -1.0
+        )
+        assert (outside, disorder) == (-1, -1), "a parser made rows out of order"
+        return largest, infinite
+
+    def _finish(self, parsed: Parsed, scaler: Any) -> tuple[Parsed, tuple[float, int]]:
+        """Return rows that depend on those before: scaled, and with columns from the dictionary."""
+        rows, parser, names = parsed.rows, self.source.parsers[0], self.source.dictionary
+        if isinstance(rows, Pending):
+            pieces = rows.pieces
+            if rows.numbers is not None:
+                numbers = rows.numbers if scaler is None else scaler.scaled(rows.numbers)
+                pieces = [*parser.number_pieces(numbers), *pieces]
+            pieces = parser.assembler.hashed(pieces) if names is None else parser.assembler.named(pieces, names)
+            rows = parser.assembler.rows(pieces)
+        elif isinstance(rows, np.ndarray):
+            rows = scaler.scaled(rows)
+        parsed = parsed._replace(rows=rows)
+        return parsed, self._inspect(parsed)
+
+    def _report(self, parsed: Parsed, file: int, line: int) -> None:
+        """Raise an error for a fault, or count what is skipped."""
+        path, faults = self.source.inputs.paths[file], parsed.faults
+        if not faults.count and not parsed.missing:
+            return
+        texts = [f"{path}, line {line + fault.line + 1}: {fault.found}{fault.reason}" for fault in faults.examples]
+        if faults.stop:
+            raise InvalidInput(texts[0])
+        skipped, examples, missing, notes = self.source.problems
+        examples = (*examples, *texts)[:EXAMPLES]
+        self.source.problems = ReadProblems(skipped + faults.count, examples, missing + parsed.missing, notes)
+
+    def _check_encoding(self, utf8: bool, file: int) -> None:
+        """Note that a file is not UTF-8; raise an error if others are, because the same words would differ."""
+        found, paths = self._encodings, self.source.inputs.paths
+        first = found.setdefault(utf8, file)
+        self.source.utf8 = False not in found
+        if len(found) == 2 and found[False] == TRAINING:
             raise InvalidInput(
-                f"{path}, line {first} has more than {MAX_LINE_BYTES} bytes. "
-                "Pass a text file with one row on each line."
+                f"{paths[file]} is UTF-8, and the text of the training is not: the same words would differ. Convert "
+                f"it, for example by iconv -f UTF-8 -t LATIN1 {paths[file]}; or train on UTF-8."
             )
-    yield first, rest + b"\n"
+        path = paths[found.get(False, file)]
+        remedy = f"Convert it, for example by iconv -f LATIN1 -t UTF-8 {path}."
+        if len(found) == 2 and found[False] != found[True]:
+            other = "the text of the training" if found[True] == TRAINING else paths[found[True]]
+            raise InvalidInput(f"{path} is not UTF-8, and {other} is. {remedy}")
+        if not utf8 and first in (file, TRAINING):
+            note = f"{path} is not UTF-8: its letters beyond ASCII are taken byte by byte. {remedy}"
+            if note not in self.source.problems.notes:
+                self.source.note(note)
+
+    def _chunk(self, parsed: Parsed, largest: tuple[float, int], after: Position, file: int, line: int) -> Chunk:
+        norm, infinite = largest
+        if infinite >= 0:
+            where = f"{self.source.inputs.paths[file]}, line {line + parsed.line[infinite] + 1}"
+            raise InvalidInput(f"{where}: the values are so large that their squares overflow. Scale them.")
+        found = parsed.rows
+        assert not isinstance(found, Pending)
+        rows = Dense(found) if isinstance(found, np.ndarray) else Csr(found.value, found.column, found.indptr)
+        shape = (parsed.label.size, self.source.n_features)
+        return Chunk(Table(rows, shape, np.dtype(np.float64), norm), parsed.label, parsed.weight, after)

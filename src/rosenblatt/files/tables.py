@@ -1,7 +1,7 @@
-"""What tables have in common, in whatever format: names and kinds of columns, which one is the label, scaling on line.
+"""Tables in any format: names and kinds of columns, which one is the label, online scaling.
 
 The first file names the columns, and the first rows of all files decide what they are. Every file then has its own
-layout: its columns are found by their names, wherever they are.
+layout: its columns are found by their names, in any order.
 """
 
 from __future__ import annotations
@@ -18,18 +18,27 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_whole
+from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
-from rosenblatt.files.arguments import reject
-from rosenblatt.files.features import ONE_GROUP, Piece, murmur, to_bytes
-from rosenblatt.files.fields import scale_rows
-from rosenblatt.files.options import DELIMITED, KINDS, Column, Layout, Reading, described, options_of_table
-from rosenblatt.files.parsing import MISSING, Parsed, Parser
-from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES, WORDS_OF_TEXT
-from rosenblatt.files.source import FilePath
+from rosenblatt.files import formats
+from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.options import (
+    KINDS,
+    NAMED_OPTIONS,
+    WORD_OPTIONS,
+    Column,
+    FileLayout,
+    Opening,
+    Reading,
+    reject,
+)
+from rosenblatt.files.parsing import MISSING, Parser, Pending
+from rosenblatt.files.sniffing import NUMBER, SAMPLE_LINES
+from rosenblatt.files.streams import FilePath
 from rosenblatt.text import count
 
 Array = npt.NDArray[Any]
-Value = str | float | bool | None  # of a cell; a truth value only where a format has such; None: it is missing
+Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
 # What pandas calls columns without a name, and a frame's index in Parquet.
@@ -37,9 +46,9 @@ UNNAMED = "Unnamed: {}"
 INDEX = re.compile(r"Unnamed: 0(\.[0-9]+)*|__index_level_[0-9]+__")
 # Share of numbers in a column from which on a word among them is taken for a mistake.
 MOSTLY_NUMBERS = 0.8
-FEATURES = ("number", "category", "text")
 MOST_NAMES_SHOWN = 20
-# Decimal commas, marks between thousands, currencies, per cent, a minus sign that is no hyphen, quotes in TSV.
+WORDS_OF_TEXT = 3  # on average, from which on a column is text
+# Decimal commas, marks between thousands, currencies, per cent, minus signs that are not hyphens, quotes in TSV.
 MARKED = re.compile(
     r"""(["']?)[-+\u2212]?[$€£¥]?[ \u00a0]?[-+\u2212]?"""
     r"""(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:[.,' _\u2019\u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?)"""
@@ -49,25 +58,25 @@ DATE = re.compile(r"([0-9]{4}-[01][0-9]-[0-3][0-9])(?:[T ][0-9:.]+(?:Z|[-+][0-9:
 _is_number = re.compile(NUMBER).fullmatch
 
 
-class Look(NamedTuple):
-    """What the start of a table shows.
+class Preview(NamedTuple):
+    """Columns and first rows of a table.
 
     Attributes
     ----------
     path : path-like
-    layout : Layout
+    layout : FileLayout
     rows : list of lists of values
-        The first rows, as wide as there are names.
+        The first rows, with a value for each name.
     lines : list of int
-        The line of each of them, from 1.
+        The line of each row, from 1.
     always : set of str
-        Names that all of them have, even if the value is missing; of JSON.
+        Names that all rows of JSON have, even if the value is missing.
     indices : set of str
-        Names of the columns that were the index of a frame; of Parquet and Arrow.
+        Columns of Parquet and Arrow that were the index of a frame.
     """
 
     path: FilePath
-    layout: Layout
+    layout: FileLayout
     rows: list[list[Value]]
     lines: list[int]
     always: AbstractSet[str] = frozenset()
@@ -127,24 +136,24 @@ def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int
     return int(wanted) % len(names)
 
 
-def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Reading, list[str]]:
+def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> tuple[Reading, list[str]]:
     """Return how tables are to be read, and notes: by what users say, and by the first rows of the files.
 
     Parameters
     ----------
     reading : Reading
         Its format and options.
-    looks : sequence of Look
-        At the files, in order; the first one has the names.
+    previews : sequence of Preview
+        Of the files, in order; the first one has the names.
     opening : Opening
     """
-    first, skips = looks[0], opening.on_error == "skip"
+    first, skips = previews[0], opening.on_error == "skip"
     names = first.layout.names
-    later = {name for look in looks[1:] for name in look.layout.names if name not in names}
+    later = {name for preview in previews[1:] for name in preview.layout.names if name not in names}
     left_out = tuple(Column(name, "skip") for name in later if opening.columns.get(name) == "skip")
     wanted = {which: kind for which, kind in opening.columns.items() if Column(str(which), kind) not in left_out}
     said = {column_number(names, which, "columns") for which in wanted}
-    cells = _first_cells(names, looks)
+    cells = _first_cells(names, previews)
     empty = _trailing(names, [[value for value, _ in cells[name]] for name in names])
     unused = [name for k, name in enumerate(names) if INDEX.fullmatch(name) or k >= empty]
     label = label_column(names, opening.label, opening.labels, unused)
@@ -161,7 +170,7 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
     if label is not None and label_type == "auto":
         label_type = _label_type(names[label], cells[names[label]], skips, hint)
     reading = replace(reading, delimiter=first.layout.delimiter, label_type=label_type)
-    if reading.format in DELIMITED:
+    if not formats.ALL[reading.format].typed:
         reading = replace(reading, header=first.layout.named)
     reading = decide_columns(reading, names, kinds, label, wanted)
     return replace(reading, columns=reading.columns + left_out), notes
@@ -170,15 +179,15 @@ def decide(reading: Reading, looks: Sequence[Look], opening: Any) -> tuple[Readi
 Cells = Sequence[tuple[Value, str]]  # values of a column, and where each is
 
 
-def _first_cells(names: Sequence[str], looks: Sequence[Look]) -> Mapping[str, Cells]:
+def _first_cells(names: Sequence[str], previews: Sequence[Preview]) -> Mapping[str, Cells]:
     """Return the first values of each column, wherever the files end."""
     cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
-    for look in looks:
-        place = {name: k for k, name in enumerate(look.layout.names)}
+    for preview in previews:
+        place = {name: k for k, name in enumerate(preview.layout.names)}
         room = SAMPLE_LINES - max(map(len, cells.values()))
-        for row, line in islice(zip(look.rows, look.lines, strict=True), max(room, 0)):
+        for row, line in islice(zip(preview.rows, preview.lines, strict=True), max(room, 0)):
             for name in names:
-                cells[name].append((row[place[name]] if name in place else None, f"{look.path}, line {line}"))
+                cells[name].append((row[place[name]] if name in place else None, f"{preview.path}, line {line}"))
     return cells
 
 
@@ -355,36 +364,36 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     return [column.name for column in reading.columns if column.kind not in without]
 
 
-def check_columns(reading: Reading, look: Look, labels: str, first: Look | None) -> list[str]:
+def check_columns(reading: Reading, preview: Preview, labels: str, first: Preview | None) -> list[str]:
     """Raise an error that lists what does not fit unless a file has the columns of a reading; return notes.
 
     Parameters
     ----------
     reading : Reading
-    look : Look
+    preview : Preview
     labels : {"required", "optional", "none"}
-    first : Look, or None
+    first : Preview, or None
         At the file that named the columns; None: that was one of a model's.
     """
-    names, columns = look.layout.names, [column.name for column in reading.columns]
+    names, columns = preview.layout.names, [column.name for column in reading.columns]
     whose = "the model" if first is None else first.path
-    if reading.named != look.layout.named:
-        _refuse_names(reading, look, whose)
+    if reading.named != preview.layout.named:
+        _refuse_names(reading, preview, whose)
     if not reading.named:
         fewer = len(columns) - 1 if labels != "required" and first is None else len(columns)
         if len(names) not in (len(columns), fewer):
             raise InvalidInput(
-                f"{look.path}, line 1: there are {len(names)} fields, and {whose} has {len(columns)} columns. Correct "
-                "the file, or write names above the columns of all files."
+                f"{preview.path}, line 1: there are {len(names)} fields, and {whose} has {len(columns)} columns. "
+                "Correct the file, or write names above the columns of all files."
             )
         return []
     missing = [name for name in needed_names(reading, labels, first is not None) if name not in names]
-    new = [name for name in names if name not in columns and not _is_left_out(name, look)]
-    if look.layout.format == reading.format == "jsonl":  # objects need not have every name
+    new = [name for name in names if name not in columns and not _is_left_out(name, preview)]
+    if preview.layout.format == reading.format and formats.ALL[reading.format].ragged:  # rows need not have every name
         if first is None:
-            return [f"{look.path}: the names {listed(new)} are not known to the model."] if new else []
+            return [f"{preview.path}: the names {listed(new)} are not known to the model."] if new else []
         missing = [name for name in missing if name in first.always]
-        new = [name for name in new if name in look.always]
+        new = [name for name in new if name in preview.always]
     if missing or (new and first is not None):
         lacks = f" has no column {listed(missing)}, which {whose} has." if missing else ""
         adds = f" has columns that {whose} does not have: {listed(new)}." if new and first is not None else ""
@@ -392,10 +401,10 @@ def check_columns(reading: Reading, look: Look, labels: str, first: Look | None)
         both += _spelling(missing, new if first is not None else names)
         remedy = "Rename or add columns" if missing else f"Leave them out by --columns {new[0]}=skip, or rename them"
         raise InvalidInput(
-            f"{look.path}{both} Its columns, in line {look.layout.line or 1}, are {listed(names)}. {remedy}: all files "
-            "must have the same columns, in any order."
+            f"{preview.path}{both} Its columns, in line {preview.layout.line or 1}, are {listed(names)}. {remedy}: all "
+            "files must have the same columns, in any order."
         )
-    return [f"{look.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
+    return [f"{preview.path}: the columns {listed(new)} are not known to the model, and are left out."] if new else []
 
 
 def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
@@ -412,40 +421,23 @@ def _is_unicode(name: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def quote_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
-    """Return a note on fields in quotes in TSV, which are other categories and labels than those without."""
-    used = {column.name for column in reading.columns if column.kind in ("category", "label")}
-    for look in looks:
-        if look.layout.format != "tsv":
-            continue
-        places = [k for k, name in enumerate(look.layout.names) if name in used]
-        for row, line in zip(look.rows, look.lines, strict=True):
-            found = next((value for k in places if _is_quoted(value := row[k])), None)
-            if found is not None:
-                return [
-                    f"{look.path}, line {line}: the quotes of {str(found)[:40]} belong to the field, as always in TSV. "
-                    "If they do not, as in what pandas writes, pass --format csv."
-                ]
-    return []
-
-
-def _is_quoted(value: Value) -> bool:
-    text = value.strip() if isinstance(value, str) else ""
-    return len(text) > 1 and text[0] == text[-1] == '"'
-
-
-def index_notes(reading: Reading, looks: Sequence[Look]) -> list[str]:
+def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
     """Return notes on the index of a frame in files that pandas wrote: that it is left out, or that it is used."""
     used = {column.name for column in reading.columns if column.kind != "skip"}
-    kept = [(look.path, name) for look in looks for name in sorted(look.indices & used) if name != _label(reading)]
+    kept = [
+        (preview.path, name)
+        for preview in previews
+        for name in sorted(preview.indices & used)
+        if name != _label(reading)
+    ]
     notes = [
         f"{path}: column {name!r} was the index of a frame, and is used. To leave it out, pass --columns {name}=skip."
         for path, name in kept[:1]
     ]
     found = [
-        (look.path, name, number)
-        for look in looks
-        for number, name in enumerate(look.layout.names)
+        (preview.path, name, number)
+        for preview in previews
+        for number, name in enumerate(preview.layout.names)
         if INDEX.fullmatch(name) and name not in used
     ]
     if not found:
@@ -464,36 +456,42 @@ def _label(reading: Reading) -> str | None:
     return next((column.name for column in reading.columns if column.kind == "label"), None)
 
 
-def _is_left_out(name: str, look: Look) -> bool:
+def _is_left_out(name: str, preview: Preview) -> bool:
     """Return whether a column is an index, or nothing."""
-    names = look.layout.names
-    columns = list(zip(*look.rows, strict=True)) or [()] * len(names)
+    names = preview.layout.names
+    columns = list(zip(*preview.rows, strict=True)) or [()] * len(names)
     return bool(INDEX.fullmatch(name)) or name in names[_trailing(names, columns) :]
 
 
-def _refuse_names(reading: Reading, look: Look, whose: Any) -> None:
+def _refuse_names(reading: Reading, preview: Preview, whose: Any) -> None:
     if reading.named:
-        start = ", ".join(str(value) for value in look.rows[0])[:80] if look.rows else "nothing"
+        start = ", ".join(str(value) for value in preview.rows[0])[:80] if preview.rows else "nothing"
+        names = listed([column.name for column in reading.columns])
         raise InvalidInput(
-            f"{look.path}, line 1: there are no names of columns, as {whose} has them ({listed(_names(reading))}); it "
-            f"begins with {start!r}. Write the names on its first line."
+            f"{preview.path}, line 1: there are no names of columns, as {whose} has them ({names}); it begins with "
+            f"{start!r}. Write the names on its first line."
         )
     raise InvalidInput(
-        f"{look.path}, line 1: there are names of columns ({listed(look.layout.names)}), and {whose} has none. Write "
-        "names on the first line of all files; or on none, and pass --header no."
+        f"{preview.path}, line 1: there are names of columns ({listed(preview.layout.names)}), and {whose} has none. "
+        "Write names on the first line of all files; or on none, and pass --header no."
     )
 
 
-def _names(reading: Reading) -> list[str]:
-    return [column.name for column in reading.columns]
-
-
 class TableParser(Parser):
-    """Rows of tables: what is the same in every format."""
+    """Parse tables; a base class for all formats."""
 
-    def __init__(self, reading: Reading, labels: str, skip: bool, layout: Layout | None = None) -> None:
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
         super().__init__(reading, labels, skip, layout)
-        self.options, self.what = options_of_table(reading), described(reading)
+        kinds = {column.kind for column in reading.columns}
+        plural = {"number": "numbers", "category": "categories", "text": "text"}
+        found = [plural[kind] for kind in plural if kind in kinds]
+        self.what = f"{reading.format} with columns of {' and of '.join(found)}"
+        own = formats.ALL[reading.format]
+        self.options = {"label", "label_type", "columns", "dictionary"}
+        self.options |= {"header"} if not own.typed else set()
+        self.options |= {"standardise"} if "number" in kinds and not own.ragged else set()
+        self.options |= set(WORD_OPTIONS) if "text" in kinds else set()
+        self.options |= set(NAMED_OPTIONS) if not reading.numeric else set()
 
     @property
     def number_names(self) -> tuple[str, ...]:
@@ -518,7 +516,7 @@ class TableParser(Parser):
         return next((name for name in found if name in self.layout.names), None)
 
     def scaler(self, scaling: Any) -> Scaler | None:
-        """Return what scales the numbers of the table."""
+        """Return the scaler of the columns of numbers."""
         return Scaler(len(self.number_names), scaling) if self.number_names else None
 
     def number_pieces(self, numbers: Array) -> list[Piece]:
@@ -526,12 +524,23 @@ class TableParser(Parser):
         columns = enumerate(self.number_names)
         return [number_piece(name, np.ascontiguousarray(numbers[:, j])) for j, name in columns]
 
-    def of_columns(self, parsed: Parsed, numbers: Array, texts: Mapping[str, Sequence[bytes]]) -> Parsed:
-        """Return rows with their features, of columns of numbers (NaN is missing) and of texts by name."""
-        standardise, missing = self.reading.features.standardise, int(np.isnan(numbers).sum())
+    def dense_rows(self, numbers: Array) -> Array:
+        """Return rows of numbers. Missing ones are 0, unless a scaler is to replace them."""
+        return np.ascontiguousarray(numbers if self.reading.features.standardise else np.nan_to_num(numbers, nan=0.0))
+
+    def rows_of(self, numbers: Array, pieces: list[Piece]) -> Entries | Pending:
+        """Return rows of numbers (NaN is missing) and of pieces; pending if they depend on the rows before."""
+        if self.reading.features.standardise:
+            return Pending(numbers, pieces)
+        return self.assembled([*self.number_pieces(numbers), *pieces])
+
+    def rows_of_columns(
+        self, numbers: Array, texts: Mapping[str, Sequence[bytes]]
+    ) -> tuple[Array | Entries | Pending, int]:
+        """Return rows of columns of numbers (NaN is missing) and of texts by name, and how many values are missing."""
+        missing = int(np.isnan(numbers).sum())
         if self.reading.numeric:
-            dense = numbers if standardise else np.nan_to_num(numbers, nan=0.0)
-            return parsed._replace(dense=np.ascontiguousarray(dense), missing=missing)
+            return self.dense_rows(numbers), missing
         pieces: list[Piece] = []
         for column in self.reading.columns:
             if column.kind not in ("category", "text"):
@@ -541,10 +550,7 @@ class TableParser(Parser):
             found = joined_texts(values)
             of_text = column.kind == "text"
             pieces += self.word_pieces(column.name, *found) if of_text else [category_piece(column.name, *found)]
-        if standardise:
-            return parsed._replace(dense=numbers, pieces=pieces, missing=missing)
-        entries, named = self.finished([*self.number_pieces(numbers), *pieces])
-        return parsed._replace(entries=entries, pieces=named, missing=missing)
+        return self.rows_of(numbers, pieces), missing
 
     def word_pieces(self, name: str, text: Array, start: Array, end: Array) -> list[Piece]:
         """Return the entries of a column of text: name=word."""
@@ -555,6 +561,25 @@ class TableParser(Parser):
 # ------------------------------------------------------------------------------------------------------------ scaling
 
 
+@compiled()
+def scale_rows(X, missing, count, mean, squares, out):
+    """Centre and scale each row by the rows up to it (Welford 1962); missing values become 0.
+
+    `count`, `mean` and `squares` (the sum of squared deviations) are the state of each column, changed in place.
+    """
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if missing[i, j]:
+                out[i, j] = 0.0
+                continue
+            count[j] += 1.0
+            delta = X[i, j] - mean[j]
+            mean[j] += delta / count[j]
+            squares[j] += delta * (X[i, j] - mean[j])
+            deviation = np.sqrt(squares[j] / count[j])
+            out[i, j] = (X[i, j] - mean[j]) / deviation if deviation > 0.0 else 0.0
+
+
 class Scaling(NamedTuple):
     """Means and standard deviations of columns of numbers."""
 
@@ -563,14 +588,13 @@ class Scaling(NamedTuple):
 
 
 class Scaler:
-    """Scale numbers on line: by means and deviations of the rows so far, or by given ones.
+    """Scale numbers online, by means and deviations of the rows so far; or by given ones.
 
     Parameters
     ----------
     columns : int
-        How many.
+        Number of columns.
     scaling : Scaling, optional
-        The given ones.
     """
 
     def __init__(self, columns: int, scaling: Scaling | None = None) -> None:
@@ -580,7 +604,7 @@ class Scaler:
         self.count, self.mean, self.squares = np.zeros((3, columns))
 
     def scaled(self, X: Array) -> Array:
-        """Return rows scaled. NaN, which stands for what is missing, becomes 0: the mean."""
+        """Return scaled rows. NaN stands for a missing value and becomes 0, the mean."""
         missing = np.isnan(X)
         if self.given is not None:
             mean, deviation = (np.asarray(part, np.float64) for part in self.given)

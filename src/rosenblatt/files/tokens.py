@@ -7,7 +7,7 @@ for negative ones at each byte.
 import numpy as np
 
 from rosenblatt.engine.jit import compiled
-from rosenblatt.files.bits import bit_count, lowest_bit
+from rosenblatt.files.entries import bit_count, lowest_bit
 
 U = np.uint64
 U8, U32 = np.uint8, np.uint32
@@ -34,7 +34,7 @@ def _scrambled(k):
     return (k << U(15) | k >> U(17)) * _c2 & _word
 
 
-@compiled()
+@compiled(inline="always")
 def murmur(text, begin, end, seed):
     """Compute MurmurHash3 of 32 bits (x86 variant) of the bytes in [begin, end)."""
     h, i = U(seed), begin

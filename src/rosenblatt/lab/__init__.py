@@ -1,7 +1,7 @@
-"""The lab: every trial of a learner, to be stepped through in a browser or a notebook.
+"""The lab: step through every trial of a learner, in a browser or a notebook.
 
-The engine records a whole run; the page looks it up and draws. `open_lab` serves the page on this machine (extra
-``lab``), `explore` shows it in a notebook (extra ``notebook``).
+The engine records a whole run; the page draws its trials and never learns itself. `open_lab` serves the page on this
+machine (extra ``lab``), `explore` shows it in a notebook (extra ``notebook``).
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from typing import Any
 
 
 def explore(X: Any = None, y: Any = None, **scene: Any) -> Any:
-    """Return the lab as a widget of a notebook: what is drawn there is an array in the next cell.
+    """Return the lab as a notebook widget: points drawn in it are arrays in the next cell.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), optional
-        Points to start with; with more than two features there is no plane, but weights and trials.
+        Points to start with. With more than two features, only weights and trials are shown.
     y : array-like of shape (n_samples,), optional
-        Labels of at most four classes.
+        Labels, of at most four classes.
     **scene
-        What else a scene has: data="moons", learner="KernelPerceptron", params={"kernel": "rbf"}, order="shuffled", ...
-        The learner may be an estimator too, also of a class that `rosenblatt.learner` has made.
+        Fields of the scene: data="moons", learner="KernelPerceptron", params={"kernel": "rbf"}, order="shuffled", ...
+        The learner may also be an estimator, or a class made by `rosenblatt.learner`.
 
     Returns
     -------
     rosenblatt.lab.widget.Lab
-        With `points`, `labels`, `trial` and `scene`, which follow what happens on the page, and lead it.
+        Its `points`, `labels`, `trial` and `scene` follow the page; assign to them to change the page.
     """
     # Imported here: it needs an extra.
     from rosenblatt.lab.widget import make_lab
@@ -39,11 +39,11 @@ def open_lab(scene: Any = None, *, port: int = 0, browser: bool = True) -> None:
     Parameters
     ----------
     scene : Scene, optional
-        What to show first.
+        The scene to start with.
     port : int, default 0
-        0: a free one.
+        0 chooses a free port.
     browser : bool, default True
-        Whether to open a browser.
+        Open a browser.
     """
     # Imported here: it needs an extra.
     from rosenblatt.lab.server import serve

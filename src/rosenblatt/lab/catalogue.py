@@ -1,6 +1,6 @@
-"""What the lab has: sets of points, learners with their parameters, orders, feature maps; each with a sentence.
+"""The sets of points, learners, orders and feature maps that the lab offers, each with a sentence.
 
-Parameters of learners are read from the estimators, which declare them. Only ranges for sliders are added here.
+The learners and their parameters, with the ranges of the sliders, are those that `rosenblatt.learners` declares.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,16 @@ from rosenblatt.data.numbers import is_real
 from rosenblatt.datasets import SPAM_WORDS, circles, logical, spam, two_moons
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.chapters import chapters
+from rosenblatt.learners import ALL, family
+from rosenblatt.learners.base import Facts
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.storage.registry import DEFINED
 from rosenblatt.text import did_you_mean, short_repr
 
 Array = npt.NDArray[Any]
 
 MAX_POINTS = 2000
-DECIMALS = 2  # of generated points: as of drawn ones, so that an address holds either
+DECIMALS = 2  # of generated points, as of drawn ones: an address holds both
 
 
 # ----------------------------------------------------------------------------------------------------------- controls
@@ -33,22 +35,22 @@ DECIMALS = 2  # of generated points: as of drawn ones, so that an address holds 
 
 @dataclass(frozen=True)
 class Control:
-    """Something to set: a number within a range, a choice, or yes and no.
+    """A setting: a number within a range, a choice, or a switch.
 
     Attributes
     ----------
     name : str
     kind : {"float", "int", "bool", "choice"}
     default : object
-        None where the learner decides.
+        None if the learner decides.
     sentence : str
-        What it does.
+        Help text.
     low, high, step : float
         Range and step of a number.
     log : bool
-        Whether a slider should be logarithmic.
+        Use a logarithmic slider.
     choices : tuple
-        Of a choice: the values.
+        The values of a choice.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Control:
     choices: tuple[Any, ...] = ()
 
     def checked(self, value: Any) -> Any:
-        """Return a value in the type of the control; raise InvalidInput if it is not possible."""
+        """Return a value in the type of the control; raise `InvalidInput` if it is out of range or not a choice."""
         if value is None and self.default is None:
             return None
         if self.kind == "choice":
@@ -78,18 +80,18 @@ class Control:
             if float(value).is_integer():
                 return int(value)
         hint = did_you_mean(value, self.choices)
-        raise InvalidInput(f"{self.name}={short_repr(value)} is not possible here: choose {self._wanted()}.{hint}")
+        raise InvalidInput(f"{self.name}={short_repr(value)} is invalid. Choose {self._allowed()}.{hint}")
 
-    def _wanted(self) -> str:
+    def _allowed(self) -> str:
         if self.kind == "choice":
             return "one of " + ", ".join(written(one) for one in self.choices)
         if self.kind == "bool":
             return "true or false"
-        number = "a whole number" if self.kind == "int" else "a number"
+        number = "an integer" if self.kind == "int" else "a number"
         return f"{number} from {self.low:g} to {self.high:g}"
 
     def read(self, text: str) -> Any:
-        """Return the value that a text from an address stands for; raise InvalidInput if it stands for none."""
+        """Return the value of a text from an address; raise `InvalidInput` if it is not a value of the control."""
         words = {written(one): one for one in (*self.choices, None, True, False)}
         if text in words:
             return self.checked(words[text])
@@ -98,7 +100,7 @@ class Control:
         return self.checked(text)
 
     def described(self) -> dict[str, Any]:
-        """Return the control as the page reads it."""
+        """Return the control as JSON values for the page."""
         plain: dict[str, Any] = {"name": self.name, "kind": self.kind, "default": self.default}
         plain["sentence"] = self.sentence
         if self.kind in ("int", "float"):
@@ -109,7 +111,7 @@ class Control:
 
 
 def written(value: Any) -> str:
-    """Return a value as an address holds it: none, true, false, a word, or a number without loss."""
+    """Return a value as text for an address: none, true, false, a word, or a number without loss."""
     if value is None or isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -118,23 +120,23 @@ def written(value: Any) -> str:
 
 
 def number_from(text: str, name: str) -> float:
-    """Return the number that a text stands for; raise InvalidInput if it is none, or not finite."""
+    """Return the number in a text; raise `InvalidInput` if it is not a finite number."""
     try:
         value = float(text) if len(text) <= 40 and text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidInput(f"{name}={short_repr(text)} is not a number. Write one such as 0.5.")
+        raise InvalidInput(f"{name}={short_repr(text)} is not a finite number. Write one such as 0.5.")
     return value
 
 
 def one_of(name: str, value: Any, known: Iterable[str]) -> str:
-    """Return a name that is known; raise InvalidInput for another, with the one that was meant."""
+    """Return a name if it is known; otherwise raise `InvalidInput` with the closest known name."""
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
     hint = did_you_mean(value, names)
-    raise InvalidInput(f"{name}={short_repr(value)} is not known: choose one of {', '.join(names)}.{hint}")
+    raise InvalidInput(f"{name}={short_repr(value)} is not known. Choose one of {', '.join(names)}.{hint}")
 
 
 # --------------------------------------------------------------------------------------------------------------- data
@@ -142,14 +144,14 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Points to learn from.
+    """A data set of the lab.
 
     Attributes
     ----------
     name, title, sentence : str
     classes : int
     make : callable
-        From the values of the controls to rows and labels.
+        Takes the values of the controls, returns rows and labels.
     controls : tuple of Control
     columns : tuple of str
         Names of the features.
@@ -164,7 +166,7 @@ class DataSet:
     columns: tuple[str, ...] = ("x1", "x2")
 
     def described(self) -> dict[str, Any]:
-        """Return the set as the page reads it."""
+        """Return the set as JSON values for the page."""
         return {
             "name": self.name,
             "title": self.title,
@@ -176,7 +178,7 @@ class DataSet:
 
 
 def _n(default: int, low: int = 4) -> Control:
-    return Control("n", "int", default, "How many points.", low, MAX_POINTS, 1)
+    return Control("n", "int", default, "Number of points.", low, MAX_POINTS, 1)
 
 
 def _noise(default: float, high: float) -> Control:
@@ -187,29 +189,29 @@ _MARGIN = Control(
     "margin",
     "float",
     0.1,
-    "Distance that every point keeps from the planted line. The mistake bound grows as it shrinks.",
+    "Least distance of the points from the planted line. The smaller it is, the larger the mistake bound.",
     0.0,
     1.0,
     0.01,
 )
-_FLIPS = Control("noise", "float", 0.0, "Share of the points with the wrong class.", 0.0, 0.5, 0.01)
-_SEED = Control("data_seed", "int", 0, "Another number draws other points.", 0, 9999, 1)
+_FLIPS = Control("noise", "float", 0.0, "Share of the points with a wrong label.", 0.0, 0.5, 0.01)
+_SEED = Control("data_seed", "int", 0, "Another seed draws other points.", 0, 9999, 1)
 
 
 def _drawn(X: Array, y: Array, random: np.random.Generator | None = None) -> tuple[Array, Array]:
-    """Return points at whole hundredths, in a random order if there is a source of it."""
+    """Return points rounded to hundredths, in random order if there is a generator."""
     order = np.arange(len(y)) if random is None else random.permutation(len(y))
     return np.round(X[order], DECIMALS) + 0.0, y[order].astype(np.int64)
 
 
 def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, Array]:
-    """Return two round clouds on either side of a planted line, with a gap between them.
+    """Return two clouds on either side of a planted line, with a gap between them.
 
     Parameters
     ----------
     n : int
     margin : float
-        Distance that every point keeps from the line at least.
+        Least distance of the points from the line.
     noise : float
         Share of the labels to flip.
     data_seed : int
@@ -217,7 +219,7 @@ def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, 
     Returns
     -------
     X : array of shape (n, 2)
-        At whole hundredths.
+        Rounded to hundredths.
     y : int64 array of shape (n,)
         +1 or -1.
     """
@@ -225,7 +227,7 @@ def clouds(n: int, margin: float, noise: float, data_seed: int) -> tuple[Array, 
     angle = random.uniform(0.0, 2.0 * math.pi)
     w, along = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
     y = np.where(np.arange(n) % 2 == 0, 1, -1)
-    # Half a hundredth in each coordinate may be lost to rounding.
+    # Rounding moves each coordinate by up to half a hundredth.
     distance = margin + 10.0**-DECIMALS + np.abs(random.normal(0.0, 0.6, n))
     X = 0.4 * random.standard_normal(2) + np.outer(y * distance, w) + np.outer(random.normal(0.0, 0.8, n), along)
     y[random.choice(n, round(noise * n), replace=False)] *= -1
@@ -274,36 +276,36 @@ DATA: dict[str, DataSet] = {
         ),
         DataSet("and", "AND", "True only if both are 1. Harder than OR: eighteen updates.", 2, lambda: logical("and")),
         DataSet(
-            "xor", "XOR", "True if exactly one is 1. No line separates it, and the weights go in a circle.", 2,
+            "xor", "XOR", "True if exactly one is 1. No line separates it, and the weights run in a cycle.", 2,
             lambda: logical("xor"),
         ),
         DataSet(
-            "clouds", "Two clouds with a gap", "Two clouds, and a line that every point keeps its distance from.", 2,
+            "clouds", "Two clouds with a gap", "Two clouds on either side of a line, at a distance from it.", 2,
             clouds, (_n(60), _MARGIN, _FLIPS, _SEED),
         ),
         DataSet(
-            "overlap", "Two clouds that overlap", "Two round clouds: a line can only make few mistakes.", 2, _overlap,
+            "overlap", "Two clouds that overlap", "No line separates them, but some make few mistakes.", 2, _overlap,
             (_n(80), _noise(0.6, 2.0), _SEED),
         ),
         DataSet(
-            "moons", "Two moons", "Two half circles that reach into one another: no line separates them.", 2, _moons,
+            "moons", "Two moons", "Two interlocking half circles. No line separates them.", 2, _moons,
             (_n(100), _noise(0.1, 0.5), _SEED),
         ),
         DataSet(
-            "circle", "A circle inside another", "x1^2 + x2^2 tells them apart, and no line does.", 2, _circle,
+            "circle", "A circle inside another", "x1^2 + x2^2 separates them, but no line does.", 2, _circle,
             (_n(80), _noise(0.05, 0.4), _SEED),
         ),
         DataSet(
-            "three", "Three classes in a row", "The one in the middle cannot be separated from the rest by a line.", 3,
+            "three", "Three classes in a row", "No line separates the middle class from the others.", 3,
             _three, (_n(60), _noise(0.25, 1.0), _SEED),
         ),
         DataSet("four", "Four classes", "A cloud in each corner.", 4, _four, (_n(80), _noise(0.33, 1.0), _SEED)),
         DataSet(
-            "labels", "Random labels", "Labels by lot. A kernel separates them nevertheless, and learns nothing.", 2,
+            "labels", "Random labels", "A kernel separates even these, but learns nothing.", 2,
             _random_labels, (_n(20), _SEED),
         ),
         DataSet(
-            "spam", "Six mails", "Five words, there or not. Four updates: w = (0, 2, 0, -1, 1), b = 0.", 2, spam, (),
+            "spam", "Six mails", "Five words, present or not. Four updates: w = (0, 2, 0, -1, 1), b = 0.", 2, spam, (),
             SPAM_WORDS,
         ),
     )
@@ -311,14 +313,14 @@ DATA: dict[str, DataSet] = {
 
 
 def points_of(name: str, **values: Any) -> tuple[Array, Array]:
-    """Return the rows and labels of a set of the lab.
+    """Return the rows and labels of a data set of the lab.
 
     Parameters
     ----------
     name : str
-        As in the lab's list.
+        Name of the set in the catalogue.
     **values
-        Of its controls, such as n, margin, noise and data_seed; defaults otherwise.
+        Values of its controls, such as n, margin, noise and data_seed.
 
     Returns
     -------
@@ -334,19 +336,18 @@ def points_of(name: str, **values: Any) -> tuple[Array, Array]:
     """
     data = DATA[one_of("data", name, DATA)]
     known = {control.name: control for control in data.controls}
-    for given in values:
-        if given not in known:
-            raise InvalidInput(f"The set {name!r} has no {given!r}. It has {', '.join(known) or 'nothing to set'}.")
-    chosen = {key: control.checked(values.get(key, control.default)) for key, control in known.items()}
-    return data.make(**chosen)
+    for key in values:
+        if key not in known:
+            raise InvalidInput(f"The set {name!r} has no setting {key!r}. It has {', '.join(known) or 'none'}.")
+    return data.make(**{key: control.checked(values.get(key, control.default)) for key, control in known.items()})
 
 
 # ----------------------------------------------------------------------------------------------------------- learners
 
 
 @dataclass(frozen=True)
-class Learner:
-    """A member of the family.
+class LearnerTraits:
+    """What the page knows of a learner.
 
     Attributes
     ----------
@@ -392,118 +393,49 @@ class Learner:
         }
 
 
-# Module, title, lecture and rule of each learner.
-_LEARNERS = {
-    "Perceptron": ("perceptron", "Perceptron", "all five lectures", "perceptron"),
-    "AveragedPerceptron": ("perceptron", "Averaged perceptron", "Perceptron and Kernelization", "perceptron"),
-    "VotedPerceptron": ("voted", "Voted perceptron", "Perceptron and Kernelization", "perceptron"),
-    "PocketPerceptron": ("pocket", "Pocket algorithm", "beyond the lectures", "pocket"),
-    "PassiveAggressive": ("passive_aggressive", "Passive-aggressive", "beyond the lectures", "passive_aggressive"),
-    "AROW": ("arow", "AROW", "beyond the lectures", "arow"),
-    "Winnow": ("winnow", "Winnow", "Perceptron and Kernelization", "winnow"),
-    "ALMA": ("alma", "ALMA", "beyond the lectures", "projected"),
-    "ROMMA": ("romma", "ROMMA", "beyond the lectures", "projected"),
-    "PNormPerceptron": ("p_norm", "p-norm perceptron", "beyond the lectures", "p_norm"),
-    "Adaline": ("adaline", "Adaline", "Linear Classification", "adaline"),
-    "SoftMargin": ("soft_margin", "Soft margin", "Introduction to Machine Learning", "soft_margin"),
-    "MaximumMargin": ("maximum_margin", "Maximum margin", "Introduction to Machine Learning", "maximum_margin"),
-    "KernelPerceptron": ("kernel_perceptron", "Kernel perceptron", "Perceptron and Kernelization", "kernel"),
-}
-# Parameters that the lab sets itself, or that make no difference to what it shows.
-_NOT_SHOWN = frozenset(
-    {
-        "max_iter",
-        "tol",
-        "shuffle",
-        "verbose",
-        "random_state",
-        "n_iter_no_change",
-        "max_seconds",
-        "callback",
-        "class_weight",
-        "intercept_scaling",
-        "n_jobs",
-        "shards",
-        "mixes",
-        "early_stopping",
-        "validation_fraction",
-        "warm_start",
-        "init",
-        "keep",
-        "cache_size",
-        "residual",
-        "aggregate",
-    }
-)
-# The same of single learners: what does not go with a budget, which the page offers.
-_NOT_SHOWN_OF = {"KernelPerceptron": {"margin", "max_updates"}}
-# Least, most, step of the sliders, and whether they are logarithmic.
-_RANGES: dict[str, tuple[float, float, float, bool]] = {
-    "eta0": (0.01, 10.0, 0.01, True),
-    "margin": (0.0, 5.0, 0.1, False),
-    "alpha": (1e-5, 1.0, 1e-5, True),
-    "l1_ratio": (0.0, 1.0, 0.05, False),
-    "C": (0.01, 100.0, 0.01, True),
-    "r": (0.01, 100.0, 0.01, True),
-    "factor": (1.01, 4.0, 0.01, False),
-    "threshold": (0.1, 10.0, 0.1, False),
-    "approximation": (0.05, 0.95, 0.05, False),
-    "p": (2.0, 12.0, 0.5, False),
-    "degree": (1, 6, 1, False),
-    "gamma": (0.01, 100.0, 0.01, True),
-    "coef0": (-2.0, 4.0, 0.1, False),
-    "budget": (1, 100, 1, False),
-}
-_ONLY = {"kernel": ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine")}  # of the choices, where not all
-
-
 def estimator_class(name: str) -> Any:
     """Return the class of a learner."""
-    if one_of("learner", name, learner_names()) not in _LEARNERS:
-        return DEFINED[name]
-    module = _LEARNERS[name][0]
-    return getattr(import_module(f"rosenblatt.learners.{module}"), name)
+    name = one_of("learner", name, learner_names())
+    return DEFINED[name] if name in DEFINED else ALL[name]
 
 
 def learner_names() -> tuple[str, ...]:
-    """Return the names of the learners, those that the user has defined last, without importing any."""
-    return (*_LEARNERS, *DEFINED)
+    """Return the names of the learners that have a title, and after them of those that the user has defined."""
+    return (*(cls.__name__ for cls in family() if cls.facts.title), *DEFINED)
 
 
-def learners() -> Mapping[str, Learner]:
-    """Return the learners by name. The estimators are imported here, which takes a second."""
-    return {name: _described(name, estimator_class(name)) for name in learner_names()}
+def learners() -> Mapping[str, LearnerTraits]:
+    """Return the learners by name."""
+    return {name: _traits(name, estimator_class(name)) for name in learner_names()}
 
 
 @cache
-def _described(name: str, kind: Any) -> Learner:
-    _, title, lecture, rule = _LEARNERS.get(name, ("", name, "your own", "own"))
-    # Where the modes depend on a parameter, all are offered; the estimator says which do not go together.
-    modes = kind.modes if isinstance(getattr(kind, "modes", None), tuple) else kind.declared["multiclass"].words
-    hidden = _NOT_SHOWN | _NOT_SHOWN_OF.get(name, set())
-    shown_here = {key: value for key, value in kind.declared.items() if key not in hidden}
-    params = [_control(key, value, modes) for key, value in shown_here.items()]
-    return Learner(name, title, lecture, rule, tuple(modes), tuple(params), frozenset(kind.declared))
+def _traits(name: str, kind: Any) -> LearnerTraits:
+    facts = kind.facts or Facts(0, "", "", title=name, lecture="your own", rule="own")
+    # Where the modes depend on a parameter, all are offered; the estimator rejects those that do not go together.
+    modes = kind.modes if isinstance(kind.modes, tuple) else kind.declared["multiclass"].words
+    controls = tuple(_control(key, value, modes) for key, value in kind.declared.items() if value.lab)
+    return LearnerTraits(name, facts.title, facts.lecture, facts.rule, tuple(modes), controls, frozenset(kind.declared))
 
 
-def _control(name: str, parameter: Any, modes: tuple[str, ...]) -> Control:
-    """Return what the page needs of a declared parameter."""
+def _control(name: str, parameter: Parameter, modes: tuple[str, ...]) -> Control:
+    """Return the control of a declared parameter."""
     default, text = parameter.default, parameter.text
     number = isinstance(default, int | float) and not parameter.words and parameter.kind != "bool"
-    if name in _RANGES or number:
-        low, high, step, log = _RANGES.get(name) or _range_around(default)
+    if parameter.range or number:
+        low, high, step = parameter.range or _range_around(default)
         kind = "int" if parameter.kind.startswith("int") else "float"
-        return Control(name, kind, default, text, low, high, step, log)
-    words = modes if name == "multiclass" else tuple(_ONLY.get(name, parameter.words))
+        return Control(name, kind, default, text, low, high, step, parameter.log)
     if parameter.kind == "bool":
         return Control(name, "bool", default, text)
-    return Control(name, "choice", default, text, choices=words)
+    offered = parameter.lab if isinstance(parameter.lab, tuple) else parameter.words
+    return Control(name, "choice", default, text, choices=modes if name == "multiclass" else offered)
 
 
-def _range_around(default: float) -> tuple[float, float, float, bool]:
+def _range_around(default: float) -> tuple[float, float, float]:
     """Return a range for a number of which only the default is known."""
     span = 10.0 * max(1.0, abs(default))
-    return -span if default < 0 else 0.0, span, 1.0 if isinstance(default, int) else span / 200.0, False
+    return -span if default < 0 else 0.0, span, 1.0 if isinstance(default, int) else span / 200.0
 
 
 ORDERS: dict[str, tuple[Any, str, str]] = {
@@ -513,16 +445,16 @@ ORDERS: dict[str, tuple[Any, str, str]] = {
 }
 FEATURES: dict[str, tuple[str, str]] = {
     "none": ("x1, x2", "The coordinates as they are: the boundary is a line."),
-    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, an ellipse perhaps."),
+    "quadratic": ("quadratic", "Also squares and products: the boundary is a conic section, such as an ellipse."),
     "units": ("association units", "Random units that are never trained, as in Rosenblatt's machine."),
 }
-UNITS = Control("units", "int", 40, "How many association units.", 1, 200, 1)
-SEED = Control("seed", "int", 0, "Of everything random while learning.", 0, 9999, 1)
-EPOCHS = Control("epochs", "int", 100, "Most passes over the rows.", 1, 5000, 1)
+UNITS = Control("units", "int", 40, "Number of association units.", 1, 200, 1)
+SEED = Control("seed", "int", 0, "Seed of everything random while learning.", 0, 9999, 1)
+EPOCHS = Control("epochs", "int", 100, "Maximum number of epochs.", 1, 5000, 1)
 
 
 def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Callable[[Array], Array]]:
-    """Return rows in the coordinates that are learned from, and the function that maps others likewise."""
+    """Return mapped rows, and the function that maps others in the same way."""
     if features == "none":
         return X, lambda rows: rows
     if features == "quadratic":
@@ -534,7 +466,7 @@ def mapped(X: Array, features: str, units: int, seed: int) -> tuple[Array, Calla
 
 
 def quadratic(X: Array) -> Array:
-    """Return the columns, and after them the products of any two of them, squares included.
+    """Return the columns followed by all products of two of them, squares included.
 
     Examples
     --------
@@ -548,7 +480,7 @@ def quadratic(X: Array) -> Array:
 
 
 def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[str, ...]:
-    """Return the names of the coordinates that are learned from."""
+    """Return the names of the mapped columns."""
     if features == "units":
         return tuple(f"unit {j}" for j in range(1, units + 1))
     if features == "none":
@@ -559,7 +491,7 @@ def mapped_names(columns: tuple[str, ...], features: str, units: int) -> tuple[s
 
 
 def catalogue() -> dict[str, Any]:
-    """Return everything that there is to choose from, as the page reads it."""
+    """Return all choices as JSON values for the page."""
     return {
         "data": [data.described() for data in DATA.values()],
         "learners": [learner.described() for learner in learners().values()],

@@ -1,6 +1,6 @@
-"""The tour: five chapters, one for each lecture, as data.
+"""The chapters of the tour, one for each of the five lectures.
 
-A number in a sentence stands as a placeholder, and its value beside it as a fact; the tests compare the facts with what
+Numbers in a sentence are placeholders, with their values in fields next to it; the tests compare these values with what
 the engine records.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Step:
-    """A stop of a chapter: the trial to go to, what to see there, and what the engine must have found.
+    """A step of a chapter: a trial, the text about it, and the numbers that the engine must have recorded.
 
     Attributes
     ----------
@@ -21,11 +21,11 @@ class Step:
     sentences : tuple of str
         With placeholders {mistakes} and {w}.
     mistakes : int
-        Up to and including the trial.
+        Mistakes up to and including the trial.
     w : tuple of float
-        The weights after it, the bias last; in the dual the coefficients of the rows.
+        The weights after it, the bias last; for a kernel learner the coefficients of the rows.
     predict : bool
-        Whether to ask first which side the row will be taken for.
+        Ask the reader for a prediction first.
     """
 
     t: int
@@ -35,7 +35,7 @@ class Step:
     predict: bool = False
 
     def described(self) -> dict[str, Any]:
-        """Return the step as the page reads it."""
+        """Return the step as JSON values for the page."""
         w = f"({', '.join(f'{value:g}' for value in self.w)})"
         sentences = [text.format(mistakes=self.mistakes, w=w) for text in self.sentences]
         return {"t": self.t, "sentences": sentences, "predict": self.predict}
@@ -43,22 +43,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter.
+    """A chapter of the tour.
 
     Attributes
     ----------
     number : int
     title, lecture : str
     sentences : tuple of str
-        Its beginning.
+        The introduction.
     question, answer : str
     scene : dict
-        What it plays with.
     steps : tuple of Step
     hide : tuple of str
-        Controls that would distract.
+        Controls to hide.
     view : str
-        Of weight space.
+        View of weight space.
     """
 
     number: int
@@ -74,7 +73,7 @@ class Chapter:
     t: int = field(default=0)
 
     def described(self) -> dict[str, Any]:
-        """Return the chapter as the page reads it."""
+        """Return the chapter as JSON values for the page."""
         plain = asdict(self) | {"steps": [step.described() for step in self.steps]}
         return plain | {"sentences": list(self.sentences), "hide": list(self.hide)}
 
@@ -90,17 +89,17 @@ CHAPTERS = (
             "w moves by y x and b by y. Otherwise nothing happens.",
             "Here are the four points of OR. The weights are zero, so there is no line yet.",
         ),
-        "Why is the very first trial a mistake, although the weights have not said anything yet?",
+        "Why is the very first trial a mistake, although the weights are still zero?",
         "With w = 0 and b = 0 every score is 0. A score of 0 is a tie, and a tie counts as a mistake: otherwise the "
-        "weights would stay at zero for ever and call it a day.",
+        "weights would stay at zero forever.",
         {"data": "or", "learner": "Perceptron", "order": "cyclic"},
         (
             Step(
                 1,
                 (
                     "x1 = (0, 0) is negative. Its score is 0, a tie: mistake {mistakes}.",
-                    "Subtracting x1 changes no weight, as x1 is zero. Only the bias falls: (w, b) = {w}. Without "
-                    "directions there still is no line.",
+                    "Subtracting x1 changes no weight, since x1 is zero. Only the bias falls: (w, b) = {w}. With zero "
+                    "weights there is still no line.",
                 ),
                 1,
                 (0, 0, -1),
@@ -117,7 +116,7 @@ CHAPTERS = (
             ),
             Step(
                 4,
-                ("x4 gets a score of 3 and is right: nothing changes. The first epoch had {mistakes} mistakes.",),
+                ("x4 gets a score of 3, which is correct: nothing changes. The first epoch had {mistakes} mistakes.",),
                 3,
                 (1, 1, 1),
                 True,
@@ -125,7 +124,7 @@ CHAPTERS = (
             Step(
                 9,
                 (
-                    "x1 again: its score is just the bias, so it keeps being a mistake until b is below zero.",
+                    "x1 again: its score is just the bias, so it stays a mistake until b is below zero.",
                     "{mistakes} mistakes so far, and (w, b) = {w}.",
                 ),
                 5,
@@ -136,7 +135,7 @@ CHAPTERS = (
                 24,
                 (
                     "An epoch without a mistake: it has converged, after {mistakes} mistakes, at (w, b) = {w}.",
-                    "The line 2 x1 + 2 x2 = 1 separates OR. Now drag a point, and see the run made anew.",
+                    "The line 2 x1 + 2 x2 = 1 separates OR. Now drag a point, and watch a new run.",
                 ),
                 9,
                 (2, 2, -1),
@@ -150,12 +149,12 @@ CHAPTERS = (
         "Perceptron: Loss Function Minimisation",
         (
             "The number of mistakes is a poor thing to descend on: it is flat almost everywhere, and jumps.",
-            "The perceptron's loss is max(0, -y f(x)), summed over the points. Its slope is known wherever it has one: "
-            "the sum of y x over the misclassified points, with the sign changed.",
-            "A step against the slope is the batch perceptron: one update per epoch, by all misclassified points "
+            "The perceptron's loss is max(0, -y f(x)), summed over the points. Its gradient, where it exists, is minus "
+            "the sum of y x over the misclassified points.",
+            "A step against the gradient is the batch perceptron: one update per epoch, by all misclassified points "
             "together. Each step of this chapter is such an epoch.",
         ),
-        "At zero weights the loss is zero, the least that it can be. Why does the algorithm not stop there?",
+        "At zero weights the loss is zero, its minimum. Why does the algorithm not stop there?",
         "The loss of a tie is max(0, 0) = 0, so zero weights have no loss and are useless: every point is a tie. The "
         "algorithm counts ties as mistakes and leaves. Losses with a margin, such as the hinge max(0, 1 - y f(x)), "
         "have no such hole: try the soft margin.",
@@ -191,13 +190,13 @@ CHAPTERS = (
         "CS480/680: Introduction to Machine Learning, Lecture 2: Perceptron",
         (
             "If some line separates the classes with margin gamma, and no point (x, 1) is longer than R, the "
-            "perceptron makes at most (R/gamma)^2 mistakes, in whatever order.",
-            "XOR has no such line. The theorem is silent, and the perceptron does not stop by itself.",
+            "perceptron makes at most (R/gamma)^2 mistakes, in any order.",
+            "XOR has no such line. The theorem does not apply, and the perceptron does not stop by itself.",
         ),
         "The weights stay bounded although the algorithm never stops. What does it do, and what does that prove?",
-        "After one epoch of four mistakes the weights are back at zero, so everything repeats for ever. In between, "
+        "After one epoch of four mistakes the weights are back at zero, so everything repeats forever. In between, "
         "each point was added once with its sign, and the sum was zero: the mean of the positive points is the mean "
-        "of the negative ones, (1/2, 1/2). No line has the same point on both its sides. Press Prove to see it.",
+        "of the negative ones, (1/2, 1/2). No line has the same point on both sides. Press Prove it to see this.",
         {"data": "xor", "learner": "Perceptron", "order": "cyclic"},
         (
             Step(1, ("As for OR: x1 is a tie, mistake {mistakes}. (w, b) = {w}.",), 1, (0, 0, -1), True),
@@ -206,7 +205,7 @@ CHAPTERS = (
                 4,
                 (
                     "x4 = (1, 1) is negative here and gets 3: mistake {mistakes}. Subtracting it gives (w, b) = {w}.",
-                    "That is where we began. The trail has closed: from here on, for ever.",
+                    "That is where we began. The path has closed, and repeats forever.",
                 ),
                 4,
                 (0, 0, 0),
@@ -227,7 +226,7 @@ CHAPTERS = (
         ),
         "The theorem holds from any start. What does a bad start cost?",
         "The bound becomes |a - alpha a*|^2 / R^2 with the start a: from here at most 55 mistakes, where from zero it "
-        "is 51. Nineteen are made, where from zero it is eighteen. Drag w elsewhere, and the bound is drawn anew.",
+        "is 51. Nineteen are made; from zero it would be eighteen. Drag w elsewhere, and the bound is updated.",
         {"data": "and", "learner": "Perceptron", "order": "cyclic", "start": [-1.0, 2.0, 1.0]},
         (
             Step(
@@ -256,7 +255,7 @@ CHAPTERS = (
                 32,
                 (
                     "Inside: {mistakes} mistakes in eight epochs, (w, b) = {w}, and a ninth without any.",
-                    "Another order or start ends elsewhere in the patch. Only the largest margin is one of its kind.",
+                    "Another order or start ends elsewhere in the patch. Only the largest margin is unique.",
                 ),
                 19,
                 (2, 3, -4),
@@ -271,12 +270,12 @@ CHAPTERS = (
         (
             "The weights are a sum of mistaken points, so f(x) needs nothing but inner products with them. Replace "
             "these by a kernel, here (1 + x.z)^2, and the perceptron runs in a space with squares and products.",
-            "What is learned are counts: how often each point was a mistake. This is XOR again.",
+            "It learns counts: how often each point was a mistake. This is XOR again.",
         ),
         "No line separates XOR. Why does this run end?",
         "In the space of the kernel there is the coordinate x1 x2, and with it a plane separates XOR. In the picture "
         "that plane is a curve. More kernels separate more: with the Gaussian, any distinct points under any labels. "
-        "That it ends says nothing of new points, therefore; a small number of mistakes does.",
+        "So the end of the run says nothing about new points, but a small number of mistakes does.",
         {
             "data": "xor",
             "learner": "KernelPerceptron",
@@ -288,14 +287,14 @@ CHAPTERS = (
                 4,
                 (
                     "The first epoch: {mistakes} mistakes, one on each point, and the counts with their signs are {w}.",
-                    "For the linear perceptron this was the end of the way: back at zero. Here f is not zero.",
+                    "The linear perceptron was back at zero here. This f is not zero.",
                 ),
                 4,
                 (-1, 1, 1, -1),
             ),
             Step(
                 20,
-                ("x4 is right for the first time, after {mistakes} mistakes. The counts: {w}.",),
+                ("x4 is correct for the first time, after {mistakes} mistakes. The counts are {w}.",),
                 19,
                 (-5, 5, 5, -4),
                 True,
@@ -314,5 +313,5 @@ CHAPTERS = (
 
 
 def chapters() -> list[dict[str, Any]]:
-    """Return the chapters as the page reads them."""
+    """Return the chapters as JSON values for the page."""
     return [chapter.described() for chapter in CHAPTERS]

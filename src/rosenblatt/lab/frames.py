@@ -1,4 +1,4 @@
-"""A run as arrays and bytes: everything that the page looks up, and nothing that it would have to learn."""
+"""Runs as arrays and bytes for the page, which only looks up trials and never learns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.lab.catalogue import estimator_class
 from rosenblatt.lab.scene import Scene
-from rosenblatt.lab.theory import follows_theorem, known, rate
+from rosenblatt.lab.theory import follows_theorem, mistake_bound, rate
 from rosenblatt.storage.container import pack_arrays, unpack_arrays
 from rosenblatt.text import count
 from rosenblatt.training.decisions import decision, winners
@@ -26,12 +26,12 @@ from rosenblatt.training.record import Recording, record
 
 Array = npt.NDArray[Any]
 
-MAX_BYTES = 8_000_000  # of a message; a longer run is cut, and says so
+MAX_BYTES = 8_000_000  # of a message; a longer run is cut, and the page shows that it is
 RUN_SECONDS = 5.0
 GRID, COARSE_GRID = 64, 32
-MAX_FINE_COLUMNS = 300  # of the basis on the fine grid
+MAX_FINE_COLUMNS = 300  # a basis with more columns gets the coarse grid
 BOX_SHARE = 0.18  # of the width, left empty on each side
-STATES_PER_PRODUCT = 256  # of weights, after which scores are computed anew
+STATES_PER_PRODUCT = 256  # after so many states, scores are computed from scratch
 MISTAKE, UPDATE, END_OF_EPOCH, DROPPED = 1, 2, 4, 8
 WAYS = ("vote", "average")
 
@@ -40,12 +40,12 @@ Subject = tuple[Any, Array, Array]  # an estimator, rows and labels
 
 @dataclass(frozen=True)
 class Frames:
-    """A run, ready to be looked up.
+    """A run as the page reads it.
 
     Attributes
     ----------
     about : dict
-        Everything that is not an array.
+        JSON values.
     arrays : dict
     """
 
@@ -58,22 +58,22 @@ class Frames:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Frames:
-        """Return what `to_bytes` wrote."""
+        """Return the run in bytes from `to_bytes`."""
         about, arrays = unpack_arrays(content)
         return cls(json.loads(about), arrays)
 
 
 class Recorded(NamedTuple):
-    """A scene that was learned."""
+    """The run of a scene."""
 
     X: Array  # the points
     y: Array  # their labels
     feature_map: Callable[[Array], Array]
-    recording: Recording | None  # None without trials
+    recording: Recording | None  # None if the learner has no trials
     estimator: Any  # fitted
 
     def basis(self, points: Array) -> Array:
-        """Return the functions whose sums, times the weights, are the scores of points: a row for each of them."""
+        """Return the matrix whose product with the weights gives the scores of points: a column for each point."""
         vectors = None if self.recording is None else self.recording.vectors
         if vectors is None:
             return np.column_stack([self.feature_map(points), np.ones(len(points))]).T
@@ -81,26 +81,26 @@ class Recorded(NamedTuple):
 
 
 def record_scene(scene: Scene, subject: Subject | None = None) -> Recorded:
-    """Learn what a scene describes, or the subject in its place, and write down every trial."""
+    """Train the learner of a scene, or the subject instead, and record every trial."""
     if subject is None:
         X, y = scene.rows()
         Z, feature_map = scene.mapped(X)
         arguments = scene.arguments(Z, np.unique(y).size) | {"max_seconds": RUN_SECONDS}
         if "keep" in scene.traits.declared:
-            arguments["keep"] = "last"  # the weights that the page ends with
+            arguments["keep"] = "last"  # the last weights on the page
         estimator = estimator_class(scene.learner)(**arguments)
     else:
         estimator, Z, y = subject
-        X, feature_map = Z, _as_they_are
+        X, feature_map = Z, _identity
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it did not converge is on the record, which the page shows
+        warnings.simplefilter("ignore")  # the page shows whether the run converged
         if not scene.traits.trials:
             return Recorded(X, y, feature_map, None, estimator.fit(Z, y))
         recording = record(estimator, Z, y)
     return Recorded(X, y, feature_map, recording, estimator)
 
 
-def _as_they_are(rows: Array) -> Array:
+def _identity(rows: Array) -> Array:
     return rows
 
 
@@ -111,9 +111,9 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
     ----------
     scene : Scene
     grid : int
-        Points on each side of the grid that surfaces are given on.
+        Points on each side of the grid of surfaces.
     subject : (estimator, X, y), optional
-        What to record in place of what the scene describes: data and parameters that no scene holds.
+        Recorded instead of the learner and the data of the scene.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
     X, y, feature_map, recording, estimator = recorded
     classes, label = np.unique(y, return_inverse=True)
     Z = feature_map(X)
-    theory = known(scene, Z, y)
+    theory = mistake_bound(scene, Z, y)
     plain = follows_theorem(scene) and (subject is None or _is_plain(estimator))
     sign = code(classes.size, estimator.multiclass)
     arrays: dict[str, Array] = {"X": X.astype(np.float64), "y": label.astype(np.int32)}
@@ -165,13 +165,13 @@ def frames(scene: Scene, *, grid: int = GRID, subject: Subject | None = None) ->
 
 
 def _numbers(scene: Scene, classes: Array, subject: Subject | None) -> list[int]:
-    """Return the number of each class on the page: of drawn points as they were drawn."""
+    """Return the number of each class on the page; drawn points keep theirs."""
     drawn = scene.data == "points" and subject is None
     return [int(label) for label in classes] if drawn else list(range(classes.size))
 
 
 def _is_plain(estimator: Any) -> bool:
-    """Return whether an estimator has nothing that the theorem does not know, and that no scene has."""
+    """Return whether an estimator follows the theorem in the parameters that no scene has."""
     from_zero = estimator.class_weight is None and getattr(estimator, "init", None) is None
     return from_zero and estimator.intercept_scaling_ == 1.0 and not getattr(estimator, "early_stopping", False)
 
@@ -182,13 +182,13 @@ def _name(label: Any, classes: Array) -> str:
 
 
 def _ending(scene: Scene, recording: Recording | None, estimator: Any, Z: Array, y: Array) -> dict[str, Any]:
-    """Return how the run ended."""
+    """Return how a run ended."""
     run = estimator.run_
     ends = [] if recording is None else (np.flatnonzero(np.diff(recording.epoch, append=-1)) + 1).tolist()
     sentence = run.reason[:1].upper() + run.reason[1:]
     cut = scene.limit(len(y)) if scene.traits.trials else scene.epochs
     if cut < scene.epochs and run.epochs == cut:
-        sentence += f" The lab shows no more than {count(cut, 'epoch')} of so many points."
+        sentence += f" The lab shows at most {count(cut, 'epoch')} of this many points."
     return {
         "epochs_end": ends,
         "average_begins": _begins(recording, estimator),
@@ -227,14 +227,14 @@ def _trials(recording: Recording | None, problems: int) -> dict[str, Array]:
 
 
 def _drops(recording: Recording) -> Array:
-    """Return whether a row ceased to be a vector in each trial, as it may on a budget."""
+    """Return for each trial whether a row was dropped, as a budget may do."""
     vectors = np.asarray(recording.W.any(axis=1))
     left = np.r_[False, (vectors[:-1] & ~vectors[1:]).any(axis=1)]
     return np.asarray(left[recording.at] & (np.diff(recording.at, prepend=0) > 0))
 
 
 def _weights(recording: Recording | None, estimator: Any, separator: Array | None) -> dict[str, Array]:
-    """Return the distinct weights with the bias last, the averages where they predict, and the proof's quantities."""
+    """Return the distinct weights with the bias last, their averages, and the quantities of the proof."""
     if recording is None:
         W = np.column_stack([estimator.coef_, estimator.intercept_])[None]
     else:
@@ -248,24 +248,24 @@ def _weights(recording: Recording | None, estimator: Any, separator: Array | Non
 
 
 def _averages(estimator: Any) -> bool:
-    """Return whether the estimator predicts by an average of its weights, or can."""
-    method = estimator._algorithm()
-    return bool(getattr(method, "averaged", False)) or type(method).__name__ == "Voted"
+    """Return whether the estimator predicts by an average of its weights, or can do so."""
+    algorithm = estimator._algorithm()
+    return bool(getattr(algorithm, "averaged", False)) or type(algorithm).__name__ == "Voted"
 
 
 def _begins(recording: Recording | None, estimator: Any) -> list[int]:
-    """Return the trials whose weights an average begins anew with: the last before epochs 2, 4, 8, ..."""
-    if recording is None or not hasattr(estimator, "_method") or not getattr(estimator._algorithm(), "late", False):
+    """Return the trials at which an average restarts: the last before epochs 2, 4, 8, ..."""
+    if recording is None or not hasattr(estimator, "_algorithm") or not getattr(estimator._algorithm(), "late", False):
         return []
     powers = [2**k for k in range(1, 64) if 2**k <= recording.epoch[-1]]
     return [int(np.searchsorted(recording.epoch, epoch)) for epoch in powers]
 
 
 def averages(W: Array, at: Array, begins: list[int]) -> Array:
-    """Return the mean of the weights over the trials up to the one that led to each state, that one included.
+    """Return for each state the mean of the weights over the trials up to and including the one that led to it.
 
-    It is over the trials from the last of `begins` before that on; over all, if there is none. After n more trials in
-    state s, in the mean of which are m, it is (m mean[s] + n W[s]) / (m + n).
+    The mean restarts at each of `begins`. If mean[s] is over m trials, then after n more trials in state s the mean is
+    (m mean[s] + n W[s]) / (m + n).
     """
     survived = np.bincount(at, minlength=len(W)).astype(np.float64)
     first = np.full(len(W), 0)
@@ -284,12 +284,12 @@ def averages(W: Array, at: Array, begins: list[int]) -> Array:
 
 
 def _by_class(W: Array, sign: Array, mode: str) -> Array:
-    """Return the effective weights of each class: the highest score wins."""
+    """Return the weights of each class: the class with the highest score wins."""
     return W if mode != "ovo" else np.einsum("cp,spj->scj", sign.astype(np.float64), W)
 
 
 def _log(recording: Recording | None) -> dict[str, Array]:
-    """Return the updates of the dual: which vector, which problem, the step, and after which trial."""
+    """Return the updates of a kernel learner: their vector, problem, step and trial."""
     assert recording is not None
     change = np.diff(recording.W, axis=0)
     state, problem, slot = np.nonzero(change)
@@ -305,12 +305,12 @@ def _log(recording: Recording | None) -> dict[str, Array]:
 
 
 def _fitting(arrays: dict[str, Array]) -> tuple[dict[str, Array], int]:
-    """Return the arrays of as many trials as a message holds, and how many were left out."""
+    """Return the arrays of the trials that fit in a message, and how many were left out."""
     trials = arrays["row"].size
     size = sum(array.nbytes for array in arrays.values())
     if size <= MAX_BYTES or not trials:
         return arrays, 0
-    # Points and grid stay as they are; the log of the dual is short.
+    # Points and grid are not cut; the log of a kernel learner is short.
     fixed = sum(arrays[name].nbytes for name in ("X", "y", "phi") if name in arrays)
     kept = max(1, int(trials * max(0.0, (MAX_BYTES - fixed) / (size - fixed))))
     states = int(arrays["at"][kept - 1]) + 1
@@ -323,7 +323,7 @@ def _fitting(arrays: dict[str, Array]) -> tuple[dict[str, Array], int]:
 
 
 def _box(X: Array) -> list[float] | None:
-    """Return the square that the plane shows: x from, to, y from, to."""
+    """Return the limits of the plane, a square: x low, x high, y low, y high."""
     if X.shape[1] != 2:
         return None
     low, high = X.min(axis=0), X.max(axis=0)
@@ -333,13 +333,13 @@ def _box(X: Array) -> list[float] | None:
 
 
 def grid_points(box: list[float], size: int) -> Array:
-    """Return a grid of points: x fastest, y from its least."""
+    """Return a grid of points, x fastest, both ascending."""
     across, up = np.linspace(box[0], box[1], size), np.linspace(box[2], box[3], size)
     return np.column_stack([part.ravel() for part in np.meshgrid(across, up)])
 
 
 def _grid_size(recorded: Recorded, grid: int) -> int:
-    """Return how many points a side of the grid has: fewer where the basis has many columns."""
+    """Return the points per side of the grid: fewer if the basis has many rows."""
     return grid if len(recorded.basis(recorded.X[:1])) <= MAX_FINE_COLUMNS else min(grid, COARSE_GRID)
 
 
@@ -350,23 +350,23 @@ def _on_grid(recorded: Recorded, box: list[float], grid: int) -> tuple[Array, in
 
 
 def surface(scene: Scene, t: int, way: str) -> Frames:
-    """Return what all weights up to a trial decide together, on a grid: by vote, or by their average.
+    """Return the decision of all weights up to a trial on a grid, by vote or by their average.
 
     Parameters
     ----------
     scene : Scene
-        Of points in the plane.
+        With points in the plane.
     t : int
-        The trial; beyond the last: the last.
+        The trial; a number beyond the last means the last.
     way : {"vote", "average"}
     """
     if way not in WAYS:
-        raise InvalidInput(f"way={way!r:.60} is not known: choose one of {', '.join(WAYS)}.")
+        raise InvalidInput(f"way={way!r:.60} is not known. Choose one of {', '.join(WAYS)}.")
     recorded = record_scene(scene)
     X, y, _, recording, estimator = recorded
     box = _box(X)
     if box is None or recording is None:
-        raise InvalidInput("A surface needs points in the plane, and a learner with trials.")
+        raise InvalidInput("The scene has no surface. Choose points in the plane, and a learner with trials.")
     t = min(max(int(t), 0), recording.row.size)
     grid = _grid_size(recorded, GRID)
     basis = recorded.basis(grid_points(box, grid))
@@ -382,10 +382,10 @@ def surface(scene: Scene, t: int, way: str) -> Frames:
 
 
 def votes(W: Array, survived: Array, basis: Array) -> Array:
-    """Return the signs of the scores of all weights, each times how long they survived, added up.
+    """Return the sum of the signs of the scores of all weights, each times the trials that the weights survived.
 
-    Weights differ from those before them in few columns, which alone are multiplied; now and then all are, so that
-    rounding does not add up.
+    Only the columns in which weights differ from the previous ones are multiplied. From time to time all are, since
+    rounding errors would add up.
     """
     total = scores = np.zeros((W.shape[1], basis.shape[1]))
     for s in range(int(np.flatnonzero(survived.any(axis=1))[-1]) + 1 if survived.any() else 0):
@@ -402,12 +402,12 @@ def votes(W: Array, survived: Array, basis: Array) -> Array:
 def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
     """Return how many of the first t trials of each problem ended with each of the weights.
 
-    A pair of classes has no trial with a row of a third one, and a problem that has ended has no more trials.
+    Rows of a third class are not trials of a pair of classes, and a problem that has stopped has no more trials.
     """
     classes, label = np.unique(y, return_inverse=True)
     sign = code(classes.size, estimator.multiclass)
     takes_part = sign[label[recording.row]] != 0
-    if recording.row.size and recording.row[0] < 0:  # a batch is a trial of every problem
+    if recording.row.size and recording.row[0] < 0:  # a batch is a trial of each problem
         takes_part[:] = True
     expansion = getattr(estimator, "_expansion", None)
     total = estimator._stream.state.t[: sign.shape[1]] if expansion is None else expansion.trials
@@ -418,7 +418,7 @@ def _survived(recording: Recording, estimator: Any, y: Array, t: int) -> Array:
 
 
 def _lead(scores: Array) -> Array:
-    """Return how far the best class is ahead of the second."""
+    """Return by how much the best class is ahead of the second best."""
     ordered = np.sort(scores, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2])
 
@@ -427,10 +427,10 @@ def _lead(scores: Array) -> Array:
 
 
 def trace_table(scene: Scene) -> str:
-    """Return the trials as CSV: number, epoch, row from 1, class, scores, loss, mistake, update, weights after it."""
+    """Return the trials as CSV: trial, epoch, row from 1, class, scores, loss, mistake, update, weights after it."""
     _, y, _, recording, _ = record_scene(scene)
     if recording is None:
-        raise InvalidInput(f"{scene.learner} does not learn trial by trial: there is no trace.")
+        raise InvalidInput(f"{scene.learner} does not learn trial by trial, so there is no trace. Choose another.")
     problems = recording.b.shape[1]
     suffix = [""] if problems == 1 else [f" {p + 1}" for p in range(problems)]
     columns = scene.learned_columns() if not scene.traits.kernel else [f"a{j + 1}" for j in range(recording.W.shape[2])]

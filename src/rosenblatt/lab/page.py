@@ -1,7 +1,7 @@
-"""The page's modules joined to one, for notebooks, and a run with them in one HTML file, which needs no server.
+"""The page's modules joined into one, for notebooks; and a run as one HTML file, which needs no server.
 
-Joining is concatenation, dependencies first. That is sound because the modules keep to one style, which is checked:
-named imports of siblings without renaming, exports before declarations, and no name twice at the top level.
+Modules are concatenated, dependencies first. That works because they keep to a style, which is checked: named imports
+of siblings without renaming, `export` only before declarations, and no name twice at the top level.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy.typing as npt
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.answers import python_of
 from rosenblatt.lab.catalogue import DATA, MAX_POINTS, ORDERS, catalogue, learner_names, learners, one_of
-from rosenblatt.lab.code import python_of
 from rosenblatt.lab.frames import COARSE_GRID, Subject, frames
 from rosenblatt.lab.scene import Scene
 from rosenblatt.lab.theory import drawn_certificate
@@ -33,8 +33,8 @@ from rosenblatt.text import short_repr
 Array = npt.NDArray[Any]
 
 STATIC = Path(__file__).parent / "static"
-ENTRY = "lab.js"  # mount(root, ask, options); page.js, the entry of the served page, is not joined
-# Rows above which a proof is left out: it would have to be searched for while a file is written.
+ENTRY = "lab.js"  # mount(root, ask, options); page.js, the entry of the served page, is not included
+# With more rows, a file has no proof: searching for it would take too long.
 MOST_PROVED_ROWS = 500
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -49,7 +49,7 @@ _COMMENT = re.compile(
 
 
 class Pieces(NamedTuple):
-    """A playable run, to be placed in an HTML document."""
+    """A playable run, as parts of an HTML document."""
 
     style: str  # for one <style>
     script: str  # for one <script type="module">
@@ -61,7 +61,7 @@ class Pieces(NamedTuple):
 
 
 def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
-    """Return a module and those that it imports as one text.
+    """Return a module and the modules that it imports as one text.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
     Raises
     ------
     InvalidInput
-        If a module does not keep to the style that joining needs.
+        If a module does not keep to the style.
     """
     texts: dict[str, str] = {}
     _visit(entry, folder, texts, ())
@@ -79,7 +79,7 @@ def joined(entry: str = ENTRY, folder: Path = STATIC) -> str:
     for module, text in texts.items():
         for name in _TOP_LEVEL.findall(text):
             if name in owners:
-                raise InvalidInput(f"{module} and {owners[name]} both have {name!r} at their top level. Rename one.")
+                raise InvalidInput(f"{module} and {owners[name]} both define {name!r} at the top level. Rename one.")
             owners[name] = module
     return "\n".join(map(_squeezed, texts.values()))
 
@@ -88,20 +88,22 @@ def _visit(module: str, folder: Path, texts: dict[str, str], above: tuple[str, .
     if module in texts:
         return
     if module in above:
-        raise InvalidInput(f"The modules {' -> '.join((*above, module))} import one another in a circle.")
+        raise InvalidInput(f"The modules {' -> '.join((*above, module))} form an import cycle. Break it.")
     text = (folder / module).read_text(encoding="utf-8")
     for names, other in _IMPORT.findall(text):
         if " as " in names:
-            raise InvalidInput(f"{module} renames what it imports from {other}: joined, there would be no such name.")
+            raise InvalidInput(f"{module} renames an import from {other}. Keep its name: the modules are joined.")
         _visit(other, folder, texts, (*above, module))
     plain = _EXPORT.sub("", _IMPORT.sub("", text))
     if found := re.search(r"^\s*(?:import|export)\b.*|^await .*", plain, re.MULTILINE):
-        raise InvalidInput(f"{module} has {found[0].strip()[:60]!r}, which cannot be joined with other modules.")
+        raise InvalidInput(
+            f"{module} has {found[0].strip()[:60]!r}, which cannot be joined. Use named imports and exports."
+        )
     texts[module] = plain
 
 
 def _squeezed(text: str) -> str:
-    """Return code without comments, indentation and empty lines, which would be half of a saved page."""
+    """Return code without comments, indentation and empty lines: half the size."""
     lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -114,13 +116,13 @@ def module_text() -> str:
 
 @cache
 def style_text() -> str:
-    """Return the page's style."""
+    """Return the style sheet of the page."""
     return "\n".join(_squeezed(path.read_text(encoding="utf-8")) for path in sorted(STATIC.glob("*.css")))
 
 
 # -------------------------------------------------------------------------------------------------------- one file
 
-# What a saved page runs first: it unpacks the modules, whose hash the policy names too.
+# Runs first in a saved page: it unpacks the modules, whose hash is in the policy too.
 _LOADER = """
 const unpacked = async (id) => {
   const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
@@ -139,7 +141,7 @@ _GLUE = """
   const ask = async (kind) => {
     if (kind === "run") return bytes.slice(0);
     if (kind in options.answers) return options.answers[kind];
-    throw new Error("This page was saved without its engine: only what it shows can be seen.");
+    throw new Error("This page was saved without the engine, so it cannot compute anything new.");
   };
   await mount(document.getElementById("lab"), ask, { ...options, bytes });
   document.documentElement.dataset.ready = "1";
@@ -148,26 +150,26 @@ _GLUE = """
 
 
 def packed(content: bytes) -> str:
-    """Return bytes compressed and as text."""
+    """Return bytes compressed, in Base64."""
     press = zlib.compressobj(9, zlib.DEFLATED, -15)
     return base64.b64encode(press.compress(content) + press.flush()).decode()
 
 
 def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int = 0, view: str = "sphere") -> Pieces:
-    """Return a playable run, to be placed in a document of one's own. There can be one in a document.
+    """Return a playable run to insert into an HTML document, at most one in each.
 
     Parameters
     ----------
     what : Scene or estimator
-        A scene of the lab; or an estimator of the family, of which a copy is recorded on X and y.
+        A scene of the lab; or an estimator of the family: a copy of it is recorded on X and y.
     X : array-like of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
     names : sequence of str, optional
-        Of the features.
+        Names of the features.
     t : int
-        The trial to begin with.
+        The first trial to show.
     view : {"sphere", "slice", "plane"}
-        Of weight space, to begin with.
+        The first view of weight space.
 
     Returns
     -------
@@ -176,7 +178,7 @@ def pieces(what: Any, X: Any = None, y: Any = None, *, names: Any = None, t: int
     Raises
     ------
     InvalidInput
-        If there are more points than the lab shows, or the estimator has nothing to show.
+        If there are more points than the lab can show, or the estimator is not one of its learners.
     """
     subject, scene = (None, what) if isinstance(what, Scene) else scene_of(what, X, y)
     scene = replace(scene, race=())
@@ -217,7 +219,7 @@ def one_file(
     t: int = 0,
     view: str = "sphere",
 ) -> str:
-    """Return an HTML file that plays a run: it needs no server and no network, and allows no other script.
+    """Return an HTML file that plays a run. It needs no server and no network, and runs no other scripts.
 
     Parameters
     ----------
@@ -237,62 +239,62 @@ def one_file(
 
 
 def policy_hash(text: str) -> str:
-    """Return the hash of an inline script or style, as a Content-Security-Policy names it."""
+    """Return the hash of an inline script or style for a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _inside_script(value: Any) -> str:
-    """Return JSON that ends no script element, whatever texts are in it."""
+    """Return JSON in which no text can end a script element."""
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def small_catalogue(scene: Scene) -> dict[str, Any]:
-    """Return the catalogue without what a scene does not use."""
+    """Return only the entries of the catalogue that a scene uses."""
     whole = catalogue()
     data = [DATA[scene.data].described()] if scene.data in DATA else []
     return whole | {"data": data, "learners": [scene.traits.described()], "chapters": []}
 
 
 def scene_of(estimator: Any, X: Any, y: Any) -> tuple[Subject, Scene]:
-    """Return a copy of an estimator with its data, and a scene that says as much of them as a scene can."""
+    """Return a copy of an estimator with its data, and the scene that is closest to them."""
     name = type(estimator).__name__
     if name not in learner_names():
-        raise InvalidInput(f"{name} is no learner of the lab. It has {', '.join(learner_names())}.")
+        raise InvalidInput(f"{name} is not a learner of the lab. Pass one of {', '.join(learner_names())}.")
     rows = np.ascontiguousarray(as_dense(X), dtype=np.float64)
     if rows.ndim != 2 or not 2 <= len(rows) <= MAX_POINTS:
-        raise InvalidInput(f"X has shape {rows.shape}. The lab shows tables of 2 to {MAX_POINTS} rows.")
+        raise InvalidInput(f"X has shape {rows.shape}. Pass a table of 2 to {MAX_POINTS} rows.")
     classes, label = as_labels(y, len(rows))
-    given = estimator.get_params()
+    params = estimator.get_params()
     orders = {entry[0]: key for key, entry in ORDERS.items()}
     scene = Scene(
         data="points",
         points=tuple((*row, int(k)) for row, k in zip(rows.tolist(), label.tolist(), strict=True)),
         learner=name,
         params=shown_params(estimator),
-        order=orders[given.get("shuffle", False)],
-        epochs=int(given.get("max_iter", 1)),
+        order=orders[params.get("shuffle", False)],
+        epochs=int(params.get("max_iter", 1)),
     )
     changes = {"max_iter": scene.limit(len(rows)), "callback": None}
-    copy = type(estimator)(**(given | {key: value for key, value in changes.items() if key in given}))
+    copy = type(estimator)(**(params | {key: value for key, value in changes.items() if key in params}))
     return (copy, rows, classes[label]), scene
 
 
 def shown_params(estimator: Any) -> tuple[tuple[str, Any], ...]:
     """Return the parameters of an estimator that the lab shows and that differ from the defaults."""
-    found = []
+    changed = []
     for control in learners()[one_of("learner", type(estimator).__name__, learner_names())].params:
         value = getattr(estimator, control.name)
         if value is not None and not isinstance(value, bool | int | float | str):
             raise InvalidInput(
-                f"{control.name}={short_repr(value)} is a function or an array, which the lab cannot show."
+                f"{control.name}={short_repr(value)} is not a number or a string, so the lab cannot show it. Pass one."
             )
         if value != control.default:
-            found.append((control.name, value))
-    return tuple(found)
+            changed.append((control.name, value))
+    return tuple(changed)
 
 
 def widget_module() -> str:
-    """Return the joined modules with what a notebook needs: questions go to the kernel, changes both ways."""
+    """Return the joined modules with the code that connects them to the kernel of a notebook."""
     return module_text() + _WIDGET
 
 
@@ -304,7 +306,7 @@ const labAsk = (model) => {
     const entry = waiting.get(message.id);
     if (!entry) return;
     waiting.delete(message.id);
-    if (message.sentence) return entry.reject(new Error(message.sentence));
+    if (message.error) return entry.reject(new Error(message.error));
     if (!message.bytes) return entry.resolve(message.answer);
     const view = buffers[0];
     const bytes = view.buffer ? view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) : view;
@@ -321,20 +323,20 @@ export default {
     root.className = "rosenblatt-lab";
     const options = { ...model.get("_options"), scene: model.get("scene"), t: model.get("trial") };
     const lab = await mount(root, labAsk(model), options);
-    let telling = false; // what the page itself has set must not lead it
+    let sending = false; // changes of the page must not come back to it
     lab?.watch?.(({ scene, t }) => {
-      telling = true;
+      sending = true;
       model.set("scene", scene);
       model.set("trial", t);
-      telling = false;
+      sending = false;
       model.save_changes();
     });
-    const leads = [["scene", "scene"], ["trial", "t"]].map(([trait, key]) => {
-      return [`change:${trait}`, () => telling || lab?.show?.({ [key]: model.get(trait) })];
+    const listeners = [["scene", "scene"], ["trial", "t"]].map(([trait, key]) => {
+      return [`change:${trait}`, () => sending || lab?.show?.({ [key]: model.get(trait) })];
     });
-    for (const [event, lead] of leads) model.on(event, lead);
+    for (const [event, listener] of listeners) model.on(event, listener);
     root.dataset.ready = "1";
-    return () => leads.forEach(([event, lead]) => model.off(event, lead));
+    return () => listeners.forEach(([event, listener]) => model.off(event, listener));
   },
 };
 """

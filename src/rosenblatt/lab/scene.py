@@ -1,11 +1,11 @@
-"""A scene: everything that decides what the lab shows, checked. Nothing else comes into the lab from outside."""
+"""The scene: everything that decides what the lab shows. All input of the lab is checked here."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,7 +22,7 @@ from rosenblatt.lab.catalogue import (
     SEED,
     UNITS,
     Control,
-    Learner,
+    LearnerTraits,
     estimator_class,
     learner_names,
     learners,
@@ -42,9 +42,9 @@ MAX_COLUMNS = 50
 MAX_CLASSES = 4
 MAX_RACERS = 3
 MAX_QUERY_CHARACTERS = 1_000_000
-LARGEST = 1e6  # coordinate or weight: beyond, a picture shows nothing
+LARGEST = 1e6  # coordinate or weight; larger ones cannot be drawn
 LETTERS = "abcd"  # of the classes, in an address
-# Values that are smaller let the estimators choose another constant for the bias than the one of the theorems.
+# For smaller values, estimators choose another constant for the bias than the 1 of the theorems.
 SMALL_VALUES = 0.5
 PARAMETER = "param."
 _DATA_KEYS = ("n", "margin", "noise", "data_seed")
@@ -55,42 +55,42 @@ Params = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Racer:
-    """Another learner on the same points: what differs from the scene."""
+    """Another learner on the same points, in a race."""
 
     learner: str
     params: Params = ()
     order: str = "cyclic"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as the page writes it."""
+        """Return the racer as JSON values for the page."""
         return {"learner": self.learner, "params": dict(self.params), "order": self.order}
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is shown: points, a learner and how it proceeds.
+    """A scene of the lab: points, a learner, and its settings.
 
-    Build one with `from_dict` or `from_query`, which check every value.
+    Create one with `from_dict` or `from_query`, which check every value.
 
     Attributes
     ----------
     data : str
         A set of the catalogue, or "points" for those in `points`.
     controls : tuple of (name, value)
-        Of the set, where they differ from the defaults.
+        Settings of the set that differ from the defaults.
     points : tuple of tuples
-        Rows with the number of the class last.
+        Points with their class number last.
     learner : str
     params : tuple of (name, value)
-        Of the learner, where they differ from the defaults.
+        Parameters of the learner that differ from the defaults.
     features : str
-        The map in front of a linear learner.
+        The feature map of a linear learner.
     units : int
-        How many association units, if that is the map.
+        Number of association units, if they are the feature map.
     order : str
     seed, epochs : int
     start : tuple of float or None
-        Weights and, last, the bias to start from.
+        Weights to start from, the bias last.
     race : tuple of Racer
     """
 
@@ -111,24 +111,24 @@ class Scene:
 
     @classmethod
     def from_dict(cls, given: Any) -> Scene:
-        """Return the scene that a page or a user describes; keys that are not known are left alone.
+        """Return the scene of a dictionary from a page or a user; unknown keys are ignored.
 
         Raises
         ------
         InvalidInput
-            For the first value that is not possible.
+            For the first invalid value.
         """
         if not isinstance(given, Mapping):
-            raise InvalidInput(f"A scene is an object with keys such as data and learner, not {short_repr(given)}.")
+            raise InvalidInput(f"{short_repr(given)} is not a scene. Pass an object with data and learner.")
         data = one_of("data", given.get("data", "or"), (*DATA, "points"))
         own = data == "points"
         race = given.get("race") or ()
         if not isinstance(race, list | tuple) or len(race) > MAX_RACERS:
-            raise InvalidInput(f"race={short_repr(race)} is not a list of at most {MAX_RACERS} learners.")
+            raise InvalidInput(f"race={short_repr(race)} is not a list of at most {MAX_RACERS} learners. Pass one.")
         learner, params = _learner(given)
         return cls(
             data=data,
-            controls=() if own else _chosen({c.name: c for c in DATA[data].controls}, given),
+            controls=() if own else _changed({c.name: c for c in DATA[data].controls}, given),
             points=_points(given.get("points")) if own else (),
             learner=learner,
             params=params,
@@ -142,7 +142,7 @@ class Scene:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scene as the page reads it; `from_dict` of it is the same scene."""
+        """Return the scene as JSON values for the page; `from_dict` reads them."""
         plain: dict[str, Any] = {"data": self.data, **dict(self.controls)}
         if self.data == "points":
             plain["points"] = [list(point) for point in self.points]
@@ -157,7 +157,7 @@ class Scene:
 
     @classmethod
     def from_query(cls, text: str) -> Scene:
-        """Return the scene of an address: key=value pairs after its #; those for the view alone are left alone."""
+        """Return the scene of the fragment of an address; keys of the view are ignored."""
         pairs = _pairs(text)
         given: dict[str, Any] = {key: pairs[key] for key in ("data", "learner", "features", "order") if key in pairs}
         data = DATA.get(given.get("data", "or"))
@@ -169,7 +169,7 @@ class Scene:
         return cls.from_dict(given | _read_lists(pairs))
 
     def to_query(self) -> str:
-        """Return the scene as the key=value pairs of an address; `from_query` of it is the same scene."""
+        """Return the scene as the fragment of an address; `from_query` reads it."""
         pairs = [("data", self.data), *((name, written(value)) for name, value in self.controls)]
         if self.points:
             parts = (",".join(map(written, point[:-1])) + LETTERS[int(point[-1])] for point in self.points)
@@ -185,38 +185,29 @@ class Scene:
             pairs.append(("race", ";".join(_written_racer(racer) for racer in self.race)))
         return urlencode(pairs, safe=",;:")
 
-    def entrants(self) -> tuple[Scene, ...]:
-        """Return the scene itself and one for each other learner of the race."""
-        alone = replace(self, race=())
-        others = (
-            replace(alone, learner=racer.learner, params=racer.params, order=racer.order, start=None)
-            for racer in self.race
-        )
-        return (alone, *others)
-
-    # ---------------------------------------------------------------------------------------------- what it stands for
+    # ------------------------------------------------------------------------------------------------ data and learner
 
     def rows(self) -> tuple[Array, Array]:
-        """Return the points and their labels; raise InvalidInput unless there are two classes."""
+        """Return the points and their labels; raise `InvalidInput` if there are fewer than two classes."""
         if self.data != "points":
             return points_of(self.data, **dict(self.controls))
         table = np.array(self.points, dtype=np.float64)
         if len({point[-1] for point in self.points}) < 2:
-            raise InvalidInput("There are points of fewer than two classes. Draw at least one point of another class.")
+            raise InvalidInput("All points are of one class. Draw at least one point of another class.")
         return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(np.int64)
 
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the features of the points."""
+        """Return the names of the coordinates of the points."""
         if self.data != "points":
             return DATA[self.data].columns
         return tuple(f"x{j}" for j in range(1, len(self.points[0])))
 
     def learned_columns(self) -> tuple[str, ...]:
-        """Return the names of the features that the weights belong to."""
+        """Return the names of the features, one for each weight."""
         return mapped_names(self.columns(), self.features, self.units)
 
     def mapped(self, X: Array) -> tuple[Array, Any]:
-        """Return the rows in the coordinates that are learned from, and the function that maps others likewise."""
+        """Return the mapped rows, and the function that maps others in the same way."""
         return mapped(X, self.features, self.units, self.seed)
 
     def arguments(self, Z: Array, n_classes: int) -> dict[str, Any]:
@@ -225,36 +216,36 @@ class Scene:
         Parameters
         ----------
         Z : array of shape (n_samples, n_features)
-            The rows that are learned from.
+            The mapped rows.
         n_classes : int
         """
         kind, declared = estimator_class(self.learner), self.traits.declared
         if n_classes > 2 and dict(self.params).get("multiclass", "ovr") not in self.traits.modes:
             raise InvalidInput(
-                f"{self.learner} cannot learn all classes at once. Choose multiclass={', '.join(self.traits.modes)}."
+                f"{self.learner} cannot learn all classes jointly. Choose multiclass={', '.join(self.traits.modes)}."
             )
         if self.start is not None and (n_classes > 2 or len(self.start) != Z.shape[1] + 1):
             raise InvalidInput(
                 f"A start of {len(self.start)} numbers does not fit {Z.shape[1]} weights and a bias of two classes."
             )
-        chosen = dict(self.params)
+        params = dict(self.params)
         if "shuffle" in declared:
-            chosen |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
+            params |= {"shuffle": ORDERS[self.order][0], "random_state": self.seed, "max_iter": self.limit(len(Z))}
         if "intercept_scaling" in declared and 0 < np.mean(Z[Z != 0] ** 2) < SMALL_VALUES**2:
-            chosen["intercept_scaling"] = 1.0
-        if chosen.get("budget") is not None:
-            chosen["tol"] = None  # otherwise the vectors of the best epoch are kept, and not the last
-        chosen = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | chosen
+            params["intercept_scaling"] = 1.0
+        if params.get("budget") is not None:
+            params["tol"] = None  # otherwise the vectors of the best epoch are kept, not those of the last
+        params = {control.name: control.default for control in self.traits.params if control.name == "eta0"} | params
         if self.start is not None:
-            chosen["init"] = (list(self.start[:-1]), self.start[-1])
-        return {name: value for name, value in chosen.items() if value != kind.declared[name].default}
+            params["init"] = (list(self.start[:-1]), self.start[-1])
+        return {name: value for name, value in params.items() if value != kind.declared[name].default}
 
     def limit(self, n: int) -> int:
-        """Return the most epochs of n rows: those that are asked for, as far as a page can show their trials."""
+        """Return the number of epochs of n rows, limited by the trials that a page can show."""
         return min(self.epochs, max(1, MAX_TRIALS // n))
 
     @property
-    def traits(self) -> Learner:
+    def traits(self) -> LearnerTraits:
         """The learner's entry in the catalogue."""
         return learners()[self.learner]
 
@@ -265,7 +256,7 @@ _DEFAULTS = {one.name: one.default for one in fields(Scene)}
 # ------------------------------------------------------------------------------------------------------------- checks
 
 
-def _chosen(known: Mapping[str, Control], given: Mapping[str, Any]) -> Params:
+def _changed(known: Mapping[str, Control], given: Mapping[str, Any]) -> Params:
     """Return the values that differ from the defaults, each checked."""
     pairs = ((name, control.checked(given[name])) for name, control in known.items() if given.get(name) is not None)
     return tuple((name, value) for name, value in pairs if value != known[name].default)
@@ -275,7 +266,7 @@ def _learner(given: Mapping[str, Any]) -> tuple[str, Params]:
     name = one_of("learner", given.get("learner", "Perceptron"), learner_names())
     params = given.get("params") or {}
     if not isinstance(params, Mapping):
-        raise InvalidInput(f"params={short_repr(params)} is not an object from names to values.")
+        raise InvalidInput(f"params={short_repr(params)} is not an object. Pass one with a value for each name.")
     known = {control.name: control for control in learners()[name].params}
     _check_names(name, params, known)
     checked = {key: control.checked(params[key]) for key, control in known.items() if key in params}
@@ -292,23 +283,23 @@ def _check_names(learner: str, params: Mapping[str, Any], known: Mapping[str, Co
 def _pairs(text: Any) -> dict[str, str]:
     """Return the key=value pairs of an address."""
     if not isinstance(text, str) or len(text) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput("The address is no text, or too long. Save the points in a file instead.")
+        raise InvalidInput("The address is too long, or not text. Save the points in a file instead.")
     try:
         return dict(parse_qsl(text.lstrip("#?"), keep_blank_values=True, max_num_fields=100, errors="replace"))
     except ValueError:
-        raise InvalidInput("The address has more than 100 parts, which no scene has.") from None
+        raise InvalidInput("The address has more than 100 fields. Copy it from the lab again.") from None
 
 
 def _read_lists(pairs: Mapping[str, str]) -> dict[str, Any]:
-    """Return points, start and race of an address."""
-    found: dict[str, Any] = {}
+    """Return the points, the start and the race of an address."""
+    lists: dict[str, Any] = {}
     if "p" in pairs:
-        found["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
+        lists["points"] = [_read_point(part) for part in pairs["p"].split(";") if part]
     if "start" in pairs:
-        found["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
+        lists["start"] = [number_from(part, "start") for part in pairs["start"].split(",")]
     if pairs.get("race"):
-        found["race"] = [_read_racer(part) for part in pairs["race"].split(";")]
-    return found
+        lists["race"] = [_read_racer(part) for part in pairs["race"].split(";")]
+    return lists
 
 
 def _read_params(learner: str, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -319,15 +310,13 @@ def _read_params(learner: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
 def _racer(given: Any) -> Racer:
     if not isinstance(given, Mapping):
-        raise InvalidInput(
-            f"{short_repr(given)} is no learner of a race. Pass an object with learner, params and order."
-        )
+        raise InvalidInput(f"{short_repr(given)} is not a racer. Pass an object with learner, params and order.")
     learner, params = _learner(given)
     return Racer(learner, params, one_of("order", given.get("order", "cyclic"), ORDERS))
 
 
 def _read_racer(text: str) -> dict[str, Any]:
-    """Return the learner of a race: its name, its order, and parameters, parted by colons."""
+    """Return the racer of a text: its learner, its order and its parameters, separated by colons."""
     learner, *rest = text.split(":")
     learner = one_of("learner", learner, learner_names())
     order = rest.pop(0) if rest and "=" not in rest[0] else "cyclic"
@@ -356,17 +345,17 @@ def _start(value: Any, learner: str) -> tuple[float, ...] | None:
         return None
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= 1000 or not all(map(_is_number, value)):
         raise InvalidInput(
-            f"start={short_repr(value)} is not a list of weights and a bias, of at most {LARGEST:g} each."
+            f"start={short_repr(value)} is not a list of weights and a bias. Pass numbers of at most {LARGEST:g}."
         )
     if "init" not in learners()[learner].declared:
-        raise InvalidInput(f"{learner} has a start of its own. Drop the start, or choose another learner.")
+        raise InvalidInput(f"{learner} cannot start from other weights. Drop the start, or choose another learner.")
     start = tuple(float(part) + 0.0 for part in value)
-    return start if any(start) else None  # from zero, as without
+    return start if any(start) else None  # zero is the default
 
 
 def _points(value: Any) -> tuple[tuple[float, ...], ...]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_POINTS:
-        raise InvalidInput(f"points={short_repr(value)} is not a list of 1 to {MAX_POINTS} points.")
+        raise InvalidInput(f"points={short_repr(value)} is not a list of points. Pass 1 to {MAX_POINTS} points.")
     return tuple(_point(point, value[0]) for point in value)
 
 
@@ -374,15 +363,15 @@ def _point(value: Any, first: Any) -> tuple[float, ...]:
     sound = isinstance(value, list | tuple) and 2 <= len(value) <= MAX_COLUMNS + 1 and all(map(_is_number, value))
     if not sound:
         raise InvalidInput(
-            f"{short_repr(value)} is no point: pass its coordinates, at most {LARGEST:g}, and its class."
+            f"{short_repr(value)} is not a point. Pass its coordinates, at most {LARGEST:g}, and its class."
         )
     if len(value) != len(first):
         raise InvalidInput(
-            f"{short_repr(value)} has another number of coordinates than the first point, {short_repr(first)}."
+            f"{short_repr(value)} and {short_repr(first)} have different numbers of coordinates. Pass the same for all."
         )
     if value[-1] not in range(MAX_CLASSES):
         raise InvalidInput(
-            f"{short_repr(value)} has the class {short_repr(value[-1])}: classes are 0 to {MAX_CLASSES - 1}."
+            f"{short_repr(value)} has the class {short_repr(value[-1])}. Pass a class from 0 to {MAX_CLASSES - 1}."
         )
     return (*(float(part) + 0.0 for part in value[:-1]), int(value[-1]))
 
@@ -391,6 +380,6 @@ def _read_point(text: str) -> list[float]:
     found = _POINT.fullmatch(text)
     if found is None:
         raise InvalidInput(
-            f"{short_repr(text)} in the address is no point. Write it as 0.25,1.5a, with a class from a to d."
+            f"{short_repr(text)} in the address is not a point. Write it as 0.25,1.5a, with a class from a to d."
         )
     return [*(number_from(part, "p") for part in found[1].split(",")), LETTERS.index(found[2])]

@@ -1,6 +1,6 @@
-"""The page's server: on this machine only, for those who know the secret part of its address, without a state.
+"""The lab's stateless server on this machine. Its URL contains a secret token.
 
-Only this module imports Starlette and uvicorn. The engine is loaded in a thread: the page is there at once.
+Only this module imports Starlette and uvicorn. The engine loads in a background thread, so the page opens at once.
 """
 
 from __future__ import annotations
@@ -44,11 +44,9 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
 MAX_BODY_BYTES = 6_000_000
-MAX_HELD_BYTES = 3 * MAX_BODY_BYTES  # of all questions together
+MAX_HELD_BYTES = 3 * MAX_BODY_BYTES  # of all requests in memory
 BODY_SECONDS = 10.0
-MAX_WAITING = 4
-GONE = "Whoever asked has gone away."
-KINDS = ("run", "certificate", "surface", "table", "code", "trace")  # of questions
+MAX_WAITING = 4  # questions, besides the one being answered
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -73,31 +71,31 @@ HEADERS = {
 }
 
 
-class Refused(Exception):
-    """A request that gets a status and a sentence."""
+class Rejected(Exception):
+    """A request that is answered with an error status and a message."""
 
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
-def refusal(status: int, sentence: str) -> JSONResponse:
-    """Return an answer that says what is wrong; of what may not have been read to its end, nothing more is."""
+def error_response(status: int, message: str) -> JSONResponse:
+    """Return a response with an error message. The connection is closed if the request may not be read completely."""
     unread = {"connection": "close"} if status in (408, 413, 503) else None
-    return JSONResponse({"sentence": sentence}, status, headers=unread)
+    return JSONResponse({"error": message}, status, headers=unread)
 
 
-# ----------------------------------------------------------------------------------------------------------- the gate
+# ----------------------------------------------------------------------------------------------------------- requests
 
 
 class Gate:
-    """Lets in whoever knows the key, and the lab's own page alone may post. Every answer gets the headers."""
+    """Middleware that requires the key, accepts POST from the lab's own page only, and adds the security headers."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self.app, self.key = app, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, and hand it on."""
+        """Check a request, and pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
@@ -112,31 +110,31 @@ class Gate:
 
         try:
             self._check(scope)
-        except Refused as refused:
-            await refusal(refused.status, str(refused))(scope, receive, with_headers)
+        except Rejected as error:
+            await error_response(error.status, str(error))(scope, receive, with_headers)
             return
         await self.app(scope, receive, with_headers)
 
     def _check(self, scope: Scope) -> None:
         first = scope["path"].split("/")[1] if "/" in scope["path"] else ""
         if not secrets.compare_digest(first.encode(), self.key.encode()):
-            raise Refused(404, "There is nothing here. Open the address that `rosenblatt lab` printed.")
+            raise Rejected(404, "There is nothing here. Open the address that `rosenblatt lab` printed.")
         headers = Headers(scope=scope)
         site = headers.get("sec-fetch-site")
         if scope["method"] in ("GET", "HEAD"):
             if site not in (None, "same-origin", "none") and headers.get("sec-fetch-mode") != "navigate":
-                raise Refused(403, "Only the lab's own page may ask.")
+                raise Rejected(403, "Only the lab's own page may ask.")
             return
         if scope["method"] != "POST":
-            raise Refused(405, f"{scope['method']} is not possible here.")
+            raise Rejected(405, f"{scope['method']} is not allowed here. Use GET or POST.")
         if headers.get("origin") != f"http://{headers.get('host')}" or site != "same-origin":
-            raise Refused(403, "Only the lab's own page may ask.")
+            raise Rejected(403, "Only the lab's own page may ask.")
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise Refused(415, "A question to the lab is JSON.")
+            raise Rejected(415, "The content type is not JSON. Send application/json.")
 
 
 class Bodies:
-    """Questions that are being read or answered: so many bytes in all, and each must arrive in some seconds.
+    """Reads the bodies of requests, within limits on their time and on their bytes in memory.
 
     Attributes
     ----------
@@ -149,19 +147,19 @@ class Bodies:
 
     @asynccontextmanager
     async def of(self, request: Request) -> AsyncIterator[dict[str, Any]]:
-        """Give the JSON of a request; raise `Refused` if it is too long, too late, too much with others, or none."""
+        """Yield the JSON object in a request; raise `Rejected` if it is too long, too slow, or not one."""
         content = bytearray()
         try:
             with move_on_after(BODY_SECONDS) as waiting:
                 await self._read(request, content)
             if waiting.cancelled_caught:
-                raise Refused(408, f"The question did not arrive within {BODY_SECONDS:g} seconds. Ask again.")
+                raise Rejected(408, f"The request did not arrive within {BODY_SECONDS:g} seconds. Try again.")
             yield _object_in(content)
         finally:
             self.held -= len(content)
 
     async def _read(self, request: Request, content: bytearray) -> None:
-        too_long = Refused(413, f"The question has more than {MAX_BODY_BYTES} bytes. Take fewer points.")
+        too_long = Rejected(413, f"The request has more than {MAX_BODY_BYTES} bytes. Use fewer points.")
         declared = request.headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > MAX_BODY_BYTES:
             raise too_long
@@ -171,60 +169,60 @@ class Bodies:
             if len(content) > MAX_BODY_BYTES:
                 raise too_long
             if self.held > MAX_HELD_BYTES:
-                raise Refused(503, "The lab is reading too many questions at once. Try again in a moment.")
+                raise Rejected(503, "The lab is reading too many requests at once. Try again in a moment.")
 
 
 def _object_in(content: bytearray) -> dict[str, Any]:
     try:
-        found = json.loads(content, parse_constant=_no_constant)
+        value = json.loads(content, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"The question is not JSON ({str(error)[:100]}).") from None
-    if not isinstance(found, dict):
-        raise Refused(400, "The question is no JSON object.")
-    return found
+        raise Rejected(400, f"The request is not JSON ({str(error)[:100]}).") from None
+    if not isinstance(value, dict):
+        raise Rejected(400, "The request is not a JSON object.")
+    return value
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 # --------------------------------------------------------------------------------------------------------- answers
 
 
 def answer(kind: str, body: dict[str, Any]) -> bytes | str | dict[str, Any]:
-    """Return the answer to a question, once the engine is loaded."""
-    from rosenblatt.lab.questions import answer as find
+    """Return the answer to a question; waits until the engine is loaded."""
+    from rosenblatt.lab import answers
 
-    return find(kind, body)
+    return answers.answer(kind, body)
 
 
 def contents() -> dict[str, Any]:
-    """Return the catalogue, once the estimators are loaded."""
+    """Return the catalogue; waits until the estimators are loaded."""
     from rosenblatt.lab.catalogue import catalogue
 
     return catalogue()
 
 
-def response_of(kind: str, found: bytes | str | dict[str, Any]) -> Response:
-    """Return an answer as HTTP carries it."""
-    if isinstance(found, bytes):
-        return Response(found, media_type="application/octet-stream")
-    if isinstance(found, str):
-        return Response(found, media_type="text/csv" if kind == "trace" else "text/plain")
-    return JSONResponse(found)
+def response_of(kind: str, content: bytes | str | dict[str, Any]) -> Response:
+    """Return an answer as an HTTP response."""
+    if isinstance(content, bytes):
+        return Response(content, media_type="application/octet-stream")
+    if isinstance(content, str):
+        return Response(content, media_type="text/csv" if kind == "trace" else "text/plain")
+    return JSONResponse(content)
 
 
 class Queue:
-    """One computation at a time, and a few that wait for it."""
+    """Runs one computation at a time; a few others may wait."""
 
     def __init__(self) -> None:
         self.asked = 0
         self.limiter: CapacityLimiter | None = None
 
     async def run(self, work: Callable[[], Response]) -> Response:
-        """Answer a question in a thread; raise `Refused` if too many wait."""
+        """Return the result of work in a thread; raise `Rejected` if too many wait."""
         if self.asked > MAX_WAITING:
-            raise Refused(429, "The lab is still busy with earlier questions. Try again in a moment.")
+            raise Rejected(429, "The lab is still busy with earlier questions. Try again in a moment.")
         if self.limiter is None:
             self.limiter = CapacityLimiter(1)
         self.asked += 1
@@ -234,24 +232,24 @@ class Queue:
             self.asked -= 1
 
 
-async def in_words(ask: Callable[[], Awaitable[Response]]) -> Response:
-    """Return an answer, or the sentence that says why there is none."""
+async def or_error(ask: Callable[[], Awaitable[Response]]) -> Response:
+    """Return the response of `ask`, or an error response if it raises."""
     try:
         return await ask()
-    except Refused as refused:
-        return refusal(refused.status, str(refused))
+    except Rejected as error:
+        return error_response(error.status, str(error))
     except RosenblattError as error:
-        return refusal(400, str(error))
+        return error_response(400, str(error))
     except ClientDisconnect:
-        return refusal(400, GONE)
+        return error_response(400, "The client has disconnected.")
     except Exception as error:
         logging.getLogger("rosenblatt.lab").exception("A question could not be answered.")
-        return refusal(500, f"The lab failed ({type(error).__name__}). The terminal has the details.")
+        return error_response(500, f"The lab failed ({type(error).__name__}). See the terminal for details.")
 
 
 async def while_connected(request: Request, ask: Callable[[], Awaitable[Response]]) -> Response:
-    """Return an answer; a question of somebody who has gone away meanwhile waits no longer."""
-    found: Response = refusal(400, GONE)
+    """Return the response of `ask`; stop waiting for it when the client disconnects."""
+    response: Response = error_response(400, "The client has disconnected.")
     async with create_task_group() as tasks:
 
         async def listen() -> None:
@@ -260,22 +258,9 @@ async def while_connected(request: Request, ask: Callable[[], Awaitable[Response
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(listen)
-        found = await in_words(ask)
+        response = await or_error(ask)
         tasks.cancel_scope.cancel()
-    return found
-
-
-def answering(kind: str, queue: Queue, bodies: Bodies) -> Callable[[Request], Any]:
-    """Return what answers questions of a kind, also those that cannot be answered."""
-
-    async def respond(request: Request) -> Response:
-        async with bodies.of(request) as body:
-            return await while_connected(request, lambda: queue.run(lambda: response_of(kind, answer(kind, body))))
-
-    async def told(request: Request) -> Response:
-        return await in_words(lambda: respond(request))
-
-    return told
+    return response
 
 
 def create_app(key: str) -> Starlette:
@@ -284,7 +269,7 @@ def create_app(key: str) -> Starlette:
     Parameters
     ----------
     key : str
-        The secret first part of every path.
+        The secret token, the first part of every path.
     """
     queue, bodies = Queue(), Bodies()
 
@@ -294,18 +279,26 @@ def create_app(key: str) -> Starlette:
     async def listed(request: Request) -> Response:
         return JSONResponse(await to_thread.run_sync(contents))
 
-    async def missing(request: Request, error: Exception) -> Response:
-        return refusal(404, "There is nothing here.")
+    async def respond(request: Request) -> Response:
+        kind = request.path_params["kind"]
+        async with bodies.of(request) as body:
+            return await while_connected(request, lambda: queue.run(lambda: response_of(kind, answer(kind, body))))
 
-    async def impossible(request: Request, error: Exception) -> Response:
-        return refusal(405, f"{request.method} is not possible here.")
+    async def question(request: Request) -> Response:
+        return await or_error(lambda: respond(request))
+
+    async def missing(request: Request, error: Exception) -> Response:
+        return error_response(404, "There is nothing here.")
+
+    async def wrong_method(request: Request, error: Exception) -> Response:
+        return error_response(405, f"{request.method} is not allowed here. Ask questions by POST.")
 
     packed = [Middleware(GZipMiddleware, minimum_size=1000)]
     routes = [
         Route("/", page, middleware=packed),
         Route("/catalogue", listed, middleware=packed),
-        *(Route(f"/{kind}", answering(kind, queue, bodies), methods=["POST"]) for kind in KINDS),
         Mount("/static", StaticFiles(directory=STATIC), middleware=packed),
+        Route("/{kind}", question, methods=["POST"]),
     ]
     app = Starlette(
         routes=[Mount(f"/{key}", routes=routes)],
@@ -313,7 +306,7 @@ def create_app(key: str) -> Starlette:
             Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"], www_redirect=False),
             Middleware(Gate, key=key),
         ],
-        exception_handlers={404: missing, 405: impossible},
+        exception_handlers={404: missing, 405: wrong_method},
     )
     app.state.queue, app.state.bodies = queue, bodies
     return app
@@ -334,33 +327,34 @@ def serve(
     Parameters
     ----------
     scene : Scene, optional
-        What to show first.
+        The scene to start with.
     port : int, default 0
-        0: a free one.
+        0 chooses a free port.
     browser : bool, default True
+        Open a browser.
     announce : callable, optional
-        Called with the address, once the server listens.
+        Called with the URL as soon as the server listens; by default it is printed.
     """
     key = secrets.token_urlsafe(18)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        if sys.platform != "win32":  # there, it would let others listen to the same port
+        if sys.platform != "win32":  # where it would let other processes listen on the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((LOOPBACK, port))
         except OSError as error:
-            raise InvalidInput(f"Port {port} cannot be used ({error.strerror}). Choose another, or 0.") from None
+            raise InvalidInput(f"Port {port} cannot be used ({error.strerror}). Choose another port, or 0.") from None
         listening.listen()
         address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/{key}/"
         if scene is not None:
             address += f"#{scene.to_query()}"
-        (announce or _say)(address)
-        threading.Thread(target=import_module, args=["rosenblatt.lab.questions"], daemon=True).start()
+        (announce or _print_address)(address)
+        threading.Thread(target=import_module, args=["rosenblatt.lab.answers"], daemon=True).start()
         if browser:
             threading.Timer(0.3, webbrowser.open, [address]).start()
         config = uvicorn.Config(create_app(key), log_level="warning", access_log=False, ws="none")
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _say(address: str) -> None:
+def _print_address(address: str) -> None:
     sys.stdout.write(f"The lab is at {address}\n")
     sys.stdout.flush()

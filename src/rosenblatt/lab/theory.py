@@ -1,4 +1,4 @@
-"""What the lines in the lab's charts are: radius, margin, bound and best separator; and certificates to be drawn."""
+"""Radius, margin, mistake bound and separator for the charts of the lab; and certificates to draw."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ import numpy.typing as npt
 
 from rosenblatt.bounds import from_start
 from rosenblatt.lab.scene import Scene
+from rosenblatt.markup.geometry import hull
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.search.certify import certify
 from rosenblatt.text import between, count, rounded_up
 
 Array = npt.NDArray[Any]
 
-# Seconds for the margin of a run, which waits for it; and for a proof, which was asked for.
+# Seconds for the margin, which a run waits for; and for a proof that the user asks for.
 MARGIN_SECONDS, PROOF_SECONDS = 1.0, 20.0
 SHOWN_ROWS = 12  # in a line of a proof
-# What the mistake bound assumes of the parameters of a perceptron.
+# The parameters of a perceptron that the mistake bound assumes.
 PLAIN = {"penalty": None, "schedule": "constant", "batch": False, "margin": 0.0, "fit_intercept": True}
 
 
 @dataclass(frozen=True)
-class Theory:
-    """What is known of the rows (x, 1) that a run learns from.
+class MistakeBound:
+    """The mistake bound of the rows (x, 1) of a run, and the numbers that it depends on.
 
     Attributes
     ----------
     radius : float
-        R, the largest length.
+        R, the length of the longest row.
     margin : float or None
-        gamma, the largest margin of a separator of unit norm; None where there is none, or none was found in time.
+        gamma, the largest margin of a unit separator; None if there is none, or it was not found in time.
     bound : int or None
-        Mistakes that no run from this start exceeds; None also for other rules than the perceptron's.
+        The most mistakes that a run from this start can make; None for rules other than the perceptron's.
     separator : array or None
-        w*, of unit norm, the bias last.
+        w*, of unit length, the bias last.
     """
 
     radius: float
@@ -48,12 +49,12 @@ class Theory:
 
     @property
     def separator_list(self) -> list[float] | None:
-        """The separator as plain numbers."""
+        """The separator as a list."""
         return None if self.separator is None else [float(value) for value in self.separator]
 
 
 def follows_theorem(scene: Scene) -> bool:
-    """Return whether the scene's rule is the one that the mistake bound is about."""
+    """Return whether the mistake bound holds for the rule of the scene."""
     params = dict(scene.params)
     return scene.traits.rule in ("perceptron", "pocket") and all(
         params.get(name, plain) == plain for name, plain in PLAIN.items()
@@ -61,52 +62,52 @@ def follows_theorem(scene: Scene) -> bool:
 
 
 def rate(scene: Scene) -> float | None:
-    """Return the learning rate that a rule has, or None."""
+    """Return the learning rate; None if the rule has none."""
     if "eta0" not in scene.traits.declared:
         return 1.0 if scene.traits.rule in ("perceptron", "pocket", "kernel") else None
     default = next(control.default for control in scene.traits.params if control.name == "eta0")
     return float(dict(scene.params).get("eta0", default))
 
 
-def known(scene: Scene, Z: Array, y: Array) -> Theory:
-    """Return what is known of the rows: of a kernel and of several classes no margin.
+def mistake_bound(scene: Scene, Z: Array, y: Array) -> MistakeBound:
+    """Return the mistake bound of the rows; with a kernel or several classes, only their radius.
 
     Parameters
     ----------
     scene : Scene
     Z : array of shape (n_samples, n_features)
-        The rows that are learned from.
+        The mapped rows.
     y : array of shape (n_samples,)
     """
     radius = math.sqrt(float((Z**2).sum(axis=1).max()) + 1.0)
     if scene.traits.kernel or np.unique(y).size != 2:
-        return Theory(radius)
+        return MistakeBound(radius)
     certificate = certify(Z, y, time_limit=MARGIN_SECONDS)
     best = certificate.augmented
     if certificate.verdict != "separable" or best is None or not math.isfinite(best.lower) or best.lower <= 0:
-        return Theory(certificate.radius)
+        return MistakeBound(certificate.radius)
     separator = np.array(best.w, np.float64)
     separator /= np.linalg.norm(separator)
     bound = certificate.mistake_bound
     if scene.start is not None:
         start = np.array(scene.start) / (rate(scene) or 1.0)
         bound = math.floor(from_start(start, separator, certificate.radius, best.lower))
-    return Theory(certificate.radius, best.lower, bound if follows_theorem(scene) else None, separator)
+    return MistakeBound(certificate.radius, best.lower, bound if follows_theorem(scene) else None, separator)
 
 
 # ------------------------------------------------------------------------------------------------------- certificates
 
 
 def drawn_certificate(scene: Scene, subject: tuple[Any, Array, Array] | None = None) -> dict[str, Any]:
-    """Return the proof that the points of a scene are separable, or that they are not, as the page draws it.
+    """Return the proof that the points of a scene are separable, or that they are not, as JSON values for the page.
 
-    Coordinates are read as the decimals that they were written as: 0.1 is a tenth. Rows are numbered from 1.
+    Coordinates are read as decimals: 0.1 is a tenth. Rows are numbered from 1.
 
     Parameters
     ----------
     scene : Scene
     subject : (estimator, X, y), optional
-        Whose rows and labels to take instead.
+        Its rows and labels are used instead.
     """
     if subject is None:
         X, y = scene.rows()
@@ -139,33 +140,33 @@ def drawn_certificate(scene: Scene, subject: tuple[Any, Array, Array] | None = N
 def _sentence(certificate: Certificate) -> str:
     verdict = certificate.verdict
     if verdict == "separable":
-        return "A hyperplane separates the classes, and here it is."
+        return "A hyperplane separates the classes."
     if verdict == "undecided":
         return f"Undecided. {certificate.reason}"
-    weak = " It is quasi-separable: some hyperplane has no point on its wrong side, but some on it."
+    weak = " They are quasi-separable: some hyperplane has no points on the wrong side, but some points on it."
     return "No hyperplane separates the classes: their hulls meet." + weak * (verdict == "quasi-separable")
 
 
 def _numbered(certificate: Certificate) -> list[str]:
-    """Return the proof in lines, with rows numbered from 1 as on the page."""
+    """Return the proof as lines of text, with rows numbered from 1 as on the page."""
     lines = _support_lines(certificate)
     if certificate.vector is not None and len(certificate.classes) == 2:
         *w, b = (f"{float(value):.6g}" for value in certificate.vector)
         lines.append(f"w = ({', '.join(w)}), b = {b}.")
     elif certificate.vector is not None:
-        lines.append("With a weight vector for each class, every point has the highest score for its own.")
+        lines.append("With a weight vector for each class, every point has the highest score for its own class.")
     if certificate.boundary:
         lines.append("Points on it: " + ", ".join(f"x{i + 1}" for i in certificate.boundary[:SHOWN_ROWS]) + ".")
     return lines + _margin_lines(certificate)
 
 
 def _support_lines(certificate: Certificate) -> list[str]:
-    """Return what shows that the hulls meet: the point that they share, or differences that cancel."""
+    """Return why the hulls meet: the point that they share, or differences that cancel."""
     if not certificate.support:
         return []
     if len(certificate.classes) == 2:
         sides = [" + ".join(f"{share} x{i + 1}" for i, share in _shares(certificate, rival)) for rival in (0, 1)]
-        return [f"{sides[0]} = {sides[1]}: a mean of points of either class, so no line can part them."]
+        return [f"{sides[0]} = {sides[1]}: a mean of points of each class, so no line can separate them."]
     total = sum(certificate.multipliers)
     terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
     cancelling = [f"{Fraction(m, total)} (x{i + 1} against class {certificate.classes[r]})" for i, r, m in terms]
@@ -174,9 +175,9 @@ def _support_lines(certificate: Certificate) -> list[str]:
 
 
 def _margin_lines(certificate: Certificate) -> list[str]:
-    """Return the margins, between proved numbers, and what follows for a perceptron."""
+    """Return the proven bounds of the margins, and the mistake bound that follows."""
     texts = {
-        "margin": "The largest distance that all points can keep from a hyperplane is {}.",
+        "margin": "The largest margin of a separating hyperplane is {}.",
         "augmented": f"gamma, the same for the rows (x, 1), is {{}}; R = {rounded_up(certificate.radius)}.",
     }
     lines = []
@@ -200,7 +201,7 @@ def _shares(certificate: Certificate, rival: int) -> list[tuple[int, Fraction]]:
 
 
 def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, Any]:
-    """Return the widest hyperplane with the half width of its band and the rows at its rim; or a weak one."""
+    """Return the separator with half the width of its band and the rows on its edges; or a weak separator."""
     if certificate.vector is None:
         return {}
     widest = certificate.margin if certificate.verdict == "separable" else None
@@ -211,7 +212,7 @@ def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, A
     positive = y == certificate.classes[1]
     scores = Z @ w[:-1] + w[-1]
     low, high = float(scores[~positive].max()), float(scores[positive].min())
-    # The middle of the empty band: the search for the largest margin ends a little beside it.
+    # Move it to the middle of the empty band: the search for the largest margin ends close to it.
     w[-1] -= (low + high) / 2
     near = np.where(positive, scores - high, low - scores) <= 1e-6 * (high - low)
     supports = (np.flatnonzero(near) + 1).tolist()
@@ -219,7 +220,7 @@ def _with_separator(certificate: Certificate, Z: Array, y: Array) -> dict[str, A
 
 
 def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:
-    """Return the point that the hulls have in common, and the rows that it is a mean of."""
+    """Return the common point of the hulls, and the rows that it is a mean of."""
     if not certificate.support:
         return {}
     sides = {rival: _shares(certificate, rival) for rival in (0, 1)}
@@ -231,23 +232,3 @@ def _with_meeting(certificate: Certificate, Z: Array) -> dict[str, Any]:
         "weights": weights,
         "supports": sorted(entry[0] for entry in weights),
     }
-
-
-def hull(points: Array) -> Array:
-    """Return the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
-    ordered = np.unique(points, axis=0)
-    if len(ordered) < 3:
-        return ordered
-    sides: list[list[Array]] = []
-    for path in (ordered, ordered[::-1]):
-        side: list[Array] = []
-        for point in path:
-            while len(side) > 1 and _turn(side[-2], side[-1], point) <= 0:
-                side.pop()
-            side.append(point)
-        sides.append(side[:-1])
-    return np.array(sides[0] + sides[1])
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]))

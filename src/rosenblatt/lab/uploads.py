@@ -1,4 +1,4 @@
-"""Points from a table that somebody pastes or loads, by the package's own readers."""
+"""Points from a table that the user pastes or opens, read by `rosenblatt.files`."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ MAX_HEADER_CHARACTERS = 10_000
 
 
 def points_of_text(text: Any, label: Any = None) -> dict[str, Any]:
-    """Return the points of a table in text, with the names of its columns and classes.
+    """Return the points of a table, with the names of its columns and classes.
 
     Parameters
     ----------
     text : str
-        Lines of numbers and a label, parted by commas, semicolons or tabs.
+        Lines of numbers and a label, separated by commas, semicolons or tabs.
     label : str or None
-        Name of the column with the labels; None: one that is called so, or the last.
+        Name of the label column. By default it is found by its name, or is the last.
 
     Raises
     ------
     InvalidInput
-        If there are no such points in it, or too many.
+        If the text is not such a table, or has too many points.
     """
     if not isinstance(text, str) or not text.strip():
-        raise InvalidInput("There is no text in the table. Paste lines of numbers with a label at the end.")
+        raise InvalidInput("The table has no text. Paste lines of numbers with a label at the end.")
     content = text.encode("utf-8", "replace")
     if len(content) > MAX_TABLE_BYTES:
-        raise InvalidInput(f"The table has {len(content)} bytes, of at most {MAX_TABLE_BYTES}. Take fewer rows.")
+        raise InvalidInput(f"The table has {len(content)} bytes; the limit is {MAX_TABLE_BYTES}. Use fewer rows.")
     if label is not None and not isinstance(label, str):
-        raise InvalidInput(f"label={short_repr(label)} is not the name of a column.")
-    # The readers take files: they are made for data that no memory holds.
+        raise InvalidInput(f"label={short_repr(label)} is not the name of a column. Pass a string.")
+    # The readers need a file: they are made for data larger than memory.
     with tempfile.TemporaryDirectory(prefix="rosenblatt-lab-") as folder:
         path = os.path.join(folder, "table.csv")
         with open(path, "wb") as file:
@@ -52,72 +52,72 @@ def points_of_text(text: Any, label: Any = None) -> dict[str, Any]:
 
 
 def points_of_file(path: Any, label: str | None = None, *, name: str | None = None) -> dict[str, Any]:
-    """Return the points of a data file; see `points_of_text`.
+    """Return the points of a data file, as `points_of_text` does.
 
     Parameters
     ----------
     path : path-like
     label : str or None
     name : str or None
-        What to call the file in messages.
+        Name of the file in messages.
     """
-    called = name or str(path)
+    title = name or str(path)
     try:
         source = open_source(path, label=_label_beside_y(path) if label is None else label)
         chunks = list(source)
     except InvalidInput as error:
-        raise InvalidInput(str(error).replace(str(path), called)) from None
+        raise InvalidInput(str(error).replace(str(path), title)) from None
     if not chunks:
-        raise InvalidInput(f"{called} has no rows. Pass at least one row of each of two classes.")
+        raise InvalidInput(f"{title} has no rows. Pass at least one row of each of two classes.")
     if not source.reading.numeric:
-        raise InvalidInput(f"{called} has columns that are not numbers. Leave them out, or turn them into numbers.")
+        raise InvalidInput(f"{title} has columns that are not numbers. Leave them out, or convert them.")
     if source.problems.missing:
-        raise InvalidInput(f"{called} has no number {_first_missing(source)}. Fill it in, or leave the row out.")
+        raise InvalidInput(f"{title} has no number {_first_missing(source)}. Fill it in, or leave the row out.")
     whole = joined(chunks)
     matrix = whole.table.matrix()
     X = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
     classes, number = np.unique(np.asarray(whole.label), return_inverse=True)
-    _check_size(called, X, classes.size)
+    _check_size(title, X, classes.size)
     names = list(source.names or [f"x{j}" for j in range(1, X.shape[1] + 1)])
+    labels = [_label(one) for one in classes.tolist()]
     points = [[*row, int(k)] for row, k in zip(X.tolist(), number.tolist(), strict=True)]
-    shown_classes = [_label(one) for one in classes.tolist()]
     sizes = f"{count(len(points), 'point')}, {count(X.shape[1], 'feature')}, {count(classes.size, 'class', 'classes')}"
-    sentence = f"{called}: {sizes}."
+    sentence = f"{title}: {sizes}."
     if X.shape[1] != 2:
-        sentence += " Only points with two features can be drawn in the plane; weights and trials are shown."
-    return {"points": points, "names": names, "classes": shown_classes, "sentence": sentence}
+        sentence += " Only points with two features can be drawn in the plane; here, weights and trials are shown."
+    return {"points": points, "names": names, "classes": labels, "sentence": sentence}
 
 
 def _first_missing(source: Any) -> str:
-    """Return where a number is missing: as 0, it would be a point that nobody has measured."""
+    """Return the row and the column of the first missing number."""
     numbers = [column.name for column in source.reading.columns if column.kind == "number"]
     for row, record in enumerate(Records(source), 1):
         for name in numbers:
             if name not in record:
                 return f"in row {row} of column {name!r}"
-    raise AssertionError("a value is missing that is there")
+    raise AssertionError("no value is missing")
 
 
 def _label_beside_y(path: Any) -> str | None:
-    """Return the last column of a table of x, y and something else: y is a coordinate there, and no label."""
+    """Return the last column of a table with columns x and y before it: there y is a coordinate, not a label."""
     try:
         with open(path, encoding="utf-8") as file:
             names = [name.strip().strip("\"'") for name in re.split("[,;\t]", file.readline(MAX_HEADER_CHARACTERS))]
-    except (OSError, ValueError):  # the readers say what is wrong, or unpack it
+    except (OSError, ValueError):  # the readers report the fault, or decompress the file
         return None
     return names[-1] if {"x", "y"} <= {name.lower() for name in names[:-1]} else None
 
 
-def _check_size(called: str, X: Any, n_classes: int) -> None:
+def _check_size(title: str, X: Any, n_classes: int) -> None:
     if len(X) > MAX_POINTS:
-        raise InvalidInput(f"{called} has {len(X)} rows, and the lab shows at most {MAX_POINTS}. Take a part of them.")
+        raise InvalidInput(f"{title} has {len(X)} rows, but the lab shows at most {MAX_POINTS}. Use some of them.")
     if not 1 <= X.shape[1] <= MAX_COLUMNS:
-        raise InvalidInput(f"{called} has {X.shape[1]} features; the lab takes 1 to {MAX_COLUMNS}. Choose two columns.")
+        raise InvalidInput(f"{title} has {X.shape[1]} features; the lab takes 1 to {MAX_COLUMNS}. Choose two columns.")
     if not 2 <= n_classes <= MAX_CLASSES:
-        found = count(n_classes, "class", "classes")
-        raise InvalidInput(f"{called} has {found}; the lab takes 2 to {MAX_CLASSES}. Is the label in the last column?")
+        number = count(n_classes, "class", "classes")
+        raise InvalidInput(f"{title} has {number}; the lab takes 2 to {MAX_CLASSES}. Is the label in the last column?")
     if not np.isfinite(X).all() or np.abs(X).max() > LARGEST:
-        raise InvalidInput(f"{called} has values beyond {LARGEST:g}, or none at all. Scale them, or leave them out.")
+        raise InvalidInput(f"{title} has values beyond {LARGEST:g}, or infinite ones. Scale them, or leave them out.")
 
 
 def _label(value: Any) -> str:

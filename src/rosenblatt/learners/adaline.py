@@ -8,19 +8,20 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_weights, used_rows
+from rosenblatt.data.labels import as_targets, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.table import with_own_indices
-from rosenblatt.data.targets import as_targets
-from rosenblatt.learners.base import all_or_nothing, steady
-from rosenblatt.learners.contract import RegressorMixin
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rules import rule
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Facts, all_or_nothing, steady
+from rosenblatt.learners.contract import ConvergenceWarning, RegressorMixin, check_is_fitted
+from rosenblatt.learners.epoch_learner import EpochLearner, chunk_record
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.linear_parameters import ForAdaline, ForAdalineRegressor
-from rosenblatt.learners.streamed import FromStream, chunk_record
-from rosenblatt.training.algorithm import copy_state
+from rosenblatt.learners.parameters import flag, real
+from rosenblatt.training.algorithm import Algorithm, copy_state
+from rosenblatt.training.first_order import FirstOrder
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.reasons import REGRESSION
 from rosenblatt.training.record import Recorder, Recording
@@ -31,8 +32,50 @@ from rosenblatt.training.trainer import Trainer
 
 Array = npt.NDArray[Any]
 
+ETA0: Any = real(
+    default=0.1,
+    text="Learning rate; stable below 2 if normalised, else below 2/|x|^2.",
+    above=0,
+    wanted="a positive number",
+    range=(0.01, 10.0, 0.01),
+    log=True,
+)
+NORMALISED: Any = flag(default=True, text="Whether steps are divided by the squared length of the row (NLMS).")
 
-class Adaline(ForAdaline, LinearClassifier):
+
+@compiled()
+def _repeat(share, times):
+    """Share of an error that is gone after so many steps which each take the given share of what is left."""
+    if times == 1.0:
+        return share
+    return 1.0 - (1.0 - share) ** times if share < 1.0 else min(times, 1.0)
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2/|x|^2, scale the data, or choose normalised=True")
+def least_mean_squares(margin, norm, rate, importance):
+    """Step 1 - m, always: a gradient step against (1 - m)^2 / 2. Widrow and Hoff (1960)."""
+    error = 1.0 - margin
+    if importance == 1.0:
+        return rate * error, 0.5 * error * error
+    step = _repeat(rate * norm, importance) * error / norm if norm > 0.0 else 0.0
+    return step, 0.5 * error * error
+
+
+@rule(zero_loss=0.5, remedy="lower eta0, which is stable below 2")
+def normalised_least_mean_squares(margin, norm, rate, importance):
+    """Step (1 - m) / |x|^2, always: to the nearest weights without an error on the row."""
+    error = 1.0 - margin
+    if norm == 0.0:
+        return 0.0, 0.5 * error * error
+    return _repeat(rate, importance) * error / norm, 0.5 * error * error
+
+
+def _rule(learner: Any) -> Any:
+    """Return the rule that the parameters describe."""
+    return normalised_least_mean_squares() if learner.normalised else least_mean_squares()
+
+
+class Adaline(LinearClassifier):
     """Adaline: the adaptive linear neuron of Widrow and Hoff, trained by least mean squares.
 
     Every row moves the weights, right or wrong: w += eta (y - f(x)) x / |x|^2, where y is 1 or -1. This is Widrow and
@@ -70,8 +113,49 @@ class Adaline(ForAdaline, LinearClassifier):
     [0, 1]
     """
 
+    average: bool = shared.AVERAGE
+    eta0: float = ETA0
+    normalised: bool = NORMALISED
+    schedule: shared.Schedule = shared.SCHEDULE
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
+    shards: int = shared.SHARDS
+    mixes: int | str = shared.MIXES
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
 
-class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
+    facts = Facts(
+        published=1960,
+        does="Widrow and Hoff's least mean squares, plain or normalised",
+        when="the classic",
+        command="adaline",
+        title="Adaline",
+        lecture="Linear Classification",
+        rule="adaline",
+    )
+
+    modes = ("ovr", "ovo", "ovo-vote")
+    default_keep = "last"
+
+    def _algorithm(self) -> Algorithm:
+        return FirstOrder(_rule(self), averaged=bool(self.average))
+
+
+class AdalineRegressor(RegressorMixin, EpochLearner):
     """Adaline for numbers: linear regression by least mean squares, row by row.
 
     w += eta (y - f(x)) x, divided by |x|^2 if `normalised`.
@@ -98,6 +182,32 @@ class AdalineRegressor(ForAdalineRegressor, RegressorMixin, FromStream):
     >>> model.predict([[3.0]]).round(3).tolist()
     [7.0]
     """
+
+    eta0: float = ETA0
+    normalised: bool = NORMALISED
+    schedule: shared.Schedule = shared.SCHEDULE
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    warm_start: bool = shared.WARM_START
+
+    facts = Facts(
+        published=1960,
+        does="Adaline for numbers: linear regression, row by row",
+        when="numbers as targets",
+        command="adaline-regressor",
+    )
+
+    without_shards = "Shards are for classes, and not for numbers. Train on one machine, or as a stream."
+
+    def _algorithm(self) -> Algorithm:
+        return FirstOrder(_rule(self))
 
     @property
     def coef_(self) -> Array:

@@ -7,17 +7,21 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.sparse import check_sparse
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.kernels.kernels import is_sparse, width
-from rosenblatt.learners.base import validated
-from rosenblatt.learners.contract import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from rosenblatt.learners.parameters import Declared, RandomState, choice, integer, real, seed
-from rosenblatt.learners.storable import Storable
+from rosenblatt.learners.base import Estimator, Facts
+from rosenblatt.learners.contract import (
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+    check_random_state,
+)
+from rosenblatt.learners.parameters import choice, integer, real, seed
+from rosenblatt.learners.rows import validated
+from rosenblatt.learners.shared import RandomState
 from rosenblatt.storage.checks import check_array, is_integer
 from rosenblatt.storage.registry import expect
 
@@ -26,17 +30,7 @@ Array = npt.NDArray[Any]
 UNITS = ("step", "sigmoid", "relu", "cosine")
 
 
-class _Fitted(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Storable):
-    """What a fit leaves on the object."""
-
-    weights_: Any
-    bias_: Array
-    gamma_: float
-    n_features_in_: int
-    _n_features_out: int
-
-
-class AssociationUnits(Declared, _Fitted):
+class AssociationUnits(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A layer of random units: features with which a linear learner can learn anything.
 
     Unit j gives phi(w_j.x + b_j) with random weights that are never trained. Sums of such units approximate every
@@ -102,6 +96,11 @@ class AssociationUnits(Declared, _Fitted):
     )
     random_state: RandomState = seed(default=0, text="For weights and thresholds.")
 
+    facts = Facts(
+        published=1958,
+        does="a fixed random layer in front of any of them",
+        when="no hyperplane will do, and there are very many rows",
+    )
     stored_attributes = ("weights_", "bias_", "gamma_", "_n_features_out")
     meaning = ("units",)
     derived = ("_fitted_with",)
@@ -131,7 +130,7 @@ class AssociationUnits(Declared, _Fitted):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: Any, *, reset: bool) -> Any:
         return as_table(validated(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)).matrix()
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -148,7 +147,7 @@ class AssociationUnits(Declared, _Fitted):
         self
         """
         self._check_declared()
-        rows = self._check_rows(X, reset=True)
+        rows = self._rows(X, reset=True)
         features, units = rows.shape[1], int(self.n_units)
         if self.fan_in is not None and self.fan_in > features:
             raise InvalidInput(f"fan_in={self.fan_in} is more than the {features} features of X. Use fan_in=None.")
@@ -191,7 +190,7 @@ class AssociationUnits(Declared, _Fitted):
         array of shape (n_samples, n_units)
         """
         check_is_fitted(self)
-        rows = self._check_rows(X, reset=False)
+        rows = self._rows(X, reset=False)
         self._check_units()
         product = rows @ self.weights_.astype(rows.dtype)
         Z = np.asarray(product.toarray() if is_sparse(product) else product)

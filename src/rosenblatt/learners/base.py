@@ -1,151 +1,76 @@
-"""What the scikit-learn classes share: rows that can be trusted, plans, fitting, streams, prediction.
-
-The classes here have no parameters of their own. A member of the family inherits its parameters from
-`rosenblatt.learners.parameters`, and gives its `_method`.
-"""
+"""The base of every estimator: declared parameters, checked rows, one learning thread at a time, model files."""
 
 from __future__ import annotations
 
+import copy
+import inspect
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
-from numbers import Integral
 from types import MethodType
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from rosenblatt.data.dense import readable, refuse_kind
-from rosenblatt.data.labels import as_labels, check_column
-from rosenblatt.data.sparse import as_csr, as_sparse_table
-from rosenblatt.data.table import Table, as_table, learnable, too_long, widened
-from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.parameters import learning_rate
-from rosenblatt.learners.storable import Storable
-from rosenblatt.text import count, did_you_mean, listed, short_repr
-from rosenblatt.training.plan import Epoch, Plan, Run
+from rosenblatt.data.numbers import is_real, is_whole
+from rosenblatt.data.table import Table, as_sparse_table, as_table, learnable, too_long, widened
+from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.learners.contract import BaseEstimator
+from rosenblatt.learners.parameters import (
+    Parameter,
+    choice,
+    custom,
+    flag,
+    integer,
+    margins,
+    real,
+    schedule_of,
+    seed,
+)
+from rosenblatt.learners.rows import UNCHECKED, validated
+from rosenblatt.storage.checks import check_classes
+from rosenblatt.storage.registry import expect
+from rosenblatt.text import did_you_mean, short_repr
+from rosenblatt.training.multiclass import MULTICLASS
+from rosenblatt.training.plan import Run
+from rosenblatt.training.stream import Stream
 
-Array = npt.NDArray[Any]
 Read = TypeVar("Read", bound=Callable[..., Any])
 
-UNCHECKED: Any = object()  # in the place of labels that there are not
-PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
-_ORDER = {True: "shuffled", False: "cyclic", "random": "random"}
 
+@dataclass(frozen=True)
+class Facts:
+    """What lists of learners say of one: in the lab, on the command line, in the tables of the documentation.
 
-def validated(estimator: Any, X: Any, y: Any = UNCHECKED, *, reset: bool, **options: Any) -> Any:
-    """Return rows, and labels if there are any, as scikit-learn checks them.
-
-    What would lead scipy or scikit-learn astray, and what they refuse without a remedy, is refused before: broken
-    pointers, dates, text, shapes and sizes that do not fit. Features are named and counted by scikit-learn.
-
-    Parameters
+    Attributes
     ----------
-    estimator : estimator
-        Whose features they are.
-    X : array-like, data frame or sparse matrix
-    y : array-like, optional
-    reset : bool
-        Whether the features are those of X from now on.
-    **options
-        For scikit-learn.
-
-    Returns
-    -------
-    array or sparse matrix; with y a pair
+    published : int
+        The year; lists are in this order.
+    does, when : str
+        What it does, and when to choose it: its line in the README.
+    command : str
+        Its name for `rosenblatt train --learner`; empty if files cannot train it.
+    title : str
+        Its name in the lab; empty if the lab does not show it.
+    lecture : str
+        Which lecture has it.
+    rule : str
+        How the lab explains an update: a key of RULES in lab/static/narrate.js.
     """
-    if sp.issparse(X):
-        X = as_csr(X)
-        refuse_kind(X.dtype, "X")
-        if not options.get("accept_sparse", False):
-            raise InvalidInput("Sparse data was passed for X, but dense data is required. Pass X.toarray().")
-    else:
-        X = readable(X)
-    if not reset:
-        _check_width(estimator, X)
-    if y is not UNCHECKED and y is not None:  # of None scikit-learn's checks want to hear in its own words
-        values = check_column(y, X.shape[0])
-        # Of integers and truth values of pandas, which may be missing, scikit-learn would make floats.
-        if not isinstance(kind := getattr(y, "dtype", values.dtype), np.dtype) or kind.kind == "T":
-            y = values
-    if options.get("ensure_all_finite") is False and _need_no_change(estimator, X, y):
-        if reset:
-            estimator.n_features_in_ = X.shape[1]
-        return X if y is UNCHECKED else (X, y)
-    kinds = [np.float64, np.float32]
-    y = "no_validation" if y is UNCHECKED else y
-    return validate_data(estimator, X, y, reset=reset, dtype=kinds, **options)
+
+    published: int
+    does: str
+    when: str
+    command: str = ""
+    title: str = ""
+    lecture: str = "beyond the lectures"
+    rule: str = ""
 
 
-def _check_width(estimator: Any, X: Any) -> None:
-    """Raise an error if rows have another number of features than the estimator was fitted on."""
-    width = getattr(estimator, "n_features_in_", None)
-    other = width is not None and not hasattr(X, "columns") and X.ndim == 2 and X.shape[1] != width
-    # Of numbers that are none scikit-learn's checks want to hear first, in its own words.
-    if other and (sp.issparse(X) or X.dtype.kind not in "fc" or np.isfinite(X).all()):
-        raise InvalidInput(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input. Pass "
-            "the columns that it was fitted on."
-        )
-
-
-def _need_no_change(estimator: Any, X: Any, y: Any) -> bool:
-    """Return whether scikit-learn's checks would return these rows and labels as they are.
-
-    On a small table they take as long as ten epochs.
-    """
-    sparse = sp.issparse(X)
-    if sparse:
-        plain = X.format == "csr" and X.ndim == 2 and min(X.shape) > 0
-    else:
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
-    if not plain or X.dtype not in PLAIN_TYPES or hasattr(estimator, "feature_names_in_"):
-        return False
-    return y is UNCHECKED or (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU")
-
-
-def labels_of(y: Any, n_rows: int) -> tuple[Array, Array]:
-    """Return the classes, of which there must be two, and the number of each row's class."""
-    classes, label = as_labels(y, n_rows)
-    if classes.size < 2:
-        raise InvalidInput(
-            f"The number of classes has to be greater than one; got 1 class: {short_repr(classes[0])}. "
-            "Add examples of another class."
-        )
-    return classes, label
-
-
-def choose_aggregate(aggregate: str | None, default: str, possible: tuple[str, ...]) -> str:
-    """Return how to predict from all hypotheses of a fit."""
-    chosen = aggregate or default
-    if chosen not in possible:
-        known = ", ".join(map(repr, possible))
-        hint = did_you_mean(chosen, possible)
-        raise InvalidInput(f"aggregate={short_repr(chosen)} is not known: choose one of {known}.{hint}")
-    return chosen
-
-
-def same_classes(classes: Array, known: Array) -> None:
-    """Raise an error if a warm start would have to tell other classes apart."""
-    if not np.array_equal(classes, known):
-        raise InvalidInput(
-            f"warm_start continues with the classes {listed(known)}, but y has {listed(classes)}. "
-            "Fit a fresh estimator, or use partial_fit, which takes new classes."
-        )
-
-
-def same_width(width: int | None, known: int | None) -> None:
-    """Raise an error if a warm start would have to learn from rows of another length."""
-    if width != known:
-        raise InvalidInput(
-            f"warm_start continues with {count(known or 0, 'feature')}, but X has {width or 0}. Fit anew."
-        )
+# ------------------------------------------------------------------------------------------------------------ threads
 
 
 class Turn:
@@ -245,10 +170,77 @@ class _Guarded:
         return MethodType(self.method, estimator)
 
 
-class EpochLearner(Storable):
-    """What every estimator trained in epochs shares: the plan of a run, and rows that can be trusted."""
+# ---------------------------------------------------------------------------------------------------- after a fit
 
-    # Parameters that every class here declares, with its own constraints.
+
+def _named(value: Any) -> str:
+    return "'a function'" if callable(value) else repr(value)
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and 0 <= value < 1 << 62
+
+
+def _is_width(value: Any) -> bool:
+    return is_real(value) and 0 < value < np.inf
+
+
+def _are_classes(value: Any) -> bool:
+    try:
+        check_classes(value)
+    except InvalidInput:
+        return False
+    return True
+
+
+# Attributes of a fit that anybody can assign and what was learned is used by: each with what is possible.
+ASSIGNED: dict[str, Callable[[Any], bool]] = {
+    "n_features_in_": _is_count,
+    "n_iter_": _is_count,
+    "t_": _is_count,
+    "mistakes_": _is_count,
+    "run_": lambda value: isinstance(value, Run),
+    "stop_reason_": lambda value: isinstance(value, str),
+    "classes_": _are_classes,
+    "dual_coef_": lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "fiu",
+    "gamma_": _is_width,
+    "intercept_scaling_": lambda value: is_real(value) and 0 <= value < np.inf,
+    "covariance_": lambda value: isinstance(value, str) and value in ("full", "diagonal"),
+}
+
+
+@dataclass_transform(
+    kw_only_default=True, field_specifiers=(real, integer, choice, flag, custom, seed, margins, schedule_of)
+)
+class Estimator(BaseEstimator):
+    """An estimator whose parameters are the declared fields of its class, and that files can hold.
+
+    The constructor takes the fields by keyword and only stores them, as scikit-learn asks. The docstring of the class
+    lists them at the placeholder ``{parameters}``. Type checkers and editors know the constructor through
+    `typing.dataclass_transform` (PEP 681).
+
+    By default a file holds the attributes named in `stored_attributes`, and those of `at_times` that are there. A class
+    whose state is in a stream, or that keeps something else, overrides `_to_file` and `_from_file`.
+    """
+
+    declared: ClassVar[Mapping[str, Parameter]] = {}
+    facts: ClassVar[Facts | None] = None
+    # Why there is no parameter `shards`, where it would be missed.
+    without_shards: ClassVar[str] = ""
+    # What a fit leaves on the object, for the placeholder {attributes} of the docstring.
+    attributes_text: ClassVar[str] = ""
+    # Modes of several classes that the algorithm has.
+    modes: Any = MULTICLASS
+
+    stored_attributes: ClassVar[tuple[str, ...]] = ()
+    # Attributes that only some fits leave.
+    at_times: ClassVar[tuple[str, ...]] = ()
+    # Attributes that are made of the others when a file is loaded.
+    derived: ClassVar[tuple[str, ...]] = ()
+    # Parameters that say what was learned means. A fitted estimator goes by what they were, whatever they are set to.
+    meaning: ClassVar[tuple[str, ...]] = ()
+
+    # Parameters that shared code reads, where a class has them.
     fit_intercept: Any
     max_iter: Any
     tol: Any
@@ -260,26 +252,40 @@ class EpochLearner(Storable):
     callback: Any
     class_weight: Any
     multiclass: Any
-    # Read by the plan; a class whose constructor takes one of them hides it.
-    n_jobs: Any = None
-    shards: Any = 1
-    mixes: Any = "auto"
-    early_stopping: Any = False
-    validation_fraction: Any = 0.1
-    warm_start: Any = False
-    init: Any = None
-    keep: Any = None
-    intercept_scaling: Any = 1.0
-    # What a class keeps by itself.
+    n_jobs: Any
+    shards: Any
+    mixes: Any
+    early_stopping: Any
+    validation_fraction: Any
+    warm_start: Any
+    init: Any
+    keep: Any
+    intercept_scaling: Any
+    # Which weights are kept unless `keep` says so.
     default_keep: ClassVar[str] = "last"
 
     n_features_in_: int
-    n_iter_: int
-    run_: Run
-    stop_reason_: str
+    intercept_scaling_: float
+    _fitted_with: dict[str, Any]
+    _stream: Stream
     _turn: Turn
 
-    def __new__(cls, *positional: Any, **chosen: Any) -> Self:
+    # ------------------------------------------------------------------------------------------------------ parameters
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        for name in own:
+            delattr(cls, name)
+        # Its own first, then the inherited ones, as the docstring lists them.
+        cls.declared = own | {name: value for name, value in cls.declared.items() if name not in own}
+        setattr(cls, "__init__", _constructor(cls))  # noqa: B010 (a type checker knows it from dataclass_transform)
+        if cls.__doc__ and "{parameters}" in cls.__doc__:
+            entries = "\n".join(parameter.document(name) for name, parameter in cls.declared.items())
+            cls.__doc__ = cls.__doc__.replace("    {parameters}", entries)
+            cls.__doc__ = cls.__doc__.replace("    {attributes}", cls.attributes_text.strip("\n"))
+
+    def __new__(cls, *positional: Any, **params: Any) -> Self:
         """Return an estimator with a turn of its own, also of a copy and of one that is unpickled."""
         made: Self = super().__new__(cls)
         vars(made)["_turn"] = Turn()
@@ -289,10 +295,69 @@ class EpochLearner(Storable):
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return {name: value for name, value in state.items() if name != "_turn"}
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ASSIGNED and not ASSIGNED[name](value):
+            raise InvalidInput(
+                f"{name}={short_repr(value)} is not what a fit would set. Fit again, or leave it as it is."
+            )
+        super().__setattr__(name, value)
+
+    @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        """Raise an error for the first name that is not a parameter's."""
+        for name in names:
+            if name not in cls.declared:
+                remedy = did_you_mean(name, cls.declared) or f" It has {', '.join(cls.declared)}."
+                if name == "shards" and cls.without_shards:
+                    remedy = f" {cls.without_shards}"
+                raise InvalidArgument(f"{cls.__name__} has no parameter {name!r}.{remedy}")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params
+            Values, checked when the estimator is fitted.
+
+        Returns
+        -------
+        self
+        """
+        self._check_names(params)
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _check_declared(self) -> None:
+        """Raise an error for the first parameter with an impossible value."""
+        for name, parameter in self.declared.items():
+            parameter.check(name, getattr(self, name))
+
+    def _check_own(self) -> None:
+        """Raise an error for values of a class's own parameters that are impossible together."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for the first parameter with an impossible value."""
+        self._check_declared()
+        if "multiclass" in self.declared and self.multiclass not in self.modes:
+            raise InvalidInput(
+                f"multiclass={self.multiclass!r} does not exist for {type(self).__name__}: choose one of "
+                f"{', '.join(map(repr, self.modes))}."
+            )
+        self._check_own()
+
+    # ------------------------------------------------------------------------------------------------------------ rows
+
+    def _check_rows(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Table, Any]:
+        options = {"accept_sparse": "csr", "order": "C", "accept_large_sparse": True, "ensure_all_finite": False}
+        checked = validated(self, X, y, reset=reset, **options)
+        if y is UNCHECKED:
+            table = as_sparse_table(checked, to_score=True) if sp.issparse(checked) else as_table(checked)
+            return widened(table) if too_long(table.largest, table.dtype) else table, None
+        return learnable(as_table(checked[0])), checked[1]
+
+    # ------------------------------------------------------------------------------------------------------ the record
 
     def _repr_html_inner(self) -> str:
         # What scikit-learn's property _repr_html_ returns: its diagram, here with the record of the fit below.
@@ -309,53 +374,89 @@ class EpochLearner(Storable):
         run = getattr(self, "run_", None)
         return run._repr_html_() if isinstance(run, Run) else ""
 
-    def _check_own(self) -> None:
-        """Raise an error for values of a class's own parameters that are impossible together."""
+    # ----------------------------------------------------------------------------------------------------------- files
 
-    def _check_parameters(self) -> None:
-        self._check_declared()
-        self._check_own()
+    def _note_meaning(self) -> None:
+        """Note what the parameters are that say what is learned means."""
+        self._fitted_with = {name: getattr(self, name) for name in self.meaning}
 
-    def _plan(self, **changes: Any) -> Plan:
-        watched = self.tol is not None or self.early_stopping
-        settings: dict[str, Any] = {
-            "order": _ORDER[self.shuffle],
-            "schedule": getattr(self, "schedule", "constant"),
-            "eta": learning_rate(self),
-            "batch": bool(getattr(self, "batch", False)),
-            "epochs": int(self.max_iter),
-            "seconds": self.max_seconds,
-            "tol": None if self.tol is None or self.tol == -np.inf else float(self.tol),
-            "patience": int(self.n_iter_no_change),
-            "keep": self.keep or ("best" if self.early_stopping else self.default_keep if watched else "last"),
-            "seed": self._seed(),
-            "threads": effective_n_jobs(self.n_jobs),
-            "callback": self._watch if self.verbose or self.callback is not None else None,
-        }
-        return Plan(**(settings | changes))
+    def _changed(self) -> dict[str, Any]:
+        """Return those of them that were set to something else since, as they were."""
+        noted = vars(self).get("_fitted_with", {})
+        return {name: value for name, value in noted.items() if getattr(self, name) != value}
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def _as_fitted(self) -> Self:
+        """Return the estimator with the parameters that it was fitted with: itself, if none was changed since."""
+        changed = self._changed()
+        if not changed:
+            return self
+        fitted = copy.copy(self)
+        vars(fitted).update(changed)
+        return fitted
 
-    def _watch(self, epoch: Epoch) -> Any:
-        if self.verbose:
-            error = "" if epoch.error is None else f", error {epoch.error:.4f}"
-            mistakes = count(epoch.mistakes, "mistake")
-            print(  # noqa: T201
-                f"epoch {epoch.number}: {mistakes}, loss {epoch.loss:.4g}{error}, {epoch.seconds:.2f} s"
-            )
-        return None if self.callback is None else self.callback(epoch)
+    def _refuse_changed(self, names: Iterable[str]) -> None:
+        """Raise an error if what was learned would mean something else by one of these parameters."""
+        for name, before in self._changed().items():
+            if name in names:
+                raise InvalidInput(
+                    f"{name}={_named(getattr(self, name))} is not what the model was fitted with, {_named(before)}. "
+                    "Set that back, or fit anew."
+                )
 
-    def _check_rows(self, X: Any, y: Any = UNCHECKED, *, reset: bool) -> tuple[Table, Any]:
-        options = {"accept_sparse": "csr", "order": "C", "accept_large_sparse": True, "ensure_all_finite": False}
-        checked = validated(self, X, y, reset=reset, **options)
-        if y is UNCHECKED:
-            table = as_sparse_table(checked, to_score=True) if sp.issparse(checked) else as_table(checked)
-            return widened(table) if too_long(table.largest, table.dtype) else table, None
-        return learnable(as_table(checked[0])), checked[1]
+    def _to_file(self) -> dict[str, Any]:
+        """Return what was learned, by name; empty before a fit."""
+        self._refuse_changed(self.meaning)
+        names = (*self.stored_attributes, *self.at_times)
+        return {name: vars(self)[name] for name in names if name in vars(self)}
 
-    def _store(self, record: Run) -> None:
-        """Keep the record of a fit or of a chunk."""
-        self.run_, self.n_iter_, self.stop_reason_ = record, record.epochs, record.reason
+    def _from_file(self, attributes: dict[str, Any]) -> None:
+        """Take what was learned from a file, or raise a `Fault` if it does not fit."""
+        strange = attributes.keys() - {*self.stored_attributes, *self.at_times}
+        expect(
+            not strange,
+            f"it has {', '.join(sorted(strange)):.60}, which {type(self).__name__} does not have. Remove it",
+        )
+        missing = set(self.stored_attributes) - attributes.keys()
+        expect(not missing, f"it has no {', '.join(sorted(missing))}, as after a fit that failed. Fit it again")
+        self.__dict__.update(attributes)
+        self._check_learned()
+
+    def _check_learned(self) -> None:
+        """Raise a `Fault` unless the attributes from a file fit one another."""
+
+
+def _without_name(cls: type[Estimator], value: Any) -> InvalidArgument:
+    """Return an error for a value without a name: the parameters that such a word belongs to, or all."""
+    named = [name for name, parameter in cls.declared.items() if isinstance(value, str) and value in parameter.words]
+    example = f"{cls.__name__}({named[0]}={value!r})" if named else f"{cls.__name__}(name=value)"
+    return InvalidArgument(
+        f"{cls.__name__} takes its parameters by name, not by position: {short_repr(value)} stands without one. "
+        f"Write {example}."
+    )
+
+
+def _constructor(cls: type[Estimator]) -> Callable[..., None]:
+    parameters = cls.declared
+
+    def __init__(self: Any, *positional: Any, **chosen: Any) -> None:  # noqa: N807
+        if positional:
+            raise _without_name(cls, positional[0])
+        cls._check_names(chosen)
+        for name, parameter in parameters.items():
+            setattr(self, name, chosen.get(name, parameter.default))
+
+    kind = inspect.Parameter
+    listed = [kind(name, kind.KEYWORD_ONLY, default=parameter.default) for name, parameter in parameters.items()]
+    signature = inspect.Signature([kind("self", kind.POSITIONAL_OR_KEYWORD), *listed])
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def choose_aggregate(aggregate: str | None, default: str, possible: tuple[str, ...]) -> str:
+    """Return how to predict from all hypotheses of a fit."""
+    chosen = aggregate or default
+    if chosen not in possible:
+        known = ", ".join(map(repr, possible))
+        hint = did_you_mean(chosen, possible)
+        raise InvalidInput(f"aggregate={short_repr(chosen)} is not known: choose one of {known}.{hint}")
+    return chosen

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import clone
-
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.learners.contract import RegressorMixin
-from rosenblatt.learners.streamed import FromStream
+from rosenblatt.learners.contract import RegressorMixin, clone
+from rosenblatt.learners.epoch_learner import EpochLearner
 
 if TYPE_CHECKING:
 
@@ -84,7 +82,7 @@ def as_river(model: Any) -> Any:
     MissingExtra
         If river is not installed.
     """
-    if not isinstance(model, FromStream) or not hasattr(model, "learn_one"):
+    if not isinstance(model, EpochLearner) or not hasattr(model, "learn_one"):
         raise InvalidInput(
             f"A {type(model).__name__} does not learn row by row from dicts. Choose a linear member with learn_one."
         )

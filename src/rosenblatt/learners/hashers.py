@@ -8,16 +8,15 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.features import Assembler, Piece, murmur, to_bytes
 from rosenblatt.files.options import COUNTS, KINDS, MOST_BITS, FeatureOptions
 from rosenblatt.files.tables import category_piece, joined_texts, kind_of, number_piece
-from rosenblatt.learners.contract import TransformerMixin
-from rosenblatt.learners.parameters import Declared, choice, custom, flag, integer
-from rosenblatt.learners.storable import Storable
+from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.contract import TransformerMixin, check_is_fitted
+from rosenblatt.learners.parameters import choice, custom, flag, integer
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import listed
 
@@ -26,8 +25,8 @@ Array = npt.NDArray[Any]
 TEXT_FEATURES = ("number", "category", "text", "skip")
 
 
-class Hashing(Declared):
-    """Parameters of everything that is hashed."""
+class _Hasher(TransformerMixin, Estimator):
+    """A transformer to sparse rows, with the parameters of everything that is hashed."""
 
     bits: int = integer(
         default=18, text="There are 2^bits columns.", least=1, wanted=f"a whole number from 1 to {MOST_BITS}"
@@ -44,6 +43,12 @@ class Hashing(Declared):
     counts: Literal["binary", "count", "log"] = choice(
         default="log", text="The value of a word that occurs c times: 1, c, or 1 + ln c.", choices=COUNTS
     )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.input_tags.string = True
+        return tags
 
     def _options(self) -> FeatureOptions:
         self._check_declared()
@@ -96,17 +101,7 @@ def _as_bytes(text: Any, row: int) -> bytes:
     raise InvalidInput(f"X has {text!r:.60} in row {row}, which is not text. Pass a list of texts.")
 
 
-class _Hasher(TransformerMixin, Storable):
-    """A transformer to sparse rows."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.no_validation = True
-        tags.input_tags.string = True
-        return tags
-
-
-class TextHasher(Hashing, _Hasher):
+class TextHasher(_Hasher):
     """Texts as sparse rows: words are hashed into columns, without a vocabulary.
 
     The column of a word is its MurmurHash3 modulo 2^bits. The same texts in a file of ``label<TAB>text`` give the same
@@ -169,7 +164,7 @@ class TextHasher(Hashing, _Hasher):
         return _as_matrix(assembler.words.pieces(*joined_texts(texts)), assembler, options, len(texts))
 
 
-class TableHasher(Hashing, _Hasher):
+class TableHasher(_Hasher):
     """Tables of numbers, categories and texts as sparse rows, by hashing names.
 
     A number is a value in the column of its name; a category the value 1 in the column of name=value; a text its words,

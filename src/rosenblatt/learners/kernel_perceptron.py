@@ -1,22 +1,20 @@
-"""The perceptron in the dual."""
+"""The kernel perceptron: the perceptron in the dual."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_labels, as_names, as_weights, used_rows
-from rosenblatt.data.targets import as_classes
+from rosenblatt.data.labels import as_classes, as_labels, as_names, as_weights, used_rows
 from rosenblatt.engine.rows import Task
 from rosenblatt.errors import InvalidInput, NotAvailable
 from rosenblatt.kernels.blocks import run_dual
-from rosenblatt.kernels.budget import AfterTrial, Budget, BudgetState, run_budgeted
+from rosenblatt.kernels.budget import BUDGET_RULES, AfterTrial, Budget, BudgetState, run_budgeted
 from rosenblatt.kernels.expansion import Expansion, Log, expand, vote
 from rosenblatt.kernels.kernels import (
     WITH_WIDTH,
@@ -31,21 +29,12 @@ from rosenblatt.kernels.kernels import (
 )
 from rosenblatt.kernels.replay import BudgetNotes, check_start, replay
 from rosenblatt.kernels.runner import KernelJob
-from rosenblatt.learners.base import (
-    UNCHECKED,
-    EpochLearner,
-    all_or_nothing,
-    available_when,
-    choose_aggregate,
-    labels_of,
-    same_classes,
-    same_width,
-    steady,
-    validated,
-)
-from rosenblatt.learners.contract import ClassifierMixin
-from rosenblatt.learners.kernel_parameters import AGGREGATES, ForKernels
-from rosenblatt.learners.parameters import WithWarmStart
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, choose_aggregate, steady
+from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
+from rosenblatt.learners.epoch_learner import plan_of, seed_of
+from rosenblatt.learners.parameters import choice, custom, flag, integer, real
+from rosenblatt.learners.rows import UNCHECKED, labels_of, same_classes, same_width, validated
 from rosenblatt.storage.checks import check_array, check_classes, check_counts, check_record, check_rows
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import count
@@ -59,7 +48,8 @@ from rosenblatt.training.stopping import Stop
 
 Array = npt.NDArray[Any]
 
-
+KERNELS = ("linear", "quadratic", "poly", "rbf", "laplacian", "cosine", "precomputed")
+AGGREGATES = ("last", "average", "vote")
 # Parameters that say which space the expansion is in.
 SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 
@@ -97,22 +87,7 @@ def _streams(estimator: Any) -> bool:
     return True
 
 
-class _Fitted(ClassifierMixin, EpochLearner):
-    """What a fit leaves on the object."""
-
-    classes_: Array
-    dual_coef_: Array
-    support_: Array
-    support_vectors_: Any
-    t_: int
-    mistakes_: int
-    gamma_: float
-    _expansion: Expansion
-    _memory: BudgetState
-    _form: type[Similarity]
-
-
-class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
+class KernelPerceptron(ClassifierMixin, Estimator):
     """The perceptron in the dual: any similarity in place of the inner product.
 
     On a mistake, y_i f(x_i) <= 0, the row's count alpha_i rises by one, where f(x) = sum of alpha_i y_i k(x_i, x): the
@@ -190,6 +165,147 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
     [0, 1]
     """
 
+    kernel: str | Callable[[Any, Any], Any] = custom(
+        default="rbf",
+        text='"linear": x.z; "quadratic": (1 + x.z)^2; "poly": (gamma x.z + coef0)^degree; "rbf": exp(-gamma '
+        '|x - z|^2); "laplacian": exp(-gamma |x - z|_1); "cosine": x.z / (|x| |z|); "precomputed": X is '
+        "the matrix of similarities, of the rows with the training rows. A function of two blocks of rows"
+        " that returns the block of their similarities; or of two single objects that returns a number, "
+        "the same for (x, z) as for (z, x). Blocks of two and three rows are tried, to find out which of "
+        "the two it is. With a function, X may be a list of anything: strings, graphs, sets.",
+        kind="str or callable",
+        accepts=lambda value: callable(value) or (isinstance(value, str) and value in KERNELS),
+        wanted=f"one of {', '.join(map(repr, KERNELS))}, or a function of two rows or two blocks of rows",
+        words=KERNELS,
+        lab=KERNELS[:-1],
+    )
+    degree: int = integer(
+        default=3,
+        text='Of "poly".',
+        least=0,
+        wanted="a whole number from 0",
+        range=(1, 6, 1),
+    )
+    gamma: float | Literal["scale", "auto"] | None = real(
+        default=None,
+        text='"scale": 1 / (n_features * X.var()); "auto": 1 / n_features; None: 1 for "poly", "scale" for '
+        '"rbf" and "laplacian". In a stream the first chunk decides.',
+        above=0,
+        wanted='a positive number, "scale", "auto" or None',
+        optional=True,
+        words=("scale", "auto"),
+        range=(0.01, 100.0, 0.01),
+        log=True,
+    )
+    coef0: float = real(
+        default=1.0,
+        text='Of "poly".',
+        least=-np.finfo(float).max,
+        wanted="a finite number",
+        range=(-2.0, 4.0, 0.1),
+    )
+    aggregate: Literal["last", "average", "vote"] = choice(
+        default="last",
+        text="What `predict` and `decision_function` go by: the last f, the average of f over all trials, or a vote of "
+        "every f.",
+        choices=AGGREGATES,
+        lab=False,
+    )
+    budget: int | None = integer(
+        default=None,
+        text="Most support vectors to keep, shared by all problems; None for no limit. With a budget there is "
+        "only the last f.",
+        least=1,
+        wanted="a whole number from 1, or None",
+        optional=True,
+        range=(1, 100, 1),
+    )
+    budget_rule: Literal["random", "forgetron", "projectron"] = choice(
+        default="random",
+        text="When the budget is full and one more row is mistaken: drop a vector at random (Cavallanti et al."
+        " 2007); shrink all coefficients and drop the oldest (self-tuned, Dekel et al. 2008); or add the "
+        "projection of the row onto the span of the vectors (Orabona et al. 2009).",
+        choices=BUDGET_RULES,
+    )
+    residual: float = real(
+        default=0.1,
+        text="For the projectron: a row whose distance from the span is below this share of its length is "
+        "projected even while there is room.",
+        least=0,
+        below=1,
+        wanted="a number from 0 and below 1",
+        lab=False,
+    )
+    margin: float = real(
+        default=0.0,
+        text="A row is learned from as long as y f(x) <= margin.",
+        least=0,
+        wanted="a number from 0",
+        lab=False,
+    )
+    max_updates: float = real(
+        default=np.inf,
+        text="Most updates of a row in a problem, that is the largest alpha, as C is in a soft margin: a row that is "
+        "mistaken again and again is noise. With a limit the fit ends when no update is left to make. A stream has no "
+        "limit.",
+        least=1,
+        most=np.inf,
+        wanted="a number from 1, infinity for no limit",
+        lab=False,
+    )
+    tol: float | None = real(
+        default=1e-3,
+        text="The fit ends after `n_iter_no_change` epochs without progress. Progress is an epoch after which some "
+        "separator may still have a margin g with (R / g)^2 < n, R the largest length of the n rows; or, where the mean"
+        " loss stopped falling by more than tol, a margin above tol R. With a limit of updates it ends when none is "
+        "left to make. None: all `max_iter` epochs.",
+        most=np.inf,
+        wanted="a number, or None for all epochs",
+        optional=True,
+        lab=False,
+    )
+    cache_size: float = real(
+        default=1000,
+        text="Megabytes of similarities to keep, where computing them again would take longer: those of up to 8,000 "
+        "rows, of a function, and of rows with thousands of features.",
+        least=0,
+        wanted="a number of megabytes",
+        lab=False,
+    )
+    fit_intercept: bool = flag(
+        default=False,
+        text="Whether to learn a bias, that is to add 1 to the kernel; linear and cosine kernels often need one. On a "
+        "budget each vector that is dropped moves it.",
+    )
+    max_iter: int = integer(
+        default=100,
+        text="Most epochs.",
+        least=1,
+        wanted="a whole number from 1",
+        lab=False,
+    )
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    warm_start: bool = shared.WARM_START
+
+    facts = Facts(
+        published=1964,
+        does="any similarity, also of strings and graphs; last, average, vote; budgets",
+        when="no hyperplane will do",
+        title="Kernel perceptron",
+        lecture="Perceptron and Kernelization",
+        rule="kernel",
+    )
+    without_shards = (
+        "Expansions of several shards have no mean that is known to learn. Put AssociationUnits in front of an "
+        "AveragedPerceptron, or train without shards."
+    )
     stored_attributes = ("classes_", "n_iter_", "run_", "stop_reason_", "t_", "mistakes_", "_expansion")
     at_times = ("gamma_", "_memory")
     derived = ("_form", "_fitted_with", "dual_coef_", "support_", "support_vectors_")
@@ -202,6 +318,21 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         return tags
 
     # ------------------------------------------------------------------------------------------------------- parameters
+
+    def _check_own(self) -> None:
+        """Raise an error for what does not go with a budget."""
+        if self.budget is None:
+            return
+        if self.aggregate != "last":
+            raise InvalidInput(
+                f"aggregate={self.aggregate!r} needs every vector that there was, and a budget drops some. Use "
+                "aggregate='last', or budget=None."
+            )
+        if self.margin or self.max_updates != np.inf:
+            raise InvalidInput(
+                f"margin={self.margin} and max_updates={self.max_updates} have no meaning on a budget, which drops "
+                "vectors whatever they taught. Use margin=0 and max_updates=inf, or budget=None."
+            )
 
     def _similarity(self, matrix: Array | None) -> Similarity:
         """Return the similarity, once gamma and the form of a function are known."""
@@ -325,7 +456,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             objects=objects,
             task=self._task(label, sign, classes, weight, stream=False),
             # The last f on a full budget wavers: the best of the epochs is kept, unless all epochs are asked for.
-            plan=self._plan(**({} if self.budget is None or self.tol is None else {"keep": "best"})),
+            plan=plan_of(self, **({} if self.budget is None or self.tol is None else {"keep": "best"})),
             multiclass=self.multiclass,
             start=self._known(self.classes_) if warm else Expansion.empty(objects, sign.shape[1]),
             subset=used_rows(weight),
@@ -393,7 +524,7 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             kernel=self._similarity(None),
             objects=objects,
             task=self._task(label, sign, seen, weight, stream=True),
-            plan=self._plan(order="cyclic", tol=None, keep="last", seconds=None),
+            plan=plan_of(self, order="cyclic", tol=None, keep="last", seconds=None),
             multiclass=self.multiclass,
             start=Expansion.empty(objects, sign.shape[1]) if first else self._meet(seen),
             subset=used_rows(weight),
@@ -446,9 +577,9 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
         return self._expansion
 
     def _grow(self, change: Array) -> None:
-        self._expansion = self._expansion.grow(change)
+        self._expansion: Expansion = self._expansion.grow(change)
         if "_memory" in self.__dict__:
-            self._memory = self._memory.grow(change)
+            self._memory: BudgetState = self._memory.grow(change)
 
     def _learn(self, job: KernelJob, classes: Array, after_trial: AfterTrial | None = None) -> None:
         """Train, and keep what was learned."""
@@ -458,12 +589,16 @@ class KernelPerceptron(ForKernels, WithWarmStart, _Fitted):
             expansion, record = run_dual(job)
             self.__dict__.pop("_memory", None)
         else:
-            budget = Budget(int(self.budget), self.budget_rule, float(self.residual), self._seed())
+            budget = Budget(int(self.budget), self.budget_rule, float(self.residual), seed_of(self))
             memory = self._memory_of(job.start, budget)
             expansion, record, self._memory = run_budgeted(job, budget, memory, after_trial)
         self._expansion, self.classes_ = expansion, classes
         self._store(record)
         self._expose()
+
+    def _store(self, record: Run) -> None:
+        """Keep the record of a fit or of a chunk."""
+        self.run_, self.n_iter_, self.stop_reason_ = record, record.epochs, record.reason
 
     def _expose(self) -> None:
         """Set the attributes that show the expansion of the known classes."""

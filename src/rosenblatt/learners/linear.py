@@ -1,7 +1,4 @@
-"""The linear classifiers: prediction by hyperplanes, fitting, streams.
-
-A member of the family inherits its parameters from `rosenblatt.learners.parameters`, and gives its `_method`.
-"""
+"""The linear classifiers: fitting, streams, prediction by hyperplanes."""
 
 from __future__ import annotations
 
@@ -13,35 +10,27 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import as_names, as_weights, used_rows
+from rosenblatt.data.labels import as_classes, as_names, as_weights, used_rows
 from rosenblatt.data.sparse import as_dense
 from rosenblatt.data.survey import Survey, survey
 from rosenblatt.data.table import Table, row_numbers, with_own_indices
-from rosenblatt.data.targets import as_classes
 from rosenblatt.errors import InvalidInput, NotAvailable
-from rosenblatt.learners.base import (
-    EpochLearner,
-    all_or_nothing,
-    available_when,
-    labels_of,
-    same_classes,
-    steady,
+from rosenblatt.learners.base import all_or_nothing, available_when, steady
+from rosenblatt.learners.contract import (
+    ClassifierMixin,
+    ConvergenceWarning,
+    StratifiedShuffleSplit,
+    check_is_fitted,
 )
-from rosenblatt.learners.contract import ClassifierMixin
-from rosenblatt.learners.linear_parameters import LinearMember, check_parameters
-from rosenblatt.learners.padding import check_padding
-from rosenblatt.learners.scale import warn_of_scale
-from rosenblatt.learners.streamed import FromStream, chunk_record
+from rosenblatt.learners.epoch_learner import EpochLearner, chunk_record
+from rosenblatt.learners.rows import check_padding, labels_of, same_classes, warn_of_scale
 from rosenblatt.text import count, short_repr
 from rosenblatt.training.algorithm import copy_state, start_state
 from rosenblatt.training.costs import class_costs
 from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, Validation, run
-from rosenblatt.training.multiclass import MULTICLASS, by_pairs, code, make_task
+from rosenblatt.training.multiclass import by_pairs, code, make_task
 from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import PERCEPTRON
 from rosenblatt.training.record import Recorder, Recording
@@ -75,119 +64,30 @@ ATTRIBUTES = """\
         Their names, where X had any."""
 
 
-def _has_no_probabilities(estimator: Any) -> NoReturn:
+def without_probabilities(estimator: Any) -> NoReturn:
+    """Raise an error: the estimator has scores only."""
     raise NotAvailable(
         f"{type(estimator).__name__} has no probabilities. Use decision_function, SoftMargin(loss='logistic'), or "
         "scikit-learn's CalibratedClassifierCV around it."
     )
 
 
-class LinearPredictor(ClassifierMixin, EpochLearner):
-    """Prediction by hyperplanes."""
-
-    # Modes that the method has.
-    modes: Any = MULTICLASS
-
-    classes_: Array
-    coef_: Array
-    intercept_: Array
-
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-
-    def _problem_scores(self, table: Table) -> Array:
-        """Return the score of each row under each problem."""
-        raise NotImplementedError
-
-    def _hyperplane_scores(self, table: Table) -> Array:
-        """Return the score of each row under each hyperplane of `coef_`."""
-        return self._problem_scores(table)
-
-    def _class_scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        return self._decide(self._problem_scores(table))
-
-    def _decide(self, problem_scores: Array) -> Array:
-        return decision(problem_scores, self.classes_.size, self._mode())
-
-    def _mode(self) -> str:
-        """Return how several classes were learned, whatever `multiclass` is set to since."""
-        mode: str = self._as_fitted().multiclass
-        return mode
-
-    def _elect(self, class_scores: Array) -> Array:
-        if self.classes_.size == 1:
-            return np.repeat(self.classes_, class_scores.shape[0])
-        return self.classes_[winners(class_scores)]
-
-    @steady
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
-            For one-vs-one the sum of a class's signed scores against each other class.
-        """
-        scores = self._class_scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    @steady
-    def predict(self, X: Any) -> Array:
-        """Return the class of each row; a score of zero is the negative class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._elect(self._class_scores(X))
-
-    @available_when(_has_no_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        """
-        raise NotImplementedError
-
-    def distance(self, X: Any) -> Array:
-        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
-        """
-        check_is_fitted(self)
-        table, _ = self._check_rows(X, reset=False)
-        coef: Any = self.coef_
-        length = np.linalg.norm(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float), axis=1)
-        if not length.all():
-            raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
-        distances = np.asarray(self._hyperplane_scores(table) / length)
-        return distances[:, 0] if distances.shape[1] == 1 else distances
+def distances(scores: Array, coef: Any) -> Array:
+    """Return the signed distance of each row from each hyperplane, from scores and weights."""
+    length = np.linalg.norm(np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float), axis=1)
+    if not length.all():
+        raise InvalidInput("A weight vector is zero: it has no hyperplane to measure from. Train on more rows.")
+    found = np.asarray(scores / length)
+    return found[:, 0] if found.shape[1] == 1 else found
 
 
-class LinearClassifier(LinearMember, FromStream, LinearPredictor):
-    """What the linear classifiers of the family share: fitting, streams, and the stream that owns what was learned.
+class LinearClassifier(ClassifierMixin, EpochLearner):
+    """A classifier by hyperplanes, trained in epochs or from a stream, which owns what was learned.
 
-    A subclass inherits its parameters from `rosenblatt.learners.parameters`, and gives its `_method`.
+    A subclass declares its parameters, and returns its way to learn from `_algorithm`.
     """
 
+    default_keep = "best"
     # Whether a column of large values outweighs the others, as where the weights move along the row.
     scale_sensitive: ClassVar[bool] = True
     attributes_text = ATTRIBUTES
@@ -196,10 +96,11 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     # ------------------------------------------------------------------------------------------------ what was learned
 
     def _mode(self) -> str:
+        """Return how several classes were learned, whatever `multiclass` is set to since."""
         return self._learned("weights").settings.multiclass
 
     @property
-    def classes_(self) -> Array:  # type: ignore[override]
+    def classes_(self) -> Array:
         """The labels, sorted."""
         return self._learned("classes_").classes
 
@@ -427,4 +328,77 @@ class LinearClassifier(LinearMember, FromStream, LinearPredictor):
     # ------------------------------------------------------------------------------------------------------ prediction
 
     def _problem_scores(self, table: Table) -> Array:
+        """Return the score of each row under each problem."""
         return self._stream.problem_scores(table)
+
+    def _hyperplane_scores(self, table: Table) -> Array:
+        """Return the score of each row under each hyperplane of `coef_`."""
+        return self._problem_scores(table)
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return self._decide(self._problem_scores(table))
+
+    def _decide(self, problem_scores: Array) -> Array:
+        return decision(problem_scores, self.classes_.size, self._mode())
+
+    def _elect(self, class_scores: Array) -> Array:
+        if self.classes_.size == 1:
+            return np.repeat(self.classes_, class_scores.shape[0])
+        return self.classes_[winners(class_scores)]
+
+    @steady
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+            For one-vs-one the sum of a class's signed scores against each other class.
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @steady
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row; a score of zero is the negative class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._elect(self._class_scores(X))
+
+    @available_when(without_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        """
+        raise NotImplementedError
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        table, _ = self._check_rows(X, reset=False)
+        return distances(self._hyperplane_scores(table), self.coef_)

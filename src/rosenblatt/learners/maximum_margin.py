@@ -12,23 +12,21 @@ from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_weights, used_rows
 from rosenblatt.data.table import Table, row_numbers
 from rosenblatt.errors import InvalidInput, NotAvailable, TooLarge
-from rosenblatt.learners.base import all_or_nothing, available_when, labels_of
-from rosenblatt.learners.linear import LinearPredictor
-from rosenblatt.learners.parameters import Declared, choice, real
+from rosenblatt.learners.base import Estimator, Facts, all_or_nothing, available_when, steady
+from rosenblatt.learners.contract import ClassifierMixin, ConvergenceWarning, check_is_fitted
+from rosenblatt.learners.linear import distances, without_probabilities
+from rosenblatt.learners.parameters import choice, real
+from rosenblatt.learners.rows import labels_of
 from rosenblatt.learners.soft_margin import SoftMargin
-from rosenblatt.prover.certificates.brackets import Bracket
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
-from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
-from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 from rosenblatt.storage.checks import check_array, check_classes, shape_of
 from rosenblatt.storage.registry import expect
 from rosenblatt.text import rounded_up
 from rosenblatt.training.algorithm import as_hyperplanes
+from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.in_memory import Job, run
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import code, count_problems, make_task
@@ -43,17 +41,7 @@ def _no_stream(estimator: Any) -> NoReturn:
     raise NotAvailable("MaximumMargin needs all rows at once. Use Perceptron(margin=...) for streams.")
 
 
-class _Fitted(LinearPredictor):
-    """What a fit leaves on the object."""
-
-    margin_: Array
-    margin_ceiling_: Array
-    support_: list[Array]
-    run_: Run
-    _exact_weights: list[list[str]]
-
-
-class MaximumMargin(Declared, _Fitted):
+class MaximumMargin(ClassifierMixin, Estimator):
     """The hyperplane furthest from all rows: the hard-margin support vector machine.
 
     Unlike the perceptron's, the solution is unique. It is found as the shortest vector between the convex hulls of
@@ -116,6 +104,7 @@ class MaximumMargin(Declared, _Fitted):
         least=0,
         below=1,
         wanted="a number from 0 on and below 1",
+        lab=False,
     )
     max_seconds: float | None = real(
         default=None,
@@ -123,6 +112,7 @@ class MaximumMargin(Declared, _Fitted):
         above=0,
         wanted="a positive number or None",
         optional=True,
+        lab=False,
     )
     multiclass: Literal["ovr", "ovo", "ovo-vote"] = choice(
         default="ovr",
@@ -130,6 +120,14 @@ class MaximumMargin(Declared, _Fitted):
         choices=("ovr", "ovo", "ovo-vote"),
     )
 
+    facts = Facts(
+        published=1974,
+        does="the hyperplane furthest from all rows",
+        when="separable data and a unique solution",
+        title="Maximum margin",
+        lecture="Introduction to Machine Learning",
+        rule="maximum_margin",
+    )
     modes = ("ovr", "ovo", "ovo-vote")
     without_shards = (
         "The largest margin of all rows is no mean of those of shards. Choose SoftMargin, or train without shards."
@@ -147,6 +145,11 @@ class MaximumMargin(Declared, _Fitted):
     at_times = ("_exact_weights",)
     meaning = ("multiclass",)
     derived = ("_fitted_with",)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _to_file(self) -> dict[str, Any]:
         stored = super()._to_file()
@@ -203,8 +206,7 @@ class MaximumMargin(Declared, _Fitted):
                 table, y = table.take(used), np.asarray(y)[used]
             classes, label = labels_of(y, table.shape[0])
             sign = code(classes.size, self.multiclass)
-            clock = Clock(self.max_seconds)
-            found = [_furthest(table, label, sign[:, p : p + 1], clock, self.tol) for p in range(sign.shape[1])]
+            found = _furthest(table, label, sign, self.max_seconds, self.tol)
             self.classes_ = classes
             self.coef_ = np.array([plane.w for plane in found])
             self.intercept_ = np.array([plane.b for plane in found])
@@ -245,7 +247,7 @@ class MaximumMargin(Declared, _Fitted):
             )
         if parts:
             return " ".join(parts), False
-        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + EPS  # of the quotient, which is rounded
+        gap = max(float((1 - self.margin_ / ceiling).max()), 0.0) + np.finfo(float).eps / 2  # the quotient is rounded
         return f"the margin is within a share of {rounded_up(gap, 1)} of the largest possible.", True
 
     def _record_of(self, table: Table, label: Array, sign: Array, seconds: float) -> Run:
@@ -284,6 +286,71 @@ class MaximumMargin(Declared, _Fitted):
         """Is not there, for the same reason."""
         raise NotImplementedError
 
+    # ------------------------------------------------------------------------------------------------------ prediction
+
+    def _mode(self) -> str:
+        """Return how several classes were learned, whatever `multiclass` is set to since."""
+        mode: str = self._as_fitted().multiclass
+        return mode
+
+    @steady
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the classes, as `Perceptron.decision_function` does.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)
+        """
+        scores = self._class_scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @steady
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        found: Array = self.classes_[winners(self._class_scores(X))]
+        return found
+
+    @available_when(without_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Raise an error: scores of hyperplanes are not probabilities. SoftMargin with the logistic loss has them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        """
+        raise NotImplementedError
+
+    def distance(self, X: Any) -> Array:
+        """Return the signed distance (w.x + b) / |w| of each row from each hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for one hyperplane, else (n_samples, n_hyperplanes)
+        """
+        check_is_fitted(self)
+        return distances(self._problem_scores(self._check_rows(X, reset=False)[0]), self.coef_)
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return decision(self._problem_scores(self._check_rows(X, reset=False)[0]), self.classes_.size, self._mode())
+
     def _problem_scores(self, table: Table) -> Array:
         self._check_weights()
         dtype = np.result_type(table.dtype, self.coef_.dtype)
@@ -309,9 +376,9 @@ def _is_fraction(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value, re.ASCII) is not None
 
 
-def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: Clock) -> tuple[Array, float]:
-    """Return the weights and the bias that SoftMargin learns for one problem."""
-    left = None if clock.left == math.inf else max(clock.left, 1e-3)  # enough for a part of an epoch
+def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, seconds: float) -> tuple[Array, float]:
+    """Return the weights and the bias that SoftMargin learns for one problem in the time that is left."""
+    left = None if seconds == math.inf else max(seconds, 1e-3)  # enough for a part of an epoch
     soft = SoftMargin(max_seconds=left, random_state=0)
     algorithm = soft._algorithm()
     state = algorithm.start(1, table.shape[1], table.dtype)
@@ -321,18 +388,29 @@ def _soft_margin(table: Table, label: Array, subset: Array, sign: Array, clock: 
     return planes.W[0].astype(float), float(planes.b[0])
 
 
-def _furthest(table: Table, label: Array, sign: Array, clock: Clock, tol: float) -> Hyperplane:
-    """Return the hyperplane of one problem; a soft margin where there is none, or time ran out."""
-    subset = row_numbers(np.flatnonzero(sign[label, 0]))
-    part = table if subset.size == label.size else table.take(subset)
-    signed, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), np.inf
-    with suppress(OutOfTime, TooLarge):
-        found = largest_margin_hyperplane(signed, clock, tol)
+def _furthest(table: Table, label: Array, signs: Array, seconds: float | None, tol: float) -> list[Any]:
+    """Return the hyperplane of each problem; a soft margin where there is none, or where time ran out."""
+    # Imported here: the command line lists all learners, and needs no prover for it.
+    from rosenblatt.prover.certificates.brackets import Bracket
+    from rosenblatt.prover.exact.clock import Clock, OutOfTime
+    from rosenblatt.prover.exact.signed_rows import SignedRows
+    from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
+
+    clock, planes = Clock(seconds), []
+    for p in range(signs.shape[1]):
+        sign = signs[:, p : p + 1]
+        subset = row_numbers(np.flatnonzero(sign[label, 0]))
+        part = table if subset.size == label.size else table.take(subset)
+        signed, found, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), None, np.inf
+        with suppress(OutOfTime, TooLarge):
+            found = largest_margin_hyperplane(signed, clock, tol)
+            ceiling = 0.0
         if found is not None:
-            return found._replace(support=subset[found.support])
-        ceiling = 0.0
-    w, b = _soft_margin(table, label, subset, sign, clock)
-    reached = plane_margin(signed, np.append(w, b))
-    if ceiling == 0.0:
-        reached = min(reached, -np.finfo(float).tiny)
-    return Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0])
+            planes.append(found._replace(support=subset[found.support]))
+            continue
+        w, b = _soft_margin(table, label, subset, sign, clock.left)
+        reached = plane_margin(signed, np.append(w, b))
+        if ceiling == 0.0:
+            reached = min(reached, -np.finfo(float).tiny)
+        planes.append(Hyperplane(w, b, Bracket(max(reached, -np.finfo(float).max), ceiling), subset[:0]))
+    return planes

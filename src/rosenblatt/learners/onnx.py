@@ -11,30 +11,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.errors import InvalidInput, MissingExtra
-from rosenblatt.learners.adaline import Adaline, AdalineRegressor
-from rosenblatt.learners.alma import ALMA
-from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.maximum_margin import MaximumMargin
-from rosenblatt.learners.p_norm import PNormPerceptron
-from rosenblatt.learners.passive_aggressive import PassiveAggressive
-from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron
-from rosenblatt.learners.pocket import PocketPerceptron
-from rosenblatt.learners.romma import ROMMA
-from rosenblatt.learners.soft_margin import SoftMargin
-from rosenblatt.learners.voted import VotedPerceptron
-from rosenblatt.learners.winnow import Winnow
+from rosenblatt.learners import ALL
+from rosenblatt.learners.contract import RegressorMixin, check_is_fitted
+from rosenblatt.learners.voted_perceptron import VotedPerceptron
 from rosenblatt.training.model import LinearModel
 from rosenblatt.training.multiclass import by_pairs, code
 
 Array = npt.NDArray[Any]
 
-CLASSIFIERS: tuple[Any, ...] = (
-    *(ALMA, AROW, Adaline, AveragedPerceptron, MaximumMargin, PassiveAggressive),
-    *(Perceptron, PNormPerceptron, PocketPerceptron, ROMMA, SoftMargin, VotedPerceptron, Winnow),
-)
 # Version of the operators, all of which have their present meaning since.
 OPERATORS = 14
 
@@ -46,6 +32,11 @@ def _skl2onnx(module: str = "skl2onnx") -> Any:
         raise MissingExtra("ONNX needs skl2onnx. Install it with: pip install 'rosenblatt[onnx]'") from None
 
 
+def linear_learners() -> tuple[Any, ...]:
+    """Return the learners whose models are hyperplanes."""
+    return tuple(cls for cls in ALL.values() if hasattr(cls, "_named_model"))
+
+
 def register_onnx() -> None:
     """Register the linear members of the family with skl2onnx, so that it converts pipelines with one of them.
 
@@ -55,9 +46,9 @@ def register_onnx() -> None:
         If skl2onnx is not installed.
     """
     update = _skl2onnx().update_registered_converter
-    for cls in CLASSIFIERS:
-        update(cls, f"Rosenblatt{cls.__name__}", _shapes, _convert_classifier, parser=_parse)
-    update(AdalineRegressor, "RosenblattAdalineRegressor", _shapes, _convert_regressor, parser=_parse)
+    for cls in linear_learners():
+        convert = _convert_regressor if issubclass(cls, RegressorMixin) else _convert_classifier
+        update(cls, f"Rosenblatt{cls.__name__}", _shapes, convert, parser=_parse)
 
 
 def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
@@ -83,7 +74,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
     MissingExtra
         If skl2onnx is not installed.
     """
-    if not isinstance(model, (*CLASSIFIERS, AdalineRegressor)):
+    if not isinstance(model, linear_learners()):
         raise InvalidInput(
             f"A {type(model).__name__} cannot be converted: to_onnx takes the linear members of the family. Of a "
             "pipeline, call register_onnx and then skl2onnx.to_onnx."
@@ -106,7 +97,7 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
     types = _skl2onnx("skl2onnx.common.data_types")
     operator = scope.declare_local_operator(f"Rosenblatt{type(model).__name__}", model)
     operator.inputs.extend(inputs)
-    if isinstance(model, AdalineRegressor):
+    if isinstance(model, RegressorMixin):
         outputs = {"variable": types.DoubleTensorType()}
     else:
         kind = _plain_labels(model.classes_).dtype.kind

@@ -4,47 +4,39 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from rosenblatt.engine.epoch import Learner, Weights
 from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Dense
 from rosenblatt.engine.rules import INPUTS, SCALE_DATA, Rule
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import shared
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.linear_parameters import NO_MEAN, LinearMember, penalty_of
-from rosenblatt.learners.own_method import OwnLoop, OwnRule
-from rosenblatt.learners.parameters import (
-    ForClasses,
-    FullTraining,
-    InEpochs,
-    OnThreads,
-    Parameter,
-    WithKeep,
-    WithPenalty,
-    WithRate,
-    WithStart,
-    WithValidation,
-    WithWarmStart,
-    flag,
-    integer,
-    real,
-)
-from rosenblatt.storage.registry import DEFINED
+from rosenblatt.learners.parameters import Parameter, flag, integer, real
+from rosenblatt.storage.registry import DEFINED, stored
 from rosenblatt.text import did_you_mean, short_repr
-from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
+from rosenblatt.training.first_order import FirstOrder
+
+Array = npt.NDArray[Any]
 
 LOOP_INPUTS = ("X", "y", "order", "weights", "bias", "importance")
 A_RULE = "A rule takes margin, norm and rate, also importance and sign, and parameters with defaults"
 A_LOOP = "A loop takes X, y, order, weights and bias, also importance, and parameters with defaults"
-# What the NamedTuple of a rule has, or the class of a learner.
+# Attributes of the NamedTuple of a rule, or of the class of a learner. A loop may take fit_intercept.
 RESERVED = frozenset(
     {*dir(LinearClassifier), "of", "kept", "count", "index", "batch", "schedule", "rule", "loop", "inputs", "defaults"}
-)
+) - {"fit_intercept"}
 LARGEST_INTEGER = 2**62
 # What a rule is tried with when it is defined. None is zero: Python, unlike machine code, would not divide by that.
 TRIED_MARGINS = (-2.0, -0.5, 0.25, 3.0)
@@ -61,15 +53,140 @@ DOCUMENTATION = """
     """
 
 
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Add the name of a loop to an exception that leaves it: machine code has no traceback."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"It was raised in {name}.")
+        raise
+
+
+class OwnRule(FirstOrder):
+    """A rule that a user has written."""
+
+    def _run_epoch(self, shown: EpochArgs, state: Weights, into: Weights, learner: Learner) -> None:
+        with named(self.rule.of.__name__):
+            super()._run_epoch(shown, state, into, learner)
+
+
+@stored("LoopWeights")
+class LoopWeights(NamedTuple):
+    """Weights, and nothing beside them."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,) trials seen
+
+
+@dataclass
+class OwnLoop(Algorithm):
+    """A loop that a user has written.
+
+    Attributes
+    ----------
+    owner : type
+        Its `loop` is a function from what `inputs` names, of X, y, order, weights, bias and the importance of each row,
+        and from the parameters to mistakes, updates and loss. The class, and not the function, as only the class can be
+        pickled by its name.
+    values : tuple
+        Of the parameters.
+    """
+
+    owner: Any
+    values: tuple[Any, ...]
+
+    state_class: ClassVar[type] = LoopWeights
+    layout: ClassVar[Mapping[str, str]] = {"W": "f pd", "b": "f p", "t": "l p"}
+    local: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name of the loop."""
+        return str(self.owner.__name__)
+
+    @property
+    def remedy(self) -> str:  # type: ignore[override]
+        """What to do against weights that grow without end."""
+        return f"look at what {self.name} adds to them, or scale the data, for example with StandardScaler"
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> LoopWeights:
+        """Return zero weights."""
+        return LoopWeights(
+            np.zeros((problems, features), dtype), np.zeros(problems, dtype), np.zeros(problems, np.int64)
+        )
+
+    def run_epoch(self, shown: EpochArgs, state: LoopWeights, into: LoopWeights) -> int:
+        """Run the loop for each problem."""
+        if not isinstance(shown.rows, Dense):
+            raise InvalidInput(
+                f"{self.name} is a loop over dense rows, and X is sparse. Pass X.toarray(), or write a rule, a "
+                "function of margin, norm and rate, which learns from either."
+            )
+        task, order = shown.task, shown.order if shown.order.size else np.arange(shown.size)
+        for p in shown.active:
+            y = task.sign[:, p].astype(float)[task.label]
+            importance = task.cost[:, p][task.label]
+            if task.sample_weight.size:
+                importance = importance * task.sample_weight
+            if "importance" not in self.owner.inputs and np.any((importance[order] != 1.0) & (y[order] != 0.0)):
+                raise InvalidInput(
+                    f"{self.name} takes no weights of rows or classes. Let it take importance, an array with a number "
+                    "for each row; or drop sample_weight and class_weight."
+                )
+            arrays = {"X": shown.rows.X, "y": y, "order": order, "weights": state.W[p], "bias": state.b[p : p + 1]}
+            inputs = [(arrays | {"importance": importance})[name] for name in self.owner.inputs]
+            with named(self.name):
+                counts = self.owner.loop(*inputs, *self.values)
+            for column, count in zip(shown.counts[:3], counts, strict=True):
+                column[p] += count
+            state.t[p] += np.count_nonzero(y[order])
+        return shown.size
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has."""
+        return ("LoopWeights",)
+
+
+# ------------------------------------------------------------------------------------------------------ the learners
+
+
 def values_of(member: Any) -> tuple[Any, ...]:
     """Return the values of the parameters that the function has, each of the type of its default."""
     return tuple(type(default)(getattr(member, name)) for name, default in member.defaults.items())
 
 
-class ForOwnRule(WithPenalty, WithRate, FullTraining, LinearMember):
-    """Parameters of a rule of one's own, beside those that it has itself."""
+class _OwnRule(LinearClassifier):
+    """A learner made of a rule; its own parameters come before these."""
 
-    average: bool = flag(default=False, text="Whether the model is the average of the weights over all trials.")
+    average: bool = shared.AVERAGE
+    penalty: shared.Penalty = shared.PENALTY
+    alpha: float = shared.ALPHA
+    l1_ratio: float = shared.L1_RATIO
+    eta0: float = shared.ETA0
+    schedule: shared.Schedule = shared.SCHEDULE
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
+    shards: int = shared.SHARDS
+    mixes: int | str = shared.MIXES
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
 
     rule: ClassVar[Rule]
     defaults: ClassVar[dict[str, Any]]
@@ -78,13 +195,31 @@ class ForOwnRule(WithPenalty, WithRate, FullTraining, LinearMember):
         _compile(self.rule, values_of(self))
 
     def _algorithm(self) -> Algorithm:
-        return OwnRule(self.rule.Parameters(*values_of(self)), penalty_of(self), averaged=bool(self.average))
+        return OwnRule(self.rule.Parameters(*values_of(self)), shared.penalty_of(self), averaged=bool(self.average))
 
 
-class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart, WithStart, WithKeep, LinearMember):
-    """Parameters of a loop of one's own, beside those that it has itself."""
+class _OwnLoop(LinearClassifier):
+    """A learner made of a loop; its own parameters come before these."""
 
-    without_shards = f"Weights of a loop of one's own {NO_MEAN}"
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
+
+    without_shards = f"Weights of a loop of one's own {shared.NO_MEAN}"
     modes = ("ovr", "ovo", "ovo-vote")
 
     loop: ClassVar[Callable[..., Any]]
@@ -92,7 +227,7 @@ class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart,
     defaults: ClassVar[dict[str, Any]]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
 
@@ -100,11 +235,15 @@ class ForOwnLoop(InEpochs, ForClasses, OnThreads, WithValidation, WithWarmStart,
         if not self.fit_intercept and "fit_intercept" not in self.defaults:
             raise InvalidInput(
                 f"fit_intercept=False is not what {type(self).__name__} does: it decides itself whether to move bias. "
-                "Give it a parameter fit_intercept=True to be told."
+                "Give it a parameter fit_intercept=True to receive the value."
             )
 
     def _algorithm(self) -> Algorithm:
         return OwnLoop(type(self), values_of(self))
+
+
+# The parameters that a learner of one's own has beside its own.
+FAMILY = {*_OwnRule.declared, *_OwnLoop.declared}
 
 
 def learner(
@@ -177,7 +316,7 @@ def learner(
 
 def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> Any:
     name = function.__name__
-    defaults = _defaults(function, INPUTS, INPUTS[:1], ForOwnRule, A_RULE)
+    defaults = _defaults(function, INPUTS, INPUTS[:1], _OwnRule, A_RULE)
     fault = f"{name} returned a step that is not finite (norm is 0 for a row of zeros), or steps that are too long"
     if finite:
         fault += ", or one that is negative, though finite=True"
@@ -191,11 +330,11 @@ def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> A
                 f"{name} returned {short_repr(answer)} for {_told(inputs)}. A rule returns two numbers, the step and "
                 "the loss."
             )
-    return _made(function, (ForOwnRule, LinearClassifier), defaults, {"rule": rule, "Parameters": rule.Parameters})
+    return _made(function, _OwnRule, defaults, {"rule": rule, "Parameters": rule.Parameters})
 
 
 def _loop_class(function: Any) -> Any:
-    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], ForOwnLoop, A_LOOP)
+    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], _OwnLoop, A_LOOP)
     inputs = tuple(name for name in inspect.signature(function).parameters if name in LOOP_INPUTS)
     arrays = [[[1.0, -0.5], [-1.0, 2.0]], [1.0, -1.0], [0, 1], [0.0, 0.0], [0.0], [1.0, 1.0]]
     tried = {name: np.array(array) for name, array in zip(LOOP_INPUTS, arrays, strict=True) if name in inputs}
@@ -207,16 +346,16 @@ def _loop_class(function: Any) -> Any:
         )
     # An index that is out of bounds must not write where others live.
     loop = _Explained(compiled(cache=False, boundscheck=True, error_model="numpy")(function))
-    return _made(function, (ForOwnLoop, LinearClassifier), defaults, {"loop": loop, "inputs": inputs})
+    return _made(function, _OwnLoop, defaults, {"loop": loop, "inputs": inputs})
 
 
-def _made(function: Any, bases: tuple[type, ...], defaults: dict[str, Any], members: dict[str, Any]) -> Any:
+def _made(function: Any, base: type, defaults: dict[str, Any], members: dict[str, Any]) -> Any:
     """Return a class named like a function, with its parameters as declared fields."""
     text = inspect.cleandoc(function.__doc__ or f"{function.__name__}, a rule of one's own.").replace("\n", "\n    ")
     fields = {name: _declared(default) for name, default in defaults.items()}
     members |= {"defaults": defaults}
     place = {"__module__": function.__module__, "__qualname__": function.__qualname__, "__doc__": text + DOCUMENTATION}
-    return type(function.__name__, bases, fields | members | place)
+    return type(function.__name__, (base,), fields | members | place)
 
 
 def _declared(default: Any) -> Parameter:
@@ -255,7 +394,7 @@ def _defaults(
             raise InvalidInput(
                 f"{name} has the default {key}={short_repr(value)}. Defaults are numbers, True or False."
             )
-        taken = key in family.declared and (family, key) != (ForOwnLoop, "fit_intercept")
+        taken = key in family.declared and (family, key) != (_OwnLoop, "fit_intercept")
         if taken or key.startswith("_") or key in RESERVED:
             raise InvalidInput(f"{name} cannot call a parameter {key}: every learner has that. Choose another name.")
     return defaults

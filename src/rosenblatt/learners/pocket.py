@@ -1,15 +1,264 @@
-"""The pocket algorithm."""
+"""The pocket algorithm: the perceptron with its best weights in the pocket."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NoReturn
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.table import part_of
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import Csr, Dense, Hyperplanes, add, dot
+from rosenblatt.engine.scores import score
 from rosenblatt.errors import NotAvailable
-from rosenblatt.learners.base import available_when
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Facts, available_when
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.parameters import ForClasses, InEpochs, OnThreads, WithPadding, WithValidation, choice
-from rosenblatt.learners.pocket_method import PocketMethod
-from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.learners.parameters import choice
+from rosenblatt.storage.registry import stored
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order, as_hyperplanes, order_of
+
+Array = npt.NDArray[Any]
+
+# Entries of rows that are looked at between two pauses: some milliseconds.
+ENTRIES_PER_LOOK = 1 << 24
+# Scores that are computed at once: some megabytes, however short the rows are.
+SCORES_AT_ONCE = 1 << 20
+LONGEST_RUN = 1 << 60  # that a count of trials holds
+
+
+@stored("Pocket")
+class Pocket(NamedTuple):
+    """The weights of the perceptron, and the best ones found so far in the pocket."""
+
+    W: np.ndarray  # (problems, features); Fortran order where sparse rows have several problems
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    best_w: np.ndarray  # (problems, features) in the same order
+    best_b: np.ndarray  # (problems,)
+    run: np.ndarray  # (problems,) correct trials in a row of W
+    best_run: np.ndarray  # (problems,) and of the pocket
+    errors: np.ndarray  # (problems,) training errors of the pocket
+    settled: np.ndarray  # (problems,) whether an epoch has ended with no fewer errors, so that runs are looked at
+
+
+class PocketRoom(NamedTuple):
+    """Where a loop is that was cut, all zero at first, and room to work in."""
+
+    resume: np.ndarray  # (3,) the trial, the place of the problem among the active ones, the row of a look
+    errors: np.ndarray  # (1,) what the look has counted
+    vector: np.ndarray  # (1, features) for weights to look at that are not side by side; else (1, 0)
+
+
+@compiled()
+def run_pocket_epoch(rows, task, order, subset, active, state, counts, room, most):
+    """Run the perceptron with the best weights in the pocket, and a ratchet. Gallant (1990).
+
+    Weights that were right more often in a row than those in the pocket take their place, if they also make fewer
+    errors on all rows. They are looked at when their run ends; those of a problem that is not settled when the epoch
+    ends, which is the caller's.
+
+    To look at all rows takes as long as an epoch. The loop ends after `most` rows, of trials and looks together, and
+    goes on when it is called again. Returns whether all trials are over.
+    """
+    place = room.resume
+    trials = order.size if order.size else task.label.size
+    left = most
+    while place[0] < trials:
+        i = order[place[0]] if order.size else place[0]
+        c = task.label[i]
+        while place[1] < active.size:
+            p = active[place[1]]
+            sign = task.sign[c, p]
+            if sign == 0:
+                place[1] += 1
+                continue
+            margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+            left -= 1
+            if margin > 0.0:
+                state.t[p] += 1
+                state.run[p] += 1
+                place[1] += 1
+                continue
+            left -= consider(rows, task, subset, p, state, room, left)
+            if place[2] > 0:
+                return False
+            state.t[p] += 1
+            place[1] += 1
+            step = task.cost[c, p]
+            if task.sample_weight.size:
+                step *= task.sample_weight[i]
+            add(rows, i, sign * step, state.W, p)
+            state.b[p] += sign * step * task.bias
+            state.run[p] = 0
+            counts.mistakes[p] += 1
+            counts.updates[p] += 1
+            counts.loss[p] += max(0.0, -margin)
+            counts.step[p] += step
+        place[0] += 1
+        place[1] = 0
+        if left <= 0:
+            return place[0] == trials
+    return True
+
+
+@compiled()
+def consider(rows, task, subset, p, state, room, most):
+    """Put the weights of problem p into the pocket if they belong there; return how many rows that took.
+
+    At most `most` rows at a time, one at least: resume[2] of the room is the row to go on with, or 0 when all is done.
+    """
+    if state.run[p] <= state.best_run[p] or not state.settled[p]:
+        return 0
+    place, errors, vector = room.resume, room.errors, room.vector
+    first, size = place[2], subset.size if subset.size else task.label.size
+    last = min(size, first + max(most, 1))
+    wrong = errors[0] if first > 0 else 0.0
+    place[2] = 0
+    apart = vector.shape[1] > 0
+    if apart and first == 0:
+        vector[0] = state.W[p]
+    for t in range(first, last):
+        i = subset[t] if subset.size else t
+        c = task.label[i]
+        sign = task.sign[c, p]
+        score = (dot(rows, i, vector, 0) if apart else dot(rows, i, state.W, p)) + state.b[p]
+        if sign != 0 and not sign * score > 0.0:
+            wrong += task.cost[c, p] * (task.sample_weight[i] if task.sample_weight.size else 1.0)
+            if wrong >= state.errors[p]:
+                return t - first
+    if last < size:
+        place[2], errors[0] = last, wrong
+        return last - first
+    state.errors[p] = wrong
+    state.best_run[p] = state.run[p]
+    state.best_b[p] = state.b[p]
+    state.best_w[p] = state.W[p]
+    return last - first
+
+
+def _room(state: Pocket) -> PocketRoom:
+    vector = np.empty((1, state.W.shape[1] if order_of(state.W) == "F" else 0), state.W.dtype)
+    return PocketRoom(np.zeros(3, np.int64), np.zeros(1), vector)
+
+
+def _rows_per_look(rows: Dense | Csr) -> int:
+    entries, count = (rows.X.size, rows.X.shape[0]) if isinstance(rows, Dense) else (rows.data.size, rows.indptr.size)
+    return max(1, ENTRIES_PER_LOOK * count // max(1, entries))
+
+
+class PocketAlgorithm(Algorithm):
+    """The pocket algorithm with ratchet.
+
+    At first nearly every run is longer than the one before, and to look at its weights takes an epoch. So while each
+    epoch ends with fewer errors than the one before, those weights go into the pocket; they are looked at for all
+    problems at once. From the first epoch on that does not, a problem is settled, and every longer run is looked at.
+    """
+
+    finite = is_sum_of_rows = needs_epoch_end = by_feature = True
+    predictor: ClassVar[str] = "the pocket"
+    signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "best_w", "best_b"})
+    state_class: ClassVar[type] = Pocket
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "best_w": "f pd",
+        "best_b": "f p",
+        "run": "l p",
+        "best_run": "l p",
+        "errors": "d? p",
+        "settled": "l p",
+    }
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Pocket:
+        """Return zero weights, and an empty pocket."""
+        return Pocket(
+            W=np.zeros((problems, features), dtype, order),
+            b=np.zeros(problems, dtype),
+            t=np.zeros(problems, np.int64),
+            best_w=np.zeros((problems, features), dtype, order),
+            best_b=np.zeros(problems, dtype),
+            run=np.zeros(problems, np.int64),
+            best_run=np.full(problems, -1),
+            errors=np.full(problems, np.inf),
+            settled=np.zeros(problems, np.int64),
+        )
+
+    def run_epoch(self, shown: EpochArgs, state: Pocket, into: Pocket) -> int:
+        """Run the pocket loop, with pauses in which an interrupt is heard."""
+        rows, task, order, subset, active = shown[:5]
+        room, most = _room(state), _rows_per_look(rows)
+        while not run_pocket_epoch(rows, task, order, subset, active, state, shown.counts, room, most):
+            if shown.late():
+                break
+        return int(room.resume[0])
+
+    def end_epoch(self, shown: EpochArgs, state: Pocket) -> None:
+        """Look at the weights that the epoch ended with."""
+        settled = state.settled[shown.active] > 0
+        if not settled.all():
+            self._take_better(shown, state, shown.active[~settled])
+        for p in shown.active[settled].tolist():
+            if not shown.counts.updates[p]:
+                state.run[p] = max(state.run[p], state.best_run[p] + 1)  # no error at all: whatever ran longer
+            if state.run[p] > state.best_run[p]:
+                self._consider(shown, state, p)
+
+    def _consider(self, shown: EpochArgs, state: Pocket, p: int) -> None:
+        """Put the weights of a problem into the pocket if they belong there, with pauses."""
+        room, most = _room(state), _rows_per_look(shown.rows)
+        consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+        while room.resume[2] and not shown.late():
+            consider(shown.rows, shown.task, shown.subset, p, state, room, most)
+
+    def _take_better(self, shown: EpochArgs, state: Pocket, problems: Array) -> None:
+        """Put the weights of problems that make fewer errors into the pocket; the others are settled."""
+        looked = self._errors(shown, as_hyperplanes(state.W, state.b))
+        if looked is None:
+            return
+        wrong, total = looked
+        better = wrong[problems] < state.errors[problems]
+        state.settled[problems[~better]] = 1
+        taken = problems[better]
+        # Of n trials with a share q of errors, the longest run to be expected has log(n q) / q (Erdos and Renyi 1970).
+        # One of the pocket's own weights is not worth a look; half of that was measured to find the better ones.
+        share = np.maximum(wrong / np.maximum(total, 1e-300), 1e-300)
+        expected = 0.5 * np.log(np.maximum(share * shown.size, math.e)) / share
+        expected = np.minimum(expected, LONGEST_RUN).astype(np.int64)
+        state.errors[taken], state.best_run[taken] = wrong[taken], np.maximum(state.run, expected)[taken]
+        state.best_w[taken], state.best_b[taken] = state.W[taken], state.b[taken]
+
+    def _errors(self, shown: EpochArgs, planes: Hyperplanes) -> tuple[Array, Array] | None:
+        """Return what the rows count that each problem has wrong, and all; None where the clock leaves no time."""
+        task, wrong, total = shown.task, *np.zeros((2, planes.b.size))
+        n_rows = shown.subset.size or task.label.size
+        size = max(1, min(_rows_per_look(shown.rows), SCORES_AT_ONCE) // planes.b.size)
+        for first in range(0, n_rows, size):
+            if first and shown.late():
+                return None
+            block = part_of(shown.subset, first, size, n_rows)
+            rows = block if block.size else slice(None)
+            sign = task.sign[task.label[rows]]
+            found = np.empty(sign.shape, planes.W.dtype)
+            score(shown.rows, block, planes, found)
+            cost = task.cost[task.label[rows]] * (task.sample_weight[rows, None] if task.sample_weight.size else 1.0)
+            cost = cost * (sign != 0)
+            wrong += (cost * ~(sign * found > 0.0)).sum(axis=0)
+            total += cost.sum(axis=0)
+        return wrong, total
+
+    def hyperplanes(self, state: Pocket) -> Hyperplanes:
+        """Return what is in the pocket; the weights of the perceptron as long as it is empty."""
+        empty = np.isinf(state.errors)
+        if not empty.any():
+            return as_hyperplanes(state.best_w, state.best_b)
+        W, b = state.best_w.copy(order="K"), state.best_b.copy()
+        W[empty], b[empty] = state.W[empty], state.b[empty]
+        return as_hyperplanes(W, b)
 
 
 def _no_stream(estimator: Any) -> NoReturn:
@@ -18,7 +267,7 @@ def _no_stream(estimator: Any) -> NoReturn:
     )
 
 
-class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidation, LinearClassifier):
+class PocketPerceptron(LinearClassifier):
     """The perceptron with its best weights in the pocket: for data that is not separable.
 
     Runs the perceptron, and keeps the weights with the longest run of correct trials, replaced only by weights that
@@ -51,10 +300,33 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     0.833
     """
 
-    shuffle: bool | Literal["random"] = choice(
+    shuffle: shared.Shuffle = choice(
         default="random",
         text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement.",
         choices=(True, False, "random"),
+        lab=False,
+    )
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+
+    facts = Facts(
+        published=1990,
+        does="the best weights found, with a ratchet",
+        when="few errors on data that is not separable",
+        title="Pocket algorithm",
+        rule="pocket",
     )
 
     modes = ("ovr", "ovo", "ovo-vote")
@@ -68,4 +340,4 @@ class PocketPerceptron(InEpochs, ForClasses, WithPadding, OnThreads, WithValidat
     learn_one = available_when(_no_stream)(LinearClassifier.learn_one)
 
     def _algorithm(self) -> Algorithm:
-        return PocketMethod()
+        return PocketAlgorithm()

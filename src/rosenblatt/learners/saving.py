@@ -9,13 +9,14 @@ whatever it writes can be loaded. The format is described in docs/reference/mode
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.storable import Storable
+from rosenblatt.learners import ALL
+from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.own import FAMILY
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.storage.atomic import source_of, target_of
 from rosenblatt.storage.checks import entries, is_integer
@@ -27,7 +28,7 @@ stored("Certificate")(Certificate)
 
 # What an estimator knows of its rows, also when a fit went no further.
 _INPUT = ("n_features_in_", "feature_names_in_")
-# What is learned has a meaning with these parameters only, so that none can be set again after loading.
+# The learned state is valid only for these parameter values.
 _ESSENTIAL = {
     "kernel": "Fit with the name of a built-in kernel, or with kernel='precomputed' on the similarities that the "
     "function gives",
@@ -74,8 +75,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         if name in DEFINED:
             raise InvalidInput(f"{name} was defined anew after this model was made. Make it again, and save that one.")
         raise InvalidInput(
-            f"An object of type {name} cannot be saved: files hold {', '.join(_names())}. Of a pipeline, save the last "
-            "step."
+            f"An object of type {name} cannot be saved: files hold {', '.join(ALL)}. Of a pipeline, save the last step."
         )
     target = target_of(path)
     try:
@@ -123,26 +123,13 @@ def load(path: str | os.PathLike[str] | bytes | BinaryIO) -> Any:
         ) from None
 
 
-def _names() -> list[str]:
-    """Return the names of the estimators that files may hold: all public ones."""
-    return [name for name in import_module("rosenblatt").__all__ if _class(name) is not None]
+def _class(name: str) -> type[Estimator] | None:
+    """Return the learner of a name: one of this package, or one that the user has defined."""
+    found: type[Estimator] | None = ALL[name] if name in ALL else DEFINED.get(name)
+    return found
 
 
-def _class(name: str) -> type[Storable] | None:
-    """Return the public estimator of a name, imported by the package's own table of names; or a user's own learner."""
-    public = import_module("rosenblatt")
-    found = getattr(public, name) if name in public.__all__ else DEFINED.get(name)
-    return found if isinstance(found, type) and issubclass(found, Storable) else None
-
-
-def _family() -> set[str]:
-    """Return the parameters that every learner of one's own has."""
-    from rosenblatt.learners.own import ForOwnLoop, ForOwnRule
-
-    return {*ForOwnRule.declared, *ForOwnLoop.declared}
-
-
-def _take_apart(model: Storable) -> Content:
+def _take_apart(model: Estimator) -> Content:
     cls, parameters = type(model), model.get_params(deep=False)
     belong = {"_turn", *parameters, *_INPUT, *cls.stored_attributes, *cls.at_times, *cls.derived}
     strange = ", ".join(sorted(vars(model).keys() - belong))
@@ -170,16 +157,16 @@ def _put_together(content: Any) -> Any:
         return model
     cls = _class(name) if isinstance(name, str) else None
     if cls is None:
-        own = sorted(parameters.keys() - _family()) if isinstance(parameters, dict) else []
+        own = sorted(parameters.keys() - FAMILY) if isinstance(parameters, dict) else []
         had = f"{', '.join(own) or 'none of its own':.200}"
         raise Fault(
-            f"it holds a {name!r:.60}, which is none of {', '.join(_names())}. If that is a learner of your own, "
+            f"it holds a {name!r:.60}, which is none of {', '.join(ALL)}. If that is a learner of your own, "
             f"define it first: with @rosenblatt.learner, by this name, with the parameters {had}"
         )
     return _assemble(cls, parameters, attributes)
 
 
-def _assemble(cls: type[Storable], parameters: Any, attributes: dict[str, Any]) -> Storable:
+def _assemble(cls: type[Estimator], parameters: Any, attributes: dict[str, Any]) -> Estimator:
     """Return the model made of these parts; raise a `Fault` if it is not whole."""
     wanted = cls.declared
     fits = isinstance(parameters, dict) and parameters.keys() == wanted.keys()

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from rosenblatt.data.labels import as_names
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners.base import Estimator
+from rosenblatt.learners.contract import clone
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.parameters import Declared
 from rosenblatt.text import short_repr
 from rosenblatt.training.costs import class_costs
 from rosenblatt.training.mixing import ShardSpec, check_mixing, mixes_for
@@ -25,10 +25,10 @@ Array = npt.NDArray[Any]
 
 def check_member(estimator: Any) -> None:
     """Raise an error if an estimator cannot be trained on shards."""
-    if not isinstance(estimator, Declared) or "shards" not in estimator.declared:
+    if not isinstance(estimator, Estimator) or "shards" not in estimator.declared:
         reason = getattr(estimator, "without_shards", "") or "Pass a linear member of the family, unfitted."
         raise InvalidInput(f"{type(estimator).__name__} cannot be trained on shards. {reason}")
-    if estimator.early_stopping or estimator.warm_start:  # type: ignore[attr-defined]
+    if estimator.early_stopping or estimator.warm_start:
         raise InvalidInput(
             "early_stopping and warm_start are for one machine. Set them to False, and keep rows to validate on aside."
         )

@@ -2,33 +2,109 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.engine import rules
-from rosenblatt.errors import NotAvailable
-from rosenblatt.learners.base import available_when, steady
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rules import reach, rule
+from rosenblatt.errors import InvalidInput, NotAvailable
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Facts, available_when, steady
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.linear_parameters import ForSoftMargin
+from rosenblatt.learners.parameters import choice, real, schedule_of
+from rosenblatt.training.algorithm import Algorithm
+from rosenblatt.training.first_order import FirstOrder, HarmonicRate
+from rosenblatt.training.multiclass import MULTICLASS
+from rosenblatt.training.order import SCHEDULES
 from rosenblatt.training.plan import Plan
 
 Array = npt.NDArray[Any]
+
+GRADIENT_REMEDY = "scale the data, for example with StandardScaler, or lower the learning rate"
+# Change of the margin up to which one step is as good as many.
+TINY_STEP = 0.01
+# The same up to which a fraction stands in for `_flow`: it is less than a hundredth off.
+SHORT_STEP = 1.0
+
+
+@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
+def hinge(margin, norm, rate, importance, bounded=True):
+    """Step 1 when m < 1, a subgradient step against max(0, 1 - m); if bounded, not beyond a margin of one.
+
+    That is what many small steps come to. A longer one, which a large rate or a long row would ask for, overshoots.
+    Karampatziakis and Langford (2011), Online importance weight aware updates. The weight of a row is a factor of the
+    rate and of the bound: within the bound alone it would do nothing as long as rates are large.
+    """
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss, step = 1.0 - margin, rate * importance
+    if not bounded:
+        return step, loss
+    return min(step, reach(loss, importance) / norm) if norm > 0.0 else step, loss
+
+
+@rule(zero_loss=1.0, remedy=GRADIENT_REMEDY)
+def squared_hinge(margin, norm, rate, importance):
+    """Step 2 (1 - m) when m < 1, a gradient step against max(0, 1 - m)^2; but not beyond a margin of one.
+
+    A longer step, which a large rate or a long row would ask for, overshoots the minimum: errors would grow.
+    """
+    if margin >= 1.0:
+        return 0.0, 0.0
+    loss, step = 1.0 - margin, 2.0 * rate * importance
+    # Where the rate is not what bounds the step, it is what the row asks for over its squared length.
+    wanted = reach(loss, importance)
+    return loss * step * (wanted / max(wanted, loss * step * norm)), loss * loss
+
+
+@compiled(error_model="numpy")
+def _flow(margin, growth, path):
+    """Return the margin z after many small steps, whose rates add up to the path: z + e^z = m + e^m + path.
+
+    By Lambert's function, approximated as in Karampatziakis and Langford (2011); `growth` is e^m.
+    """
+    x = margin + growth + path
+    w = 0.86 * x + 0.01 if x >= 1.0 else np.exp(0.8 * x - 0.65)
+    r = x - np.log(w) - w if x >= 1.0 else 0.2 * x + 0.65 - w
+    t = 1.0 + w
+    u = 2.0 * t * (t + 2.0 * r / 3.0)
+    return x - w * (1.0 + r / t * (u - r) / (u - 2.0 * r))
+
+
+@rule(zero_loss=math.log(2.0), remedy=GRADIENT_REMEDY)
+def logistic(margin, norm, rate, importance, bounded=True):
+    """Step 1 / (1 + e^m), a gradient step against log(1 + e^-m); if bounded, as far as many small steps go.
+
+    The weight of a row is a factor of the step, within the bound as for the hinge.
+    """
+    # The gradient is g = top / total. To divide once is what keeps the next row waiting least.
+    small = np.exp(-abs(margin))
+    top, total = small if margin > 0.0 else 1.0, 1.0 + small
+    loss = np.log1p(small) + max(0.0, -margin)
+    path = rate * norm * top
+    if not bounded or path <= TINY_STEP * total:
+        return importance * rate * top / total, loss
+    if path > SHORT_STEP * total:
+        moved = _flow(margin, (total - top) / top, rate * norm) - margin
+        return min(importance * rate * top / total, reach(max(0.0, moved), importance) / norm), loss
+    # With d = g rate norm the flow moves the margin by d (6 + (1 - 3g) d) / (6 + (4 - 6g) d), but for terms in d^4.
+    six, moved = 6.0 * total * total, importance * rate * top
+    return moved * (six + (total - 3.0 * top) * path) / (total * (six + (4.0 * total - 6.0 * top) * path)), loss
 
 
 def _is_logistic(estimator: Any) -> bool:
     # A fitted one has the loss that it was fitted with, whatever the parameter is set to since.
     stream = vars(estimator).get("_stream")
-    logistic = (
-        estimator.loss == "logistic" if stream is None else isinstance(stream.settings.algorithm.rule, rules.logistic)
-    )
-    if not logistic:
+    fits = estimator.loss == "logistic" if stream is None else isinstance(stream.settings.algorithm.rule, logistic)
+    if not fits:
         raise NotAvailable(f"SoftMargin(loss={estimator.loss!r}) has no probabilities. Use loss='logistic'.")
     return True
 
 
-class SoftMargin(ForSoftMargin, LinearClassifier):
+class SoftMargin(LinearClassifier):
     """Soft margins: minimise the mean loss plus a penalty by stochastic gradient steps.
 
     Losses of the margin m = y f(x): hinge max(0, 1 - m), its square, or logistic log(1 + e^-m); penalty
@@ -61,6 +137,105 @@ class SoftMargin(ForSoftMargin, LinearClassifier):
     >>> model.predict([[0.5], [2.5]]).tolist()
     [0, 1]
     """
+
+    loss: Literal["hinge", "squared_hinge", "logistic"] = choice(
+        default="hinge", text="What is minimised; see above.", choices=("hinge", "squared_hinge", "logistic")
+    )
+    penalty: shared.Penalty = choice(
+        default="l2", text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+    )
+    eta0: float = real(
+        default=0.01,
+        text="Learning rate of the schedules by epoch.",
+        above=0,
+        wanted="a positive number",
+        range=(0.01, 10.0, 0.01),
+        log=True,
+    )
+    schedule: shared.Schedule = schedule_of(
+        default="optimal",
+        text='"pegasos": 1/(alpha t) in trial t; "optimal": 1/(alpha (t0 + t)) with Bottou\'s t0; or by epoch, '
+        "as for `Perceptron`.",
+        words=("optimal", "pegasos", *SCHEDULES),
+    )
+    average: bool | None = choice(
+        default=None,
+        text="Whether the model is the average of the weights over all trials (averaged SGD). None: over those since"
+        " the last of epochs 1, 2, 4, 8, ... began, which are the later half at least; or, where the penalty has a"
+        " share of L1, no average, which would not keep its zeros.",
+        choices=(None, True, False),
+    )
+    alpha: float = shared.ALPHA
+    l1_ratio: float = shared.L1_RATIO
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    intercept_scaling: shared.Padding = shared.INTERCEPT_SCALING
+    shards: int = shared.SHARDS
+    mixes: int | str = shared.MIXES
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    init: Any = shared.INIT
+    keep: shared.Keep = shared.KEEP
+
+    facts = Facts(
+        published=2007,
+        does="hinge, squared hinge or logistic loss with L1, L2, elastic net",
+        when="a penalised model; probabilities",
+        command="soft-margin",
+        title="Soft margin",
+        lecture="Introduction to Machine Learning",
+        rule="soft_margin",
+    )
+
+    default_keep = "last"
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Modes that the loss has: the logistic loss of several classes at once is another one."""
+        return MULTICLASS[:-1] if self.loss == "logistic" else MULTICLASS
+
+    def _check_own(self) -> None:
+        if self._by_trial() and not self.alpha > 0:
+            raise InvalidInput(f"schedule={self.schedule!r} divides by alpha, which is 0. Choose schedule='constant'.")
+
+    def _by_trial(self) -> bool:
+        return isinstance(self.schedule, str) and self.schedule in ("optimal", "pegasos")
+
+    def _algorithm(self) -> Algorithm:
+        return FirstOrder(
+            self._rule(), shared.penalty_of(self), self._rate(), self._averaged(), late=self.average is None
+        )
+
+    def _rule(self) -> Any:
+        """Return the rule of the loss; Pegasos is as it was published, without a bound on its steps."""
+        if self.loss == "squared_hinge":
+            return squared_hinge()
+        return (hinge if self.loss == "hinge" else logistic)(bounded=self.schedule != "pegasos")
+
+    def _averaged(self) -> bool:
+        return self.penalty in (None, "l2") if self.average is None else bool(self.average)
+
+    def _rate(self) -> HarmonicRate | None:
+        if self.schedule == "pegasos":
+            return HarmonicRate(float(self.alpha), 0.0)
+        if self.schedule == "optimal":
+            # Bottou's choice: the first step is no longer than a weight of typical size.
+            typical = (1.0 / self.alpha**0.5) ** 0.5
+            steepest = 2.0 * (1.0 + typical) if self.loss == "squared_hinge" else 1.0
+            # A penalty of any strength leaves the first rate finite.
+            return HarmonicRate(float(self.alpha), max(steepest / (typical * self.alpha) - 1.0, math.nextafter(-1, 0)))
+        return None
 
     def _plan(self, **changes: Any) -> Plan:
         return super()._plan(**({"schedule": "constant"} if self._by_trial() else {}), **changes)

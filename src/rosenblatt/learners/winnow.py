@@ -1,20 +1,162 @@
-"""Winnow."""
+"""Winnow: weights that are multiplied."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rosenblatt.data.table import Table
+from rosenblatt.engine.frame import TRIALS, run_epoch
+from rosenblatt.engine.jit import overload
+from rosenblatt.engine.rows import by_type, dot, entries, entry
+from rosenblatt.engine.single import learn_state_row
 from rosenblatt.errors import InvalidInput
-from rosenblatt.learners.base import UNCHECKED
+from rosenblatt.learners import shared
+from rosenblatt.learners.base import Facts
 from rosenblatt.learners.linear import LinearClassifier
-from rosenblatt.learners.linear_parameters import ForWinnow
+from rosenblatt.learners.parameters import flag, real
+from rosenblatt.learners.rows import UNCHECKED
+from rosenblatt.storage.registry import stored
+from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
+from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
+
+# Exponents may grow without end on data that no weights fit; the weights stay finite.
+_HIGHEST = 300.0
 
 
-class Winnow(ForWinnow, LinearClassifier):
+@stored("Exponents")
+class Exponents(NamedTuple):
+    """Weights that are powers: W = link(theta), updated through theta."""
+
+    W: np.ndarray  # (problems, features)
+    b: np.ndarray  # (problems,)
+    t: np.ndarray  # (problems,)
+    theta: np.ndarray  # (problems, features)
+    theta_b: np.ndarray  # (problems,)
+
+
+class WinnowRule(NamedTuple):
+    """Weights factor^theta against a threshold; a demotion divides, or eliminates. Littlestone (1988)."""
+
+    factor: float
+    eliminate: bool
+
+
+def _link_winnow(rule, theta):
+    return rule.factor ** min(theta, _HIGHEST / np.log(rule.factor))
+
+
+class BalancedWinnowRule(NamedTuple):
+    """Weights factor^theta - factor^-theta, for features of either sign. Littlestone (1989), Balanced."""
+
+    factor: float
+
+
+def _link_balanced(rule, theta):
+    bound = _HIGHEST / np.log(rule.factor)
+    theta = max(-bound, min(theta, bound))
+    return rule.factor**theta - rule.factor**-theta
+
+
+_LINK = {WinnowRule: _link_winnow, BalancedWinnowRule: _link_balanced}
+_MOVE = {
+    # Elimination: factor to the power of minus infinity is zero, for good.
+    WinnowRule: lambda rule, theta, change: -np.inf if rule.eliminate and change < 0.0 else theta + change,
+    BalancedWinnowRule: lambda rule, theta, change: theta + change,
+}
+
+
+def link(rule, theta):
+    """Weight that belongs to an exponent."""
+    return by_type(_LINK, rule)(rule, theta)
+
+
+def move(rule, theta, change):
+    """Exponent after a promotion or a demotion."""
+    return by_type(_MOVE, rule)(rule, theta, change)
+
+
+overload(link)(lambda rule, theta: by_type(_LINK, rule))
+overload(move)(lambda rule, theta, change: by_type(_MOVE, rule))
+
+
+def winnow_trial(algorithm, rows, i, sign, importance, bias, state, p):
+    """On a mistake multiply the weight of each feature of the row by factor^(y x)."""
+    margin = sign * (dot(rows, i, state.W, p) + state.b[p])
+    if margin > 0.0:
+        return margin, 0.0, 0.0
+    start, end = entries(rows, i)
+    for k in range(start, end):
+        j, value = entry(rows, i, k)
+        if value != 0.0:
+            state.theta[p, j] = move(algorithm, state.theta[p, j], sign * importance * value)
+            state.W[p, j] = link(algorithm, state.theta[p, j])
+    if bias > 0.0:
+        state.theta_b[p] += sign * importance
+        state.b[p] = link(algorithm, state.theta_b[p])
+    return margin, importance, max(0.0, -margin)
+
+
+TRIALS |= {WinnowRule: winnow_trial, BalancedWinnowRule: winnow_trial}
+
+
+@dataclass
+class Multiplicative(Algorithm):
+    """The Winnow family.
+
+    Attributes
+    ----------
+    rule : WinnowRule or BalancedWinnowRule
+    threshold : float
+        What the weights are held against; not for the balanced rule.
+    """
+
+    rule: WinnowRule | BalancedWinnowRule
+    threshold: float = 0.0
+
+    signed: ClassVar[frozenset[str]] = frozenset({"W", "b", "theta", "theta_b"})
+    state_class: ClassVar[type] = Exponents
+    layout: ClassVar[Mapping[str, str]] = {
+        "W": "f pd",
+        "b": "f p",
+        "t": "l p",
+        "theta": "d? pd",
+        "theta_b": "d p",
+    }
+
+    def start(self, problems: int, features: int, dtype: npt.DTypeLike, order: Order = "C") -> Exponents:
+        """Return exponents of zero."""
+        W = np.zeros((problems, features), dtype)
+        if isinstance(self.rule, WinnowRule):
+            W += 1.0
+        return Exponents(
+            W=W,
+            b=np.full(problems, -self.threshold, dtype),
+            t=np.zeros(problems, np.int64),
+            theta=np.zeros((problems, features)),
+            theta_b=np.zeros(problems),
+        )
+
+    def run_epoch(self, shown: EpochArgs, state: Exponents, into: Exponents) -> int:
+        """Run the epoch."""
+        run_epoch(self.rule, shown.rows, shown.task, shown.order, shown.active, state, shown.counts)
+        return shown.size
+
+    def row_learner(self, trial: RowTask, state: Exponents, row: Row) -> LearnRow:
+        """Return a function that runs one trial, in a single compiled call."""
+        return bind_row_loop(learn_state_row, (self.rule,), trial, (state,), row)
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Which arrays the state has, and what the exponents mean."""
+        return "Exponents", self.rule, self.threshold
+
+
+class Winnow(LinearClassifier):
     """Winnow: on a mistake multiply the weights instead of adding to them; few relevant features among many.
 
     Littlestone's Winnow (``balanced=False``) takes features that are not negative: it starts from weights of one,
@@ -46,7 +188,71 @@ class Winnow(ForWinnow, LinearClassifier):
     1.0
     """
 
+    balanced: bool = flag(default=True, text="Whether features may be of either sign.")
+    factor: float = real(
+        default=1.5,
+        text="Factor (> 1) by which weights are multiplied on promotion.",
+        above=1,
+        wanted="a number above 1",
+        range=(1.01, 4.0, 0.01),
+    )
+    threshold: float | None = real(
+        default=None,
+        text="Threshold of w.x without `balanced`; None: half the number of features.",
+        above=0,
+        wanted="a positive number or None",
+        optional=True,
+        range=(0.1, 10.0, 0.1),
+    )
+    eliminate: bool = flag(
+        default=False, text="Whether a demotion sets weights to zero (Winnow1) rather than dividing them (Winnow2)."
+    )
+    fit_intercept: bool = shared.FIT_INTERCEPT
+    max_iter: int = shared.MAX_ITER
+    tol: float | None = shared.TOL
+    shuffle: shared.Shuffle = shared.SHUFFLE
+    verbose: int = shared.VERBOSE
+    random_state: shared.RandomState = shared.RANDOM_STATE
+    n_iter_no_change: int = shared.N_ITER_NO_CHANGE
+    max_seconds: float | None = shared.MAX_SECONDS
+    callback: shared.Callback = shared.CALLBACK
+    class_weight: shared.ClassWeight = shared.CLASS_WEIGHT
+    multiclass: shared.Multiclass = shared.MULTICLASS
+    n_jobs: int | None = shared.N_JOBS
+    early_stopping: bool = shared.EARLY_STOPPING
+    validation_fraction: float = shared.VALIDATION_FRACTION
+    warm_start: bool = shared.WARM_START
+    keep: shared.Keep = shared.KEEP
+
+    facts = Facts(
+        published=1988,
+        does="multiplies weights (Littlestone's, balanced)",
+        when="few relevant features among very many",
+        command="winnow",
+        title="Winnow",
+        lecture="Perceptron and Kernelization",
+        rule="winnow",
+    )
+
+    without_shards = f"Weights that are multiplied {shared.NO_MEAN}"
+
+    modes = ("ovr", "ovo", "ovo-vote")
     scale_sensitive = False
+
+    @property
+    def supports_new_classes(self) -> bool:  # type: ignore[override]
+        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        return bool(self.balanced)
+
+    def _bias(self) -> float:
+        return super()._bias() if self.balanced else 0.0
+
+    def _algorithm(self) -> Algorithm:
+        if self.balanced:
+            return Multiplicative(BalancedWinnowRule(float(self.factor)))
+        if self.threshold is None:
+            return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), self.n_features_in_ / 2)
+        return Multiplicative(WinnowRule(float(self.factor), bool(self.eliminate)), float(self.threshold))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

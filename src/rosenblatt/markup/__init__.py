@@ -1,1 +1,1 @@
-"""HTML and SVG from plain values, where every text from data is escaped; no matplotlib, no scripts."""
+"""HTML and SVG from plain values. All text is escaped; there are no scripts, and matplotlib is not needed."""

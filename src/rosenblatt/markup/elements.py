@@ -1,6 +1,6 @@
-"""Elements of HTML and SVG: what is not markup already is text, and text is escaped.
+"""HTML and SVG elements. Whatever is not `Markup` is text, and is escaped.
 
-Attributes are plain: no style and no event handlers, so that a page may forbid both.
+Attributes are plain: without styles and event handlers, so a page's policy may forbid both.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-# Elements without a content, and without an end tag.
+# Elements without content and without an end tag.
 VOID = {"meta", "br", "hr", "img"}
 
 
 class Markup(str):
-    """Text that is HTML or SVG already."""
+    """A string of HTML or SVG, which needs no escaping."""
 
     __slots__ = ()
 
 
 def safe(value: Any) -> Markup:
-    """Return a value as markup: text is escaped, markup stays.
+    """Return a value as markup: text is escaped, markup is unchanged.
 
     Examples
     --------
@@ -31,13 +31,13 @@ def safe(value: Any) -> Markup:
 
 
 def _printable(text: str) -> str:
-    """Return a text without what no document may contain: control characters and halves of characters."""
-    kept = (char if char in "\t\n" or (char >= " " and not "\ud800" <= char <= "\udfff") else "\ufffd" for char in text)
-    return "".join(kept)
+    """Replace what no document may contain: control characters and lone surrogates."""
+    valid = (char in "\t\n" or (char >= " " and not "\ud800" <= char <= "\udfff") for char in text)
+    return "".join(char if ok else "\ufffd" for char, ok in zip(text, valid, strict=True))
 
 
 def joined(parts: Iterable[Any], between: str = "") -> Markup:
-    """Return parts one after the other."""
+    """Return parts as one piece of markup."""
     return Markup(between.join(safe(part) for part in parts))
 
 
@@ -48,9 +48,9 @@ def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
     ----------
     name : str
     *content
-        Markup, or texts, which are escaped; None is left out.
+        Markup, or text, which is escaped; None is skipped.
     **attributes
-        None is left out. In names, a trailing underscore is dropped, and others become hyphens.
+        None is skipped. A trailing underscore of a name is dropped; other underscores become hyphens.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
 
 
 def _number(value: Any) -> Any:
-    """Return a float with few digits: a fifth of a pixel is enough."""
+    """Return a float with two decimals, enough for pixels."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
@@ -82,7 +82,7 @@ def table(columns: Sequence[Any], rows: Iterable[Sequence[Any]], *, caption: str
     Parameters
     ----------
     columns : sequence
-        Headings. In a column whose heading begins with <, cells stand to the left; that sign is not shown.
+        Headings. A heading that begins with < aligns its column to the left; the sign is not shown.
     rows : iterable of sequences
     caption : str, optional
 
@@ -100,5 +100,5 @@ def table(columns: Sequence[Any], rows: Iterable[Sequence[Any]], *, caption: str
 
 
 def facts(pairs: Iterable[tuple[Any, Any]]) -> Markup:
-    """Return names with their values, as a list of terms."""
+    """Return names and their values as a description list."""
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs))

@@ -1,12 +1,12 @@
-"""The colours of all pictures, on a light ground; the lab, the report and the plots share them.
+"""The colours of the lab, the reports and the plots, for a light background.
 
-The first four tell classes apart for readers with any colour vision; from the fifth class on, the shape must help, and
-every one of the first ten classes has a shape of its own.
+The first four class colours differ for readers with any kind of colour vision. Beyond them the shape helps: each of
+the first ten classes has a shape of its own.
 """
 
 from __future__ import annotations
 
-# Of classes. Each has a contrast of at least 3 on white.
+# Colours of classes, each with a contrast of at least 3 on white.
 CLASSES = (
     "#0072b2",
     "#d55e00",
@@ -25,5 +25,5 @@ SOLUTIONS_OPACITY = 0.28
 INK, SOFT = "#1c2024", "#5d646c"
 PANEL, GROUND = "#ffffff", "#f7f7f4"
 LINE, AXES = "#e3e4e1", "#8b9096"
-# Of a band, a trail, or the room between two bounds.
+# A band, a trail, or the space between two bounds.
 SKY = "#56b4e9"

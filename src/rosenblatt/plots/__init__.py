@@ -1,17 +1,15 @@
-"""Pictures, by matplotlib: the lectures' figures, runs, certificates.
+"""Plots with matplotlib: the figures of the lectures, runs, models and proofs.
 
-Every function draws on the axes that it is passed, or on a new figure, and returns the axes; ``ax.figure.savefig``
-writes the picture. ``style="talk"`` is for a projector. Without matplotlib it raises `MissingExtra`.
+Each function draws on the axes passed to it, or on a new figure, and returns the axes; ``ax.figure.savefig`` writes a
+file. ``style="talk"`` is for a projector. Without matplotlib they raise `MissingExtra`.
 """
 
 from rosenblatt.plots.axes import new_figure
 from rosenblatt.plots.bars import plot_confusion, plot_largest_weights, plot_margins
 from rosenblatt.plots.curves import plot_errors, plot_learning_curve, plot_mistakes, plot_weights
-from rosenblatt.plots.losses import plot_losses
-from rosenblatt.plots.mapped import plot_mapped
-from rosenblatt.plots.plane import plot_boundary, plot_trace
+from rosenblatt.plots.plane import plot_boundary, plot_mapped, plot_trace
 from rosenblatt.plots.proofs import plot_certificate, plot_theory
-from rosenblatt.plots.spaces import plot_spaces, plot_update
+from rosenblatt.plots.spaces import plot_losses, plot_spaces, plot_update
 
 __all__ = [
     "new_figure",

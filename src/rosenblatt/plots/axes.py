@@ -1,7 +1,7 @@
-"""What every picture is made of: figures, axes, colours, points, lines and words.
+"""Shared parts of all plots: figures, axes, colours, points, lines, labels and legends.
 
-pyplot and its global state are never touched, so that servers and threads may draw. The colours are those of the lab,
-which colour-blind readers can tell apart; classes differ by marker as well.
+pyplot and its global state are not used, so servers and threads can draw. The colours are those of the lab, chosen for
+colour-blind readers; classes differ by marker as well.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ Style = Literal["paper", "talk"]
 
 COLOURS = tuple(colour.upper() for colour in palette.CLASSES)
 MARKERS = ("o", "s", "^", "D", "v", "P", "p", "*", "h", "X")
-# Areas that look alike, in square points.
+# Areas at which the markers look equally large, in square points.
 AREAS = (26, 26, 30, 24, 30, 36, 34, 62, 34, 34)
 INK, GREY, SKY = palette.INK, palette.SOFT, palette.SKY
 DASHES = (0, (4, 3))
-# Points or epochs up to which a curve shows each by a dot.
+# A curve of more points is drawn without dots.
 MAX_EPOCHS_WITH_DOTS = 40
-# How much larger type, lines and marks are in a style, against the size of the figure.
+# Scale of text, lines and markers relative to the figure.
 STYLES: dict[str, float] = {"paper": 1.0, "talk": 1.6}
-# Characters of a name, and rows of a legend.
+# Characters of a name; rows of a legend.
 MAX_NAME, MAX_LEGEND_ROWS = 60, 4
-# Width of a character and of a mark in a legend, in points of print.
+# Width of a character and of a marker in a legend, in points.
 POINTS_PER_CHARACTER, POINTS_PER_MARK = 4.6, 26
-NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # what is not seen of a formula
+NO_SIGNS = str.maketrans("", "", "${}_^\\,")  # characters of a formula that are not printed
 
 
 def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") -> Any:
-    """Return an empty matplotlib figure that belongs to no global state.
+    """Return an empty matplotlib figure, which pyplot does not know.
 
     Parameters
     ----------
     width, height : float
         In inches.
     style : {"paper", "talk"}
-        For a page, or for a projector: a talk has type, lines and marks that are 1.6 times as large against the
-        figure. It measures so many inches less, at a higher resolution, and is shown in the same size.
+        "talk" is for a projector: text, lines and markers are 1.6 times as large relative to the figure. The figure has
+        fewer inches at a higher resolution, and so the same number of pixels.
 
     Returns
     -------
@@ -67,21 +67,21 @@ def new_figure(width: float = 5.0, height: float = 4.2, style: Style = "paper") 
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        fault = "matplotlib is not installed, and pictures need it."
+        fault = "matplotlib is not installed, and plots need it."
         raise MissingExtra(f'{fault} Run: pip install "rosenblatt[plots]"') from None
     if style not in STYLES:
         raise InvalidArgument(
-            f"style={short_repr(style)} is not known. Choose paper or talk.{did_you_mean(style, STYLES)}"
+            f"style={short_repr(style)} is not known. Choose 'paper' or 'talk'.{did_you_mean(style, STYLES)}"
         )
     factor = STYLES[style]
     return Figure(figsize=(width / factor, height / factor), dpi=144 * factor, layout="constrained")
 
 
 def quiet_axes(ax: Axes | None, style: Style = "paper") -> Axes:
-    """Return axes without decoration: those passed, or those of a new figure."""
+    """Return axes without decoration: those passed, or new ones."""
     ax = new_figure(style=style).subplots() if ax is None else ax
     if not hasattr(ax, "spines"):
-        raise InvalidArgument(f"ax is {short_repr(ax)}, not axes of matplotlib. Pass such axes, or None for new ones.")
+        raise InvalidArgument(f"ax is {short_repr(ax)}, not axes of matplotlib. Pass axes, or None for new ones.")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.AXES)
     ax.tick_params(colors=palette.AXES, labelcolor=INK, labelsize=8)
@@ -95,49 +95,49 @@ def quiet_pair(axes: Any, style: Style, *, width: float = 8.6, height: float = 4
     if axes is None:
         figure = new_figure(width, height, style)
         axes = figure.subplots(2, 1, sharex=True) if stacked else figure.subplots(1, 2)
-    found = list(np.ravel(np.asarray(axes, dtype=object)))
-    if len(found) != 2:
-        raise InvalidArgument(f"axes has {len(found)} axes; this picture has two halves. Pass two, or None.")
-    return [quiet_axes(ax) for ax in found]
+    pair = list(np.ravel(np.asarray(axes, dtype=object)))
+    if len(pair) != 2:
+        raise InvalidArgument(f"axes has {len(pair)} axes; this figure needs two. Pass two, or None.")
+    return [quiet_axes(ax) for ax in pair]
 
 
 def check_kind(value: Any, kind: type, name: str, remedy: str) -> None:
-    """Raise an error if an argument is not of the kind that a picture is of."""
+    """Raise `InvalidArgument` unless an argument is of a type."""
     if not isinstance(value, kind):
         raise InvalidArgument(f"{name} is {short_repr(value)}, not a {kind.__name__}. Pass {remedy}.")
 
 
 def as_trials(trials: Any) -> list[Trial]:
-    """Return trials as a list, or raise an error if they are something else."""
+    """Return trials as a list; raise `InvalidArgument` if they are something else."""
     if isinstance(trials, Recording):
         return list(trials.trials())
-    found = list(trials) if hasattr(trials, "__iter__") else [trials]
-    for trial in found:
+    listed = list(trials) if hasattr(trials, "__iter__") else [trials]
+    for trial in listed:
         check_kind(trial, Trial, "A trial", "what rosenblatt.trace yields")
-    return found
+    return listed
 
 
 def add_legend(ax: Axes) -> None:
-    """Explain the marks above the axes, where nothing is hidden, in as many columns as there is room for."""
+    """Add a legend above the axes, where it hides nothing, in as many columns as fit."""
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
     look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handletextpad": 0.4, "columnspacing": 1.2}
-    share = ax.get_position().width / 0.775  # of the figure's width, as those axes have it that have it all
+    share = ax.get_position().width / 0.775  # of the figure's width: single axes take 0.775 of it
     room = 72 * ax.figure.get_size_inches()[0] * min(share, 1.0) * 0.92
     longest = max(map(_length, labels)) * POINTS_PER_CHARACTER + POINTS_PER_MARK
     least = -(-len(labels) // MAX_LEGEND_ROWS)
     columns = int(max(least, min(room // longest, 5 if len(labels) > 8 else 4, len(labels)), 1))
     most = max(6, int((room / columns - POINTS_PER_MARK) / POINTS_PER_CHARACTER))
     texts = [label if _is_formula(label) else _cut(label, most) for label in labels]
-    if len(set(texts)) < len(set(labels)):  # begin with what differs
+    if len(set(texts)) < len(set(labels)):  # the cut texts are equal: begin where the labels differ
         same = next(k for k, letters in enumerate(zip_longest(*labels)) if len(set(letters)) > 1)
         texts = [label if _is_formula(label) else _cut(f"...{label[same:]}", most) for label in labels]
     ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **look)
 
 
 def _length(label: str) -> int:
-    """Return about how many characters of a label are seen: a command of a formula is one."""
+    """Return about how many characters of a label are printed; a command of a formula is one."""
     return len(re.sub(r"\\[a-z]+", "m", label).translate(NO_SIGNS) if _is_formula(label) else label)
 
 
@@ -146,7 +146,7 @@ def _is_formula(label: str) -> bool:
 
 
 def _cut(label: str, most: int) -> str:
-    """Return a name that is cut in its middle: names of classes often differ at the end."""
+    """Return a name, shortened in the middle since class names often differ at the end."""
     text = label.replace(r"\$", "$")
     if len(text) > most and text.startswith("..."):
         text = text[:most]
@@ -156,7 +156,7 @@ def _cut(label: str, most: int) -> str:
 
 
 def add_text(ax: Axes, at: Any, text: str, offset: Any = (0, 0), **look: Any) -> None:
-    """Write beside a point, `offset` in points of print away from it."""
+    """Write a text `offset` points away from a point of the plot."""
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     look = {"color": INK, "bbox": box, "ha": "center", "va": "center"} | look
     ax.annotate(text, xy=tuple(at), xytext=tuple(offset), textcoords="offset points", fontsize=8, zorder=6, **look)
@@ -167,23 +167,23 @@ def plane_points(X: Any, y: Any) -> tuple[Array, Array, Array]:
     table = as_table(as_dense(X))
     points = np.asarray(table.rows[0], np.float64)
     if points.shape[1] != 2:
-        raise InvalidInput(f"X has {points.shape[1]} features; a picture of the plane needs 2. Train on two columns.")
+        raise InvalidInput(f"X has {points.shape[1]} features; a plot of the plane needs 2. Train on two columns.")
     return points, *as_labels(y, points.shape[0])
 
 
-def named(names: Sequence[str] | None, found: Any, count: int, what: str) -> list[str]:
-    """Return a name for each feature or class: those given, those found, or x1, x2, ..."""
-    chosen = found if names is None else names
-    if chosen is None:
+def named(names: Sequence[str] | None, default: Any, count: int, what: str) -> list[str]:
+    """Return a name for each feature or class: those passed, the default ones, or x1, x2, ..."""
+    names = default if names is None else names
+    if names is None:
         return [f"$x_{{{j}}}$" for j in range(1, count + 1)]
-    if isinstance(chosen, str) or len(chosen) != count:
-        raise InvalidArgument(f"There are {count} {what}, and the names are {short_repr(chosen)}. Pass one for each.")
+    if isinstance(names, str) or len(names) != count:
+        raise InvalidArgument(f"There are {count} {what}, but the names are {short_repr(names)}. Pass one for each.")
     # A dollar sign would begin a formula.
-    return [shortened(name, MAX_NAME).replace("$", r"\$") for name in chosen]
+    return [shortened(name, MAX_NAME).replace("$", r"\$") for name in names]
 
 
 def frame_points(ax: Axes, points: Array) -> None:
-    """Show the points with a border, at the same scale in both directions, so that right angles look right."""
+    """Set the limits around some points, with the same scale in both directions: right angles look right."""
     low, high = points.min(axis=0), points.max(axis=0)
     extent = float((high - low).max()) or 1.0
     half = np.maximum((high - low) / 2, 0.35 * extent) + 0.12 * extent
@@ -193,7 +193,7 @@ def frame_points(ax: Axes, points: Array) -> None:
 
 
 def draw_classes(ax: Axes, points: Array, classes: Array, label: Array, names: Sequence[str] | None = None) -> None:
-    """Draw each point in the colour and with the marker of its class."""
+    """Draw each point with the colour and the marker of its class."""
     plain = [f"class {name:g}" if isinstance(name, float) else f"class {name}" for name in classes.tolist()]
     for k, text in enumerate(named(names, plain, len(plain), "classes")):
         own = points[label == k]
@@ -210,6 +210,6 @@ def draw_rings(ax: Axes, points: Array, colour: str) -> None:
 def draw_line(ax: Axes, w: Array, b: float, **look: Any) -> None:
     """Draw the hyperplane w.x + b = 0 across the axes."""
     foot = -b * w / (w @ w)
-    # As long as the foot is far from the origin, so that the second point is another one however far that is.
+    # Scaled by the distance of the foot: otherwise rounding could make both points equal far from the origin.
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w) * max(1.0, float(np.linalg.norm(foot)))
     ax.axline(tuple(foot), xy2=tuple(foot + along), **look)

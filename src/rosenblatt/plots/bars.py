@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: how its margins are distributed, its largest weights, what it confuses."""
+"""Plots of a fitted model: its margins, its largest weights, its confusion matrix."""
 
 from __future__ import annotations
 
@@ -10,63 +10,47 @@ import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
+from rosenblatt.markup.charts import margin_bins
 from rosenblatt.markup.palette import UPDATE
 from rosenblatt.plots.axes import COLOURS, GREY, INK, Axes, Style, add_legend, add_text, named, quiet_axes
 from rosenblatt.report.models import linear_parts, margins
+from rosenblatt.text import short_repr
 from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 
-# Classes up to which a table of confusions shows its numbers.
+# Classes up to which a confusion matrix shows its numbers.
 MAX_CLASSES_WITH_NUMBERS = 20
 
 
 def plot_margins(model: Any, X: Any, y: Any, ax: Axes | None = None, *, bins: int = 30, style: Style = "paper") -> Axes:
-    """Draw how the margins of rows are distributed: mistakes are at zero and to the left of it.
+    """Draw a histogram of the margins of rows: mistakes have margins of zero or less.
 
-    Of two classes, the margin of a row is y f(x), divided by |w| if the model is linear; of more, the score of its own
-    class less the best other.
+    For two classes, the margin of a row is y f(x), divided by |w| if the model is linear; for more, the score of its
+    class minus the best other score.
 
     Parameters
     ----------
     model : fitted classifier
-        With `decision_function`, or what `train` returns.
+        Has `decision_function`; or what `train` returns.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
     bins : int
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    found = margins(model, X, y)
-    low, high = min(float(found.min()), 0.0), max(float(found.max()), 0.0)
-    if low == high:
-        low, high = -0.5, 0.5
-    width = (high - low) / bins
-    # Zero is the end of a bin, so that no bar holds both mistakes and others.
-    first, last = int(np.floor(low / width - 1e-9)), int(np.ceil(high / width + 1e-9))
-    edges = np.arange(first, last + 1) * width
-    wrong = found <= 0
+    counts, edges = margin_bins(margins(model, X, y), bins)
+    starts, width = edges[:-1], edges[1] - edges[0]
+    right, wrong = np.where(starts < 0, 0, counts), np.where(starts < 0, counts, 0)
     ax = quiet_axes(ax, style)
-    right, _ = np.histogram(found[~wrong], edges)
-    # A margin of zero is a mistake: its bar ends at zero.
-    mistaken, _ = np.histogram(np.minimum(found[wrong], -width / 2), edges)
-    ax.bar(edges[:-1], right, width, align="edge", color=COLOURS[0], label=f"right ({int((~wrong).sum())})")
-    ax.bar(
-        edges[:-1],
-        mistaken,
-        width,
-        align="edge",
-        color=UPDATE,
-        hatch="//",
-        edgecolor="white",
-        linewidth=0,
-        label=f"mistakes ({int(wrong.sum())})",
-    )
+    ax.bar(starts, right, width, align="edge", color=COLOURS[0], label=f"right ({right.sum()})")
+    hatched = {"color": UPDATE, "hatch": "//", "edgecolor": "white", "linewidth": 0}
+    ax.bar(starts, wrong, width, align="edge", label=f"mistakes ({wrong.sum()})", **hatched)
     ax.axvline(0, color=INK, linewidth=1.2)
     ax.set(xlabel="margin of the row", ylabel="rows")
     ax.yaxis.get_major_locator().set_params(integer=True)
@@ -90,34 +74,36 @@ def plot_largest_weights(
     model : fitted linear classifier
     ax : matplotlib.axes.Axes or None
     feature_names : sequence of str, optional
-        By default those that the model knows.
+        By default those of the model.
     label : object, optional
-        The class whose weights to draw, where the model has a weight vector for each; the first by default.
+        The class whose weights to draw, if the model has a weight vector for each class; by default the first.
     top : int
-        How many features, by the size of their weights.
+        Number of features to draw.
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
     coef, _, classes = linear_parts(model)
-    known = getattr(model, "feature_names_in_", None)
+    default = getattr(model, "feature_names_in_", None)
     if isinstance(model, Run) or hasattr(model, "W"):
-        known = getattr(model.model if isinstance(model, Run) else model, "feature_names", None) or None
-    names = named(feature_names, known, coef.shape[1], "features")
+        default = getattr(model.model if isinstance(model, Run) else model, "feature_names", None) or None
+    names = named(feature_names, default, coef.shape[1], "features")
     places = np.flatnonzero(classes == label) if label is not None and len(coef) > 1 else np.array([0])
     if not places.size or places[0] >= len(coef):
-        raise InvalidInput(f"label={label!r} is none of the classes that have a weight vector. Pass one of them.")
+        raise InvalidInput(
+            f"label={label!r} is not a class with a weight vector. Pass one of {short_repr(classes.tolist())}."
+        )
     w = coef[places[0]]
-    chosen = np.argsort(-np.abs(w), kind="stable")[: max(1, top)][::-1]
+    largest = np.argsort(-np.abs(w), kind="stable")[: max(1, top)][::-1]
     ax = quiet_axes(ax, style)
-    colours = [COLOURS[1] if w[j] > 0 else COLOURS[0] for j in chosen]
-    ax.barh(np.arange(chosen.size), w[chosen], color=colours)
-    ax.set_yticks(np.arange(chosen.size), [names[j] for j in chosen])
+    colours = [COLOURS[1] if w[j] > 0 else COLOURS[0] for j in largest]
+    ax.barh(np.arange(largest.size), w[largest], color=colours)
+    ax.set_yticks(np.arange(largest.size), [names[j] for j in largest])
     ax.axvline(0, color=GREY, linewidth=0.8)
-    ax.set(xlabel=f"weight (above zero: {_side(classes, int(places[0]), len(coef))})")
+    ax.set(xlabel=f"weight (positive: {_side(classes, int(places[0]), len(coef))})")
     return ax
 
 
@@ -136,7 +122,7 @@ def plot_confusion(
     class_names: Sequence[str] | None = None,
     style: Style = "paper",
 ) -> Axes:
-    """Draw how many rows of each class are taken for each class.
+    """Draw the confusion matrix: rows of each class by predicted class.
 
     Parameters
     ----------
@@ -146,9 +132,9 @@ def plot_confusion(
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
     class_names : sequence of str, optional
-        One for each class that is in y or predicted, in sorted order.
+        One for each class in y or in the predictions, in sorted order.
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Curves of runs: errors by epochs and by rows, weights by trials, mistakes against their bound."""
+"""Plots of runs: errors by epoch and by training size, weights by trial, mistakes against their bound."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Array = npt.NDArray[Any]
 def plot_errors(
     run: Run, ax: Axes | None = None, *, training: Sequence[float] | None = None, style: Style = "paper"
 ) -> Axes:
-    """Draw the errors of a run by epochs: mistakes in each, and the error at its end where that was measured.
+    """Draw the errors of a run by epoch: mistakes during each epoch, and the error at its end if it was measured.
 
-    All are shares of the rows. The stopping point and the epoch whose weights were kept are marked.
+    All are shares of the rows. The last epoch and the epoch whose weights were kept are marked.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def plot_errors(
         For example ``model.run_``.
     ax : matplotlib.axes.Axes or None
     training : sequence of float, optional
-        The error on the training rows at the end of each epoch, where the run measured that on validation rows: it
-        is drawn beside it, instead of the mistakes. A callback can compute it.
+        The error on the training rows at the end of each epoch, drawn instead of the mistakes, next to a validation
+        error. A callback can compute it.
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -88,12 +88,12 @@ def plot_errors(
 
 
 def _training(errors: Sequence[float], run: Run) -> Array:
-    found = np.asarray(errors, np.float64)
-    if found.shape != (run.epochs,):
+    values = np.asarray(errors, np.float64)
+    if values.shape != (run.epochs,):
         raise InvalidInput(
-            f"training has shape {found.shape}, and the run has {run.epochs} epochs. Pass one error for each epoch."
+            f"training has shape {values.shape}, but the run has {run.epochs} epochs. Pass one error for each epoch."
         )
-    return found
+    return values
 
 
 def plot_learning_curve(
@@ -107,20 +107,20 @@ def plot_learning_curve(
     *,
     style: Style = "paper",
 ) -> Axes:
-    """Draw the error on training rows and on others against the number of rows to learn from.
+    """Draw the error on training rows and on test rows against the number of training rows.
 
     Parameters
     ----------
     estimator : classifier
-        Copies of it are fitted on the first rows; it is left alone.
+        Copies of it are fitted; the estimator itself is not changed.
     X, X_test : arrays or sparse matrices of shape (n_samples, n_features)
         In random order.
     y, y_test : array-like of shape (n_samples,)
     sizes : sequence of int, optional
-        How many rows to learn from; by default eight sizes, each a constant times the one before.
+        Numbers of training rows, taken from the beginning of X; by default eight in a geometric progression.
     ax : matplotlib.axes.Axes or None
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -128,11 +128,13 @@ def plot_learning_curve(
     """
     n, truth = len(y), np.asarray(y)
     first = int(np.unique(truth, return_index=True)[1].max()) + 1  # rows until every class has appeared
-    wanted = np.unique(np.geomspace(min(max(first, 10), n), n, 8).astype(int)) if sizes is None else np.asarray(sizes)
-    if wanted.dtype.kind not in "iu" or wanted.min(initial=1) < 1 or wanted.max(initial=0) > n or not wanted.size:
-        raise InvalidInput(f"sizes={short_repr(sizes)} are not numbers of rows from 1 to {n}. Pass such whole numbers.")
+    steps = np.unique(np.geomspace(min(max(first, 10), n), n, 8).astype(int)) if sizes is None else np.asarray(sizes)
+    if steps.dtype.kind not in "iu" or steps.min(initial=1) < 1 or steps.max(initial=0) > n or not steps.size:
+        raise InvalidInput(
+            f"sizes={short_repr(sizes)} has values that are not row counts. Pass integers from 1 to {n}."
+        )
     errors = []
-    for size in wanted.tolist():
+    for size in steps.tolist():
         fitted = deepcopy(estimator).fit(X[:size], truth[:size])
         errors.append(
             [1 - accuracy(truth[:size], fitted.predict(X[:size])), 1 - accuracy(y_test, fitted.predict(X_test))]
@@ -140,7 +142,7 @@ def plot_learning_curve(
     ax = quiet_axes(ax, style)
     for k, (name, curve) in enumerate(zip(("training rows", "new rows"), np.array(errors).T, strict=True)):
         ax.plot(
-            wanted, curve, "o-", color=COLOURS[k], linewidth=1.6, markersize=4, label=f"error on {name}", clip_on=False
+            steps, curve, "o-", color=COLOURS[k], linewidth=1.6, markersize=4, label=f"error on {name}", clip_on=False
         )
     ax.set(xscale="log", xlabel="rows to learn from", ylabel="share of the rows", ylim=(0, None))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -162,14 +164,14 @@ def plot_weights(
     Parameters
     ----------
     trials : Recording, or iterable of Trial
-        Of one problem: two classes.
+        From a run on two classes.
     ax : matplotlib.axes.Axes or None
     feature_names : sequence of str, optional
-        By default those that the recorded estimator knows.
+        By default those of the recorded estimator.
     top : int
-        How many features to draw: those whose weights became largest. The others are drawn in grey, without names.
+        Number of features with a colour and a name, by their largest weight; the others are grey.
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -177,13 +179,16 @@ def plot_weights(
     """
     followed = as_trials(trials)
     if not followed or np.ndim(followed[0].w) != 1:
-        raise InvalidInput("Weights over time are of one problem, and of one trial at least. Trace two classes.")
+        raise InvalidInput(
+            "The trials are of several problems, or there are none. Trace at least one epoch of two classes."
+        )
     t = np.array([trial.t for trial in followed])
     values = np.array([[*trial.w, trial.b] for trial in followed])
     n_features = values.shape[1] - 1
-    known = getattr(getattr(trials, "estimator", None), "feature_names_in_", None)
-    plain = [f"$w_{{{j}}}$" for j in range(1, n_features + 1)] if known is None and feature_names is None else known
-    names = named(feature_names, plain, n_features, "features")
+    default = getattr(getattr(trials, "estimator", None), "feature_names_in_", None)
+    names = [f"$w_{{{j}}}$" for j in range(1, n_features + 1)]
+    if feature_names is not None or default is not None:
+        names = named(feature_names, default, n_features, "features")
     ax = quiet_axes(ax, style)
     order = np.argsort(-np.abs(values[:, :-1]).max(axis=0), kind="stable")
     for place, j in enumerate(order.tolist()):
@@ -208,19 +213,19 @@ def plot_mistakes(
     ax: Axes | None = None,
     style: Style = "paper",
 ) -> Axes:
-    """Draw the mistakes that runs add up, against the most that the theorem allows.
+    """Draw the mistakes of runs as they add up, and the mistake bound.
 
     Parameters
     ----------
     *records : Run or iterable of Trial
-        One or several runs, to compare; a run is followed by epochs, trials one by one.
+        One or several runs to compare: a `Run` by epochs, trials one by one.
     bound : float, sequence of float or None
-        The bound (R/margin)^2, the same for all or one for each record; drawn as a dashed line.
+        The bound (R/margin)^2, the same for all records or one for each; drawn as a dashed line.
     labels : sequence of str or None
-        What to call each record.
+        Name of each record.
     ax : matplotlib.axes.Axes or None
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -229,7 +234,7 @@ def plot_mistakes(
     Raises
     ------
     InvalidInput
-        If there is no record, or not one bound and label for each.
+        If there are no records, or not one bound and label for each.
     """
     curves = [_cumulative(record) for record in records]
     shared = np.ndim(bound) == 0  # type: ignore[arg-type]
@@ -242,7 +247,7 @@ def plot_mistakes(
     _scale(ax, [int(total[-1]) for _, total in curves], [float(height) for height in bounds if height is not None])
     ax.set(xlabel="rows presented", ylabel="mistakes so far")
     ends = [float(presented[-1]) for presented, _ in curves]
-    if max(ends) > 10 * min(ends):  # the short ones would be a speck at the left
+    if max(ends) > 10 * min(ends):  # on a linear scale, the short runs would be a speck
         ax.set(xscale="log", xlim=(min(float(presented[1]) for presented, _ in curves) / 2, 1.3 * max(ends)))
     else:
         ax.set(xlim=(0, None))
@@ -250,7 +255,7 @@ def plot_mistakes(
         if height is not None:
             look = {"color": GREY if shared else COLOURS[k % len(COLOURS)]}
             ax.axhline(height, linewidth=1.0, linestyle=DASHES, zorder=1, **look)
-            # On a logarithmic scale the curves end at the right, where on a plain one there is room above them.
+            # On a logarithmic scale, the curves end at the right, where the label would hide them.
             left = ax.get_xscale() == "log"
             at = {"xycoords": ("axes fraction", "data"), "ha": "left" if left else "right", "va": "bottom"}
             add_text(ax, (0.02 if left else 1, height), f"at most {height:,.0f}", (0, 3), **at, **look)
@@ -259,15 +264,15 @@ def plot_mistakes(
 
 
 def _for_each(n_records: int, bound: Any, labels: Any) -> tuple[list[Any], list[str]]:
-    """Return a bound and a label for each record, or raise an error."""
+    """Return a bound and a label for each record; raise `InvalidInput` if the numbers differ."""
     bounds = [bound] * n_records if np.ndim(bound) == 0 else list(bound)
     for height in bounds:
         if height is not None and not (is_real(height) and 0 <= height < np.inf):
             raise InvalidInput(
-                f"bound={short_repr(height)} is not a number of mistakes. Pass a number from 0, or None."
+                f"bound={short_repr(height)} is not a number of mistakes. Pass a nonnegative number, or None."
             )
     if labels is not None and not isinstance(labels, list | tuple):
-        raise InvalidInput(f"labels={short_repr(labels)} is not a list. Pass one text for each record.")
+        raise InvalidInput(f"labels={short_repr(labels)} is not a list. Pass a list with one string for each record.")
     names = ["mistakes made"] * n_records if labels is None else [str(label) for label in labels]
     if not n_records or not n_records == len(bounds) == len(names):
         raise InvalidInput(
@@ -278,7 +283,7 @@ def _for_each(n_records: int, bound: Any, labels: Any) -> tuple[list[Any], list[
 
 
 def _curve(ax: Axes, epochs: Array, values: Array, colour: str, label: str) -> None:
-    """Draw a figure of some epochs: by dots, or where they are many faintly, with a running mean."""
+    """Draw values by epoch, with dots; if there are many epochs, faintly and with a running mean."""
     if values.size <= MAX_EPOCHS_WITH_DOTS:
         ax.plot(epochs, values, "o-", color=colour, linewidth=1.5, markersize=3.5, label=label)
         return
@@ -291,17 +296,17 @@ def _curve(ax: Axes, epochs: Array, values: Array, colour: str, label: str) -> N
 
 
 def _cumulative(record: Run | Iterable[Trial]) -> tuple[Array, Array]:
-    """Return numbers of rows presented, and the mistakes made by then."""
+    """Return row counts over time, and the mistakes made by then."""
     if isinstance(record, Run):
         return np.linspace(0, record.trials, record.epochs + 1), np.array([0, *np.cumsum(record.mistakes)])
     trials = as_trials(record)
     if not trials:
-        raise InvalidInput("A record has no trials: there is nothing to draw. Trace at least one epoch.")
+        raise InvalidInput("A record has no trials, so there is nothing to draw. Trace at least one epoch.")
     return np.array([0, *(trial.t for trial in trials)]), np.array([0, *(trial.mistakes for trial in trials)])
 
 
 def _scale(ax: Axes, made: list[int], bounds: list[float]) -> None:
-    """Count on a logarithmic scale where a plain one would press the curves to the floor."""
+    """Use a logarithmic scale if the curves would be flat on a linear one."""
     highest = max([*made, *bounds, 1])
     if highest > 8 * max(1, min(made)):
         ax.set(yscale="log", ylim=(0.8, 3 * highest))

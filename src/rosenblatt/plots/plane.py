@@ -1,8 +1,8 @@
-"""Pictures of the plane: boundaries, regions, and runs update by update."""
+"""Plots of the plane: boundaries, regions, runs update by update, and rows mapped to another space."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,15 @@ from rosenblatt.plots.axes import (
     named,
     plane_points,
     quiet_axes,
+    quiet_pair,
 )
-from rosenblatt.report.models import Classifier, as_classifier
+from rosenblatt.report.models import Classifier, as_classifier, linear_parts
 from rosenblatt.training.multiclass import by_pairs, code
 from rosenblatt.training.record import Trial
 
 Array = npt.NDArray[Any]
 
-# Of the grid that regions are found on.
+# Grid on which regions are determined.
 GRID_POINTS_PER_SIDE = 301
 
 
@@ -50,30 +51,30 @@ def plot_boundary(
     undecided: bool = False,
     style: Style = "paper",
 ) -> Axes:
-    """Draw what a classifier makes of the plane.
+    """Draw the decision regions of a classifier in the plane.
 
-    Two classes and a linear model: the hyperplane w.x + b = 0, its normal w, and the distance of the row closest to
-    it. Otherwise the region of each class, as the model itself predicts.
+    For a linear model of two classes also the hyperplane w.x + b = 0, its normal w, and the distance of the closest
+    row.
 
     Parameters
     ----------
     model : fitted classifier
-        Anything of two features with `predict`: members of the family, kernels, pipelines, others' classifiers, and
-        what `train` returns.
+        Any classifier of two features with `predict`: also kernels, pipelines, classifiers of other packages, and what
+        `train` returns.
     X : array-like, data frame or sparse matrix of shape (n_samples, 2)
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
     feature_names : sequence of str, optional
-        By default those that the model or X knows.
+        By default those of the model or of X.
     class_names : sequence of str, optional
-        One for each class of the model, in sorted order, and then for those that are only in y.
+        One for each class of the model, in sorted order, and then one for each class that is only in y.
     hyperplanes : bool
-        Whether to draw the hyperplane of each problem too, where there are more than two classes.
+        Draw the hyperplane of each problem too, if there are more than two classes.
     undecided : bool
-        Whether to hatch where the problems contradict one another: with one-vs-all, where no class or several claim
-        a point; with one-vs-one, where no class beats all others. The model decides there too, by its scores.
+        Hatch the regions where the problems contradict one another: with one-vs-all, where no class or several classes
+        claim a point; with one-vs-one, where no class beats all others. The model still decides there, by its scores.
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -82,22 +83,21 @@ def plot_boundary(
     Raises
     ------
     InvalidInput
-        If the data or the model is not two-dimensional, the weights are zero, or single hyperplanes are asked for
-        where there are none.
+        If the data or the model is not two-dimensional, the weights are zero, or `hyperplanes` or `undecided` is set
+        for a model that has no hyperplane for each problem.
     """
     points, classes, label = plane_points(X, y)
     seen = as_classifier(model, X, y)
-    known = seen.classes
-    if known.size == 2 and seen.weights is not None and not seen.weights[0][0].any():
-        raise InvalidInput("The weight vector is zero: it has no hyperplane to draw. Train on more rows.")
-    # Classes that the model does not know come last, in colours of their own.
-    every = np.concatenate([known, classes[~np.isin(classes, known)]])
+    if seen.classes.size == 2 and seen.weights is not None and not seen.weights[0][0].any():
+        raise InvalidInput("The weight vector is zero, so there is no hyperplane to draw. Train on more rows.")
+    # Classes that the model was not trained on come last, in colours of their own.
+    every = np.concatenate([seen.classes, classes[~np.isin(classes, seen.classes)]])
     place = np.array([np.flatnonzero(every == name)[0] for name in classes])
     ax = quiet_axes(ax, style)
     frame_points(ax, points)
     x, y_, grid = grid_over(ax)
     draw_regions(ax, x, y_, seen.scores(grid))
-    if seen.weights is not None and known.size == 2 and seen.is_linear(grid):
+    if seen.weights is not None and seen.classes.size == 2 and seen.is_linear(grid):
         w, b = seen.weights[0][0], float(seen.weights[1][0])
         draw_line(ax, w, b, color=INK, linewidth=1.6, zorder=3)
         draw_normal(ax, w, b, points)
@@ -120,9 +120,9 @@ def plot_trace(
     class_names: Sequence[str] | None = None,
     style: Style = "paper",
 ) -> Axes:
-    """Draw a run on 2-D data update by update: the hyperplane after each, fading in, the last one strong.
+    """Draw a run on 2-D data: the hyperplane after each update, the later the darker, and the last one bold.
 
-    A ring marks the rows that caused an update.
+    The rows that caused an update are ringed.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def plot_trace(
     ax : matplotlib.axes.Axes or None
     class_names : sequence of str, optional
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -142,15 +142,17 @@ def plot_trace(
     Raises
     ------
     InvalidInput
-        If the data is not two-dimensional, or no update gave a hyperplane.
+        If the data are not two-dimensional, or no update gave a hyperplane.
     """
     points, classes, label = plane_points(X, y)
     updates = [trial for trial in as_trials(trials) if trial.mistake]
     drawn = [trial for trial in updates if np.any(trial.w)]
     if not drawn:
-        raise InvalidInput("No update among the trials gives a hyperplane: there is nothing to draw. Trace more rows.")
+        raise InvalidInput(
+            "No update among the trials gives a hyperplane, so there is nothing to draw. Trace more rows."
+        )
     if np.ndim(drawn[-1].w) != 1:
-        raise InvalidInput("The trials are of several problems; this picture is of one hyperplane. Trace two classes.")
+        raise InvalidInput("The trials are of several problems; this figure shows one hyperplane. Trace two classes.")
     ax = quiet_axes(ax, style)
     frame_points(ax, points)
     for k, trial in enumerate(drawn[:-1], start=1):
@@ -167,15 +169,87 @@ def plot_trace(
     return ax
 
 
+def plot_mapped(
+    model: Any,
+    X: Any,
+    y: Any,
+    mapping: Callable[[Any], Any] | None = None,
+    axes: Any = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    style: Style = "paper",
+) -> Any:
+    """Draw a boundary in the plane next to the hyperplane in the space that rows are mapped to.
+
+    An ellipse in the plane, for example, is a line in the space of the squares. A space of more than two dimensions is
+    projected such that the hyperplane is a line: x is the distance from it, y the direction along it in which the rows
+    differ most.
+
+    Parameters
+    ----------
+    model : pipeline, or fitted linear classifier of mapped rows
+        The last step of the pipeline is a linear classifier, the others are the mapping.
+    X : array-like of shape (n_samples, 2)
+    y : array-like of shape (n_samples,)
+        Two classes.
+    mapping : callable, optional
+        Maps rows to rows, such as ``np.square``; by default the first steps of the pipeline.
+    axes : pair of matplotlib.axes.Axes or None
+    class_names : sequence of str, optional
+    style : {"paper", "talk"}
+        Style of a new figure; "talk" is for a projector.
+
+    Returns
+    -------
+    list of two matplotlib.axes.Axes
+    """
+    points, classes, label = plane_points(X, y)
+    if mapping is None:
+        if not hasattr(model, "steps"):
+            raise InvalidInput(f"{type(model).__name__} is not a pipeline, so it has no mapping. Pass mapping=.")
+        mapping, model = model[:-1].transform, model[-1]
+    coef, intercept, labels = linear_parts(model)
+    if labels.size != 2 or classes.size != 2 or not coef[0].any():
+        fault = f"The model has {labels.size} classes and y has {classes.size}, or the weights are zero."
+        raise InvalidInput(f"{fault} Fit a model with a hyperplane on two classes.")
+    w, b = coef[0], float(intercept[0])
+    left, right = quiet_pair(axes, style)
+    frame_points(left, points)
+    x, y_, grid = grid_over(left)
+    score = (_mapped(mapping, grid, w.size) @ w + b)[:, None]
+    draw_regions(left, x, y_, np.hstack([-score, score]))
+    draw_classes(left, points, classes, label, class_names)
+    left.set(xlabel="$x_1$", ylabel="$x_2$")
+    mapped = _mapped(mapping, points, w.size)
+    names = ("mapped $x_1$", "mapped $x_2$")
+    if mapping is np.square:
+        names = ("$x_1^2$", "$x_2^2$")
+    if w.size != 2:
+        mapped, w, b = _side(mapped, w, b)
+        names = ("distance from the hyperplane", "along the hyperplane")
+    frame_points(right, mapped)
+    right.set_aspect("auto")
+    (low, high), (bottom, top) = left.get_xlim(), left.get_ylim()
+    right.set_box_aspect((top - bottom) / (high - low))
+    x, y_, grid = grid_over(right)
+    score = (grid @ w + b)[:, None]
+    draw_regions(right, x, y_, np.hstack([-score, score]))
+    draw_line(right, w, b, color=INK, linewidth=1.6, zorder=3)
+    draw_classes(right, mapped, classes, label, class_names)
+    right.set(xlabel=names[0], ylabel=names[1])
+    add_legend(left)
+    return [left, right]
+
+
 def grid_over(ax: Axes) -> tuple[Array, Array, Array]:
-    """Return the points of a grid over the axes: across, upwards, and one by one."""
+    """Return a grid over the axes: its x and y coordinates, and its points as rows."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     x, y = np.meshgrid(np.linspace(left, right, GRID_POINTS_PER_SIDE), np.linspace(low, high, GRID_POINTS_PER_SIDE))
     return x, y, np.column_stack([x.ravel(), y.ravel()])
 
 
 def draw_regions(ax: Axes, x: Array, y: Array, scores: Array) -> None:
-    """Tint the plane by the class that is elected, with thin borders in between."""
+    """Tint the region of each class, and draw the borders between them."""
     n_classes = scores.shape[1]
     for k in range(n_classes):
         lead = (scores[:, k] - np.delete(scores, k, axis=1).max(axis=1)).reshape(x.shape)
@@ -188,10 +262,10 @@ def draw_regions(ax: Axes, x: Array, y: Array, scores: Array) -> None:
 def _problems(
     ax: Axes, seen: Classifier, grid: tuple[Array, Array, Array], *, hyperplanes: bool, undecided: bool
 ) -> None:
-    """Draw the hyperplane of each problem, and hatch where they contradict one another."""
+    """Draw the hyperplane of each problem, and hatch the regions where they contradict one another."""
     if seen.weights is None or seen.classes.size < 3 or seen.multiclass == "joint":
         raise InvalidInput(
-            "The model has no hyperplane for each problem: it is not linear, has two classes, or learned all at once. "
+            "The model has no hyperplane for each problem: it is not linear, has two classes, or multiclass='joint'. "
             "Pass a linear one-vs-all or one-vs-one model of several classes, or hyperplanes=False, undecided=False."
         )
     coef, intercept = seen.weights
@@ -220,7 +294,7 @@ def _problems(
 
 
 def draw_normal(ax: Axes, w: Array, b: float, points: Array) -> None:
-    """Draw the normal where the hyperplane has most room around it."""
+    """Draw the normal of a hyperplane where it is farthest from the points."""
     limits = np.array([ax.get_xlim(), ax.get_ylim()])
     middle, size = limits.mean(axis=1), float(np.diff(limits).min())
     unit = w / np.linalg.norm(w)
@@ -237,19 +311,19 @@ def draw_normal(ax: Axes, w: Array, b: float, points: Array) -> None:
 
 def _within(ax: Axes, point: Array, size: float) -> bool:
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    rim = 0.08 * size
-    return bool(left + rim < point[0] < right - rim and low + rim < point[1] < high - rim)
+    edge = 0.08 * size
+    return bool(left + edge < point[0] < right - edge and low + edge < point[1] < high - edge)
 
 
 def _distance(points: Array, start: Array, end: Array) -> float:
     """Return the distance of the closest point from a segment."""
-    way = end - start
-    share = np.clip((points - start) @ way / (way @ way), 0, 1)
-    return float(np.linalg.norm(points - start - share[:, None] * way, axis=1).min())
+    along = end - start
+    share = np.clip((points - start) @ along / (along @ along), 0, 1)
+    return float(np.linalg.norm(points - start - share[:, None] * along, axis=1).min())
 
 
 def _closest(ax: Axes, w: Array, b: float, points: Array) -> None:
-    """Draw the distance of the point closest to the hyperplane."""
+    """Draw the distance of the closest point from a hyperplane."""
     unit = w / np.linalg.norm(w)
     signed = (points @ w + b) / np.linalg.norm(w)
     nearest = int(np.abs(signed).argmin())
@@ -257,8 +331,29 @@ def _closest(ax: Axes, w: Array, b: float, points: Array) -> None:
     foot = point - signed[nearest] * unit
     ax.plot([point[0], foot[0]], [point[1], foot[1]], color=INK, linewidth=1.2, linestyle=(0, (2, 1.5)), zorder=3)
     draw_rings(ax, points[[nearest]], INK)
-    # Beside the middle of the segment, on the side where the picture has more room.
+    # Next to the middle of the segment, on the side with more room.
     along = np.array([-unit[1], unit[0]])
     centre = np.array([ax.get_xlim(), ax.get_ylim()]).mean(axis=1)
     side = 16.0 if (centre - point) @ along >= 0 else -16.0
     add_text(ax, (point + foot) / 2, f"{abs(signed[nearest]):.3g}", side * along)
+
+
+def _mapped(mapping: Callable[[Any], Any], rows: Array, width: int) -> Array:
+    values = mapping(rows)
+    values = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    if values.shape != (len(rows), width):
+        raise InvalidInput(
+            f"mapping gives an array of shape {values.shape}, but the model has {width} weights. Pass the mapping "
+            "that it was fitted with."
+        )
+    return values
+
+
+def _side(rows: Array, w: Array, b: float) -> tuple[Array, Array, float]:
+    """Return rows projected along a hyperplane: their distance from it, and the direction in which they differ most."""
+    length = float(np.linalg.norm(w))
+    distance = (rows @ w + b) / length
+    flat = rows - np.outer(distance, w / length)
+    flat -= flat.mean(axis=0)
+    main = np.linalg.svd(flat, full_matrices=False)[2][0]
+    return np.column_stack([distance, flat @ main]), np.array([1.0, 0.0]), 0.0

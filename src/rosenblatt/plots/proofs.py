@@ -1,4 +1,4 @@
-"""Pictures of proofs: certificates in the plane, and the mistake bound of a run."""
+"""Plots of proofs: certificates in the plane, and the mistake bound of a run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import InvalidInput
+from rosenblatt.markup.geometry import hull
 from rosenblatt.plots.axes import (
     COLOURS,
     DASHES,
@@ -46,23 +47,23 @@ def plot_certificate(
     class_names: Sequence[str] | None = None,
     style: Style = "paper",
 ) -> Axes:
-    """Draw the proof that a certificate on two classes in the plane holds.
+    """Draw the proof in a certificate on two classes in the plane.
 
-    Separable: the separator, or the widest one if the certificate knows it, with the empty band and the rows at its
-    rim. Otherwise the hulls of the classes, the rows that prove that they meet, and the common point;
-    quasi-separable: also the weak separator, with the rows on it ringed.
+    If the classes are separable, that is the separator (the widest one if the certificate has it), the empty band, and
+    the rows on its edges. Otherwise it is the hulls of the classes, the rows that prove that they meet, and the common
+    point; quasi-separable data have a weak separator too, with the rows on it ringed.
 
     Parameters
     ----------
     certificate : Certificate
-        Of data with two features and at most two classes.
+        For data with two features and at most two classes.
     X : array-like or sparse matrix of shape (n_samples, 2)
-        The data that it was issued for; `rosenblatt.prover.certificates.verify.verify` says whether it was.
+        The data of the certificate; `rosenblatt.verify` checks that they are.
     y : array-like of shape (n_samples,)
     ax : matplotlib.axes.Axes or None
     class_names : sequence of str, optional
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -71,14 +72,14 @@ def plot_certificate(
     Raises
     ------
     InvalidInput
-        If the data are not two-dimensional, are of another shape, or have more than two classes.
+        If the data are not two-dimensional, have another shape than the certificate says, or more than two classes.
     """
     check_kind(certificate, Certificate, "certificate", "what rosenblatt.certify returns")
     points, classes, label = plane_points(X, y)
     if certificate.shape != points.shape or classes.size > 2 or len(certificate.classes) > 2:
         raise InvalidInput(
-            f"The certificate is on data of shape {certificate.shape} with {len(certificate.classes)} classes, and X "
-            f"has shape {points.shape} with {classes.size}. Pass its data, of two features and two classes."
+            f"The certificate is for data of shape {certificate.shape} with {len(certificate.classes)} classes, but X "
+            f"has shape {points.shape} with {classes.size}. Pass the certified data, with two features and two classes."
         )
     ax = quiet_axes(ax, style)
     frame_points(ax, points)
@@ -89,8 +90,8 @@ def plot_certificate(
     elif certificate.support:
         support = np.array(certificate.support)
         for k in range(2):
-            _tint(ax, _hull(points[label == k]), COLOURS[k], 0.1, linewidth=0.8, linestyle=DASHES)
-            _tint(ax, _hull(points[support[label[support] == k]]), COLOURS[k], 0.0, linewidth=1.6)
+            _tint(ax, hull(points[label == k]), COLOURS[k], 0.1, linewidth=0.8, linestyle=DASHES)
+            _tint(ax, hull(points[support[label[support] == k]]), COLOURS[k], 0.0, linewidth=1.6)
         common = np.array(certificate.point or points[support].mean(axis=0))
         ax.scatter(
             *common, marker="*", s=130, color=INK, edgecolors="white", linewidths=0.6, zorder=6, label="common point"
@@ -108,11 +109,11 @@ def plot_certificate(
 
 
 def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper") -> Axes:
-    """Draw Novikoff's proof on a run: two quantities that must stay between two curves, and where these cross.
+    """Draw Novikoff's proof for a run: two quantities between two curves, which cross at the mistake bound.
 
-    Each mistake adds at least the margin to <w, w*>, and at most R^2 to |w|^2. As <w, w*> is at most |w|, the line
-    M gamma below and the curve sqrt(M) R above leave no room beyond their crossing, which is the mistake bound. Of
-    data that is not separable, |w| and what is above it.
+    Each mistake adds at least the margin to <w, w*>, and at most R^2 to |w|^2. Since <w, w*> is at most |w|, the line
+    M gamma below and the curve sqrt(M) R above leave no room beyond their crossing: the mistake bound. If the data are
+    not separable, only |w| and its upper bound are drawn.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
         From `rosenblatt.theory`.
     ax : matplotlib.axes.Axes or None
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -129,14 +130,14 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
     Raises
     ------
     InvalidInput
-        If the run made no mistake.
+        If the run made no mistakes.
     """
-    # Imported here: it loads scikit-learn, which the other pictures do without.
+    # Imported here: it loads scikit-learn, which no other plot needs.
     from rosenblatt.report.theory import Theory
 
     check_kind(theory, Theory, "theory", "what rosenblatt.theory returns")
     if not theory.mistakes:
-        raise InvalidInput("The run made no mistake: there is nothing to draw. Start it from zero.")
+        raise InvalidInput("The run made no mistakes, so there is nothing to draw. Start it from zero.")
     ax = quiet_axes(ax, style)
     end = max(theory.bound or 0, theory.mistakes)
     far = end > 8 * theory.mistakes
@@ -167,7 +168,7 @@ def plot_theory(theory: Theory, ax: Axes | None = None, *, style: Style = "paper
 
 
 def _band(ax: Axes, w: Array, b: float, points: Array, label: Array) -> None:
-    """Draw a separator with the empty band between the classes, and ring the rows that hold it."""
+    """Draw a separator in the middle of the empty band between the classes, and ring the rows on its edges."""
     scores = points @ w + b
     sides = [scores[label == 0].max(), scores[label == 1].min()]
     along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
@@ -185,23 +186,7 @@ def _band(ax: Axes, w: Array, b: float, points: Array, label: Array) -> None:
 
 
 def _tint(ax: Axes, corners: Array, colour: str, alpha: float, **look: Any) -> None:
-    """Fill a polygon and draw its outline; a segment where there are two corners."""
+    """Fill a polygon and draw its outline; two corners make a segment."""
     outline = np.vstack([corners, corners[:1]])
     ax.fill(corners[:, 0], corners[:, 1], color=colour, alpha=alpha, linewidth=0, zorder=1)
     ax.plot(outline[:, 0], outline[:, 1], color=colour, zorder=2, **look)
-
-
-def _hull(points: Array) -> Array:
-    """Return the corners of the convex hull of points in the plane, in order (Andrew's monotone chain)."""
-    ordered = np.unique(points, axis=0)
-    if len(ordered) < 3:
-        return ordered
-    sides: list[list[Array]] = []
-    for run in (ordered, ordered[::-1]):
-        side: list[Array] = []
-        for point in run:
-            while len(side) > 1 and np.linalg.det([side[-1] - side[-2], point - side[-1]]) <= 0:
-                side.pop()
-            side.append(point)
-        sides.append(side[:-1])
-    return np.array(sides[0] + sides[1])

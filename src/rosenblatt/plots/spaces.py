@@ -1,7 +1,7 @@
-"""Pattern space and weight space side by side: the cone of solutions, and the geometry of one update.
+"""Plots of weight space: the cone of solutions, the geometry of one update, and losses along a line of weights.
 
 A row is a point in pattern space and a hyperplane in weight space; weights are a point in weight space and a hyperplane
-in pattern space. A tie is a mistake, so that the set of solutions is open: its border does not belong to it.
+in pattern space. A tie is a mistake, so the set of solutions is open: its border does not belong to it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.labels import as_labels
 from rosenblatt.data.numbers import is_whole
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidArgument, InvalidInput
+from rosenblatt.markup.geometry import clip
 from rosenblatt.markup.palette import SOLUTIONS, SOLUTIONS_OPACITY, UPDATE
 from rosenblatt.plots.axes import (
     COLOURS,
@@ -40,11 +43,13 @@ from rosenblatt.training.record import Recording, Trial
 
 Array = npt.NDArray[Any]
 
-# Rows up to which each has its line in weight space; beyond, those that bound the solutions and a sample.
+# Lines of rows in weight space; of more rows, those that bound the solutions and a sample are drawn.
 MAX_LINES = 60
-# Rows up to which each is numbered.
+# Rows up to which each has its number.
 MAX_NUMBERED = 12
-# Share of the picture below which a polygon is a rounding error, not a set of solutions.
+# Jumps of a loss up to which each has a dot.
+MAX_JUMPS_WITH_DOTS = 60
+# A polygon with a smaller share of the area of the plot is a rounding error, not a set of solutions.
 SMALLEST_AREA = 1e-12
 
 
@@ -52,7 +57,7 @@ SMALLEST_AREA = 1e-12
 
 
 def solution_polygon(points: Array, sign: Array, b: float, box: Sequence[float]) -> Array:
-    """Compute the weights in a box that make no mistake, for a given bias.
+    """Return the weights in a box that make no mistakes, for a given bias.
 
     Parameters
     ----------
@@ -61,22 +66,22 @@ def solution_polygon(points: Array, sign: Array, b: float, box: Sequence[float])
         +1 or -1.
     b : float
     box : (float, float, float, float)
-        Least and largest w1, least and largest w2.
+        Limits of w1, limits of w2.
 
     Returns
     -------
     array of shape (n_corners, 2)
-        The corners of the open convex polygon y (w.x + b) > 0, in order; empty if nothing is in it. Its border belongs
-        to it only where it is the box's: a tie is a mistake.
+        The corners of the open convex polygon y (w.x + b) > 0, in order; empty if there are no such weights. Only the
+        parts of its border on the border of the box belong to it: a tie is a mistake.
     """
     left, right, low, high = box
     corners = np.array([[left, low], [right, low], [right, high], [left, high]], np.float64)
     for x, s in zip(points, sign, strict=True):
         if not x.any():
-            if s * b <= 0:  # a row at the origin has the score b, whatever the weights
+            if s * b <= 0:  # the score of a row at the origin is b for all weights
                 return np.empty((0, 2))
             continue
-        corners = _clipped(corners, s * x, s * b)
+        corners = clip(corners, s * x, s * b)
         if len(corners) < 3:
             return np.empty((0, 2))
     x, y = corners.T
@@ -84,42 +89,28 @@ def solution_polygon(points: Array, sign: Array, b: float, box: Sequence[float])
     return corners if area > SMALLEST_AREA * (right - left) * (high - low) else np.empty((0, 2))
 
 
-def _clipped(corners: Array, normal: Array, constant: float) -> Array:
-    """Return the part of a convex polygon where normal.w + constant is not negative."""
-    score = corners @ normal + constant
-    found: list[Array] = []
-    for k, here in enumerate(score):
-        after = (k + 1) % len(corners)
-        there = score[after]
-        if here >= 0:
-            found.append(corners[k])
-        if (here > 0 > there) or (here < 0 < there):
-            found.append(corners[k] + here / (here - there) * (corners[after] - corners[k]))
-    return np.array(found).reshape(-1, 2)
-
-
 def plot_spaces(
     model: Any, X: Any, y: Any, axes: Any = None, *, class_names: Sequence[str] | None = None, style: Style = "paper"
 ) -> Any:
     """Draw pattern space and weight space side by side, with the cone of solutions.
 
-    Left, rows are points and the weights are the hyperplane w.x + b = 0. Right, the weights are a point, and each row
-    x is the line of all w with w.x + b = 0, for the bias that was learned. Solutions are where every row is on its
-    side: an open set, dashed because a tie is a mistake. Without a bias all lines meet at the origin, and the
-    solutions are a cone; with one, they are the slice of a cone in three dimensions, which may be empty where another
-    bias has solutions.
+    On the left, rows are points and the weights are the hyperplane w.x + b = 0. On the right, the weights are a point,
+    and each row x is the line of all w with w.x + b = 0, for the learned bias. The solutions have every row on its
+    correct side: an open set, with a dashed border because a tie is a mistake. Without a bias all lines meet at the
+    origin, and the solutions are a cone; with one, they are a slice of a cone in three dimensions, which may be empty
+    although another bias has solutions.
 
     Parameters
     ----------
     model : fitted linear classifier, Recording, or iterable of Trial
-        Of trials the last weights; where none has a bias, also the way that the weights took.
+        Of trials, the last weights are drawn; and their path, if no trial has a bias.
     X : array-like or sparse matrix of shape (n_samples, 2)
     y : array-like of shape (n_samples,)
         Two classes.
     axes : pair of matplotlib.axes.Axes or None
     class_names : sequence of str, optional
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -128,8 +119,8 @@ def plot_spaces(
     """
     points, classes, label = plane_points(X, y)
     if classes.size != 2:
-        raise InvalidInput(f"y has {classes.size} classes; the solutions are those of two. Pass rows of two classes.")
-    path, w, b = _way(model)
+        raise InvalidInput(f"y has {classes.size} classes; weight space is drawn for two. Pass rows of two classes.")
+    path, w, b = _path(model)
     sign = 2 * label - 1
     left, right = quiet_pair(axes, style)
     frame_points(left, points)
@@ -146,7 +137,7 @@ def plot_spaces(
     _draw_solutions(right, corners)
     _draw_rows(right, points, label, b, corners)
     if len(path) > 1:
-        right.plot(*path.T, color=UPDATE, linewidth=1.2, marker=".", markersize=4, zorder=4, label="way of $w$")
+        right.plot(*path.T, color=UPDATE, linewidth=1.2, marker=".", markersize=4, zorder=4, label="path of $w$")
     right.plot(*w, "o", color=INK, markersize=6, zorder=6, label=f"$w$ = ({w[0]:.3g}, {w[1]:.3g})")
     right.plot(0, 0, "+", color=GREY, markersize=8, zorder=3)
     if b or not np.array_equal(points, np.zeros_like(points)):
@@ -158,14 +149,14 @@ def plot_spaces(
     return [left, right]
 
 
-def _way(model: Any) -> tuple[Array, Array, float]:
-    """Return the weights over time where none has a bias, the last weights, and the last bias."""
+def _path(model: Any) -> tuple[Array, Array, float]:
+    """Return the weights over time (empty if any has a bias), the last weights, and the last bias."""
     if isinstance(model, Recording) or (hasattr(model, "__iter__") and not hasattr(model, "predict")):
         trials = as_trials(model)
         if not trials:
-            raise InvalidInput("There are no trials: there are no weights to draw. Trace at least one epoch.")
+            raise InvalidInput("There are no trials, so there are no weights to draw. Trace at least one epoch.")
         if np.ndim(trials[-1].w) != 1:
-            raise InvalidInput("The trials are of several problems; weight space is that of one. Trace two classes.")
+            raise InvalidInput("The trials are of several problems; weight space is drawn for one. Trace two classes.")
         w, b = np.asarray(trials[-1].w, np.float64), float(trials[-1].b)
         if any(trial.b for trial in trials):
             return np.empty((0, 2)), w, b
@@ -174,14 +165,14 @@ def _way(model: Any) -> tuple[Array, Array, float]:
     coef, intercept, classes = linear_parts(model)
     if coef.shape != (1, 2) or classes.size != 2:
         raise InvalidInput(
-            f"The model has weights of shape {coef.shape}; weight space is drawn for one problem of two features."
-            " Fit a linear classifier on two features and two classes."
+            f"The model has weights of shape {coef.shape}; weight space is drawn for one problem of two features. "
+            "Fit a linear classifier on two features and two classes."
         )
     return np.empty((0, 2)), coef[0], float(intercept[0])
 
 
 def _box(points: Array, w: Array, b: float, path: Array) -> tuple[float, float, float, float]:
-    """Return limits of weight space that show the origin, the weights, and what is around them."""
+    """Return limits of weight space that show the origin, the weights and their surroundings."""
     lengths = np.linalg.norm(points, axis=1)
     usual = abs(b) / np.median(lengths[lengths > 0]) if lengths.any() else 0.0
     seen = np.vstack([np.zeros(2), w, path]) if len(path) else np.vstack([np.zeros(2), w])
@@ -192,7 +183,7 @@ def _box(points: Array, w: Array, b: float, path: Array) -> tuple[float, float, 
 
 
 def _draw_solutions(ax: Axes, corners: Array) -> None:
-    """Fill the solutions, with a dashed border because it does not belong to them; or say that there are none."""
+    """Fill the solutions, and dash their border, which does not belong to them; or write that there are none."""
     if not len(corners):
         at = {"xycoords": "axes fraction", "va": "top", "ha": "left", "color": GREY}
         add_text(ax, (0.02, 0.98), "no solution here", **at)
@@ -202,12 +193,12 @@ def _draw_solutions(ax: Axes, corners: Array) -> None:
     rim = np.array([ax.get_xlim(), ax.get_ylim()])
     for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         cut = any(start[k] == end[k] and start[k] in rim[k] for k in range(2))
-        if not cut:  # the picture ends there, not the solutions
+        if not cut:  # where the plot ends, the solutions do not
             ax.plot(*np.array([start, end]).T, color=SOLUTIONS, linewidth=2.4, linestyle=DASHES, zorder=2.5)
 
 
 def _draw_rows(ax: Axes, points: Array, label: Array, b: float, corners: Array) -> None:
-    """Draw the line of each row in weight space; of very many, those that bound the solutions and a sample."""
+    """Draw the line of each row in weight space; of many rows, those that bound the solutions and a sample."""
     rows = np.flatnonzero(points.any(axis=1))
     if rows.size > MAX_LINES:
         scale = np.linalg.norm(points[rows], axis=1) * (float(np.abs(corners).max()) if len(corners) else 1.0)
@@ -227,7 +218,7 @@ def _draw_rows(ax: Axes, points: Array, label: Array, b: float, corners: Array) 
 
 
 def _visible(x: Array, b: float, edge: float, taken: list[Array]) -> Array | None:
-    """Return a place on the line of a row, near the rim of the picture and away from other names."""
+    """Return a point on the line of a row, near the edge of the plot and away from other labels."""
     foot, along = -b * x / (x @ x), np.array([-x[1], x[0]]) / np.linalg.norm(x)
     for far in (0.86, 0.74, 0.62, 0.5):
         for way in (1, -1):
@@ -239,7 +230,7 @@ def _visible(x: Array, b: float, edge: float, taken: list[Array]) -> Array | Non
 
 
 def _number(ax: Axes, points: Array) -> None:
-    """Write the number of each row beside it; rows at the same place share a note."""
+    """Write the number of each row next to it; rows at the same point share a label."""
     places: dict[tuple[float, ...], list[str]] = {}
     for i, point in enumerate(points, start=1):
         places.setdefault(tuple(point.tolist()), []).append(f"$x_{{{i}}}$")
@@ -262,8 +253,8 @@ def plot_update(
 ) -> Any:
     """Draw the geometry of one update: the hyperplane before and after, and the weights as arrows.
 
-    Left, the row that was on the wrong side, and the hyperplane that moved. Right, the weights before, the step in the
-    direction of y x, and their sum.
+    On the left, the row on the wrong side, and the hyperplane before and after. On the right, the weights before, the
+    step in the direction of y x, and their sum.
 
     Parameters
     ----------
@@ -273,11 +264,11 @@ def plot_update(
     y : array-like of shape (n_samples,)
         Two classes.
     number : int, optional
-        Which update, from 1; the last by default.
+        Number of the update, from 1; by default the last.
     axes : pair of matplotlib.axes.Axes or None
     class_names : sequence of str, optional
     style : {"paper", "talk"}
-        Of a new figure; for a projector "talk".
+        Style of a new figure; "talk" is for a projector.
 
     Returns
     -------
@@ -316,22 +307,20 @@ def _update(trials: list[Trial], number: int | None, points: Array) -> tuple[Tri
     """Return the trial of an update, and the weights before it."""
     places = [k for k, trial in enumerate(trials) if trial.update or trial.mistake]
     if number is not None and not is_whole(number):
-        raise InvalidArgument(
-            f"number={short_repr(number)} is not the number of an update. Pass a whole number from 1."
-        )
+        raise InvalidArgument(f"number={short_repr(number)} is not the number of an update. Pass an integer from 1.")
     if not places or (number is not None and not 1 <= number <= len(places)):
         raise InvalidInput(
-            f"There are {len(places)} updates among the trials; number={number} is not there. Trace more."
+            f"The trials have {len(places)} updates, but number={number}. Pass a smaller number, or trace more epochs."
         )
     k = places[-1 if number is None else number - 1]
     trial = trials[k]
     if trial.row < 0 or np.ndim(trial.w) != 1:
         raise InvalidInput(
-            "The update is one of a batch or of several problems, which has no single row. Trace others."
+            "The update is of a batch or of several problems, so it has no single row. Trace one row at a time."
         )
     if k:
         return trial, (np.asarray(trials[k - 1].w, np.float64), float(trials[k - 1].b))
-    # Nobody wrote down the start. It is zero, or the step back along (x, 1) to where the row had its score.
+    # The start is not recorded. It is zero, or a step back along (x, 1) to where the row had its score.
     if not trial.score:
         return trial, (np.zeros(2), 0.0)
     x, padded = points[trial.row], float(trial.b != 0)
@@ -340,7 +329,7 @@ def _update(trials: list[Trial], number: int | None, points: Array) -> tuple[Tri
 
 
 def _draw_sum(ax: Axes, w0: Array, w1: Array, row: int) -> None:
-    """Draw old weights, step and new weights as arrows that add up."""
+    """Draw the old weights, the step and the new weights as arrows that add up."""
     tips = np.vstack([np.zeros(2), w0, w1])
     frame_points(ax, tips)
     arrows = [
@@ -357,3 +346,108 @@ def _draw_sum(ax: Axes, w0: Array, w1: Array, row: int) -> None:
         ax.plot([], [], color=colour, linewidth=1.8, linestyle=dashes, label=text)
     ax.plot(0, 0, "+", color=GREY, markersize=8, zorder=3)
     ax.set(xlabel="$w_1$", ylabel="$w_2$")
+
+
+# ------------------------------------------------------------------------------------- losses along a line of weights
+
+
+def plot_losses(X: Any, y: Any, start: Any, end: Any, axes: Any = None, *, style: Style = "paper") -> Any:
+    """Draw losses along a line in weight space: the number of misclassified rows, and the perceptron loss.
+
+    The number of rows with y f(x) <= 0 is constant between jumps: it has no gradient to follow. The perceptron loss,
+    the sum of max(0, -y f(x)), is convex, and its gradient gives the update. The line extends a little beyond `start`
+    and `end`.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Two classes.
+    start, end : (w, b), fitted linear classifier, Run or Trial
+        The weights at 0 and at 1.
+    axes : pair of matplotlib.axes.Axes or None
+    style : {"paper", "talk"}
+        Style of a new figure; "talk" is for a projector.
+
+    Returns
+    -------
+    list of two matplotlib.axes.Axes
+        For the misclassified rows, and below them for the loss.
+    """
+    table = as_table(X)
+    classes, label = as_labels(y, table.shape[0])
+    if classes.size != 2:
+        raise InvalidInput(f"y has {classes.size} classes; these losses are for two. Pass rows of two classes.")
+    rows = table.matrix()
+    sign = 2 * label - 1
+    first, last = (sign * (rows @ w + b) for w, b in (_weights(end_, table.shape[1]) for end_ in (start, end)))
+    if np.array_equal(first, last):
+        raise InvalidInput(
+            "start and end give every row the same score, so no loss changes between them. Pass different weights."
+        )
+    jumps, counts, at_jumps = step_counts(first, last, -0.25, 1.25)
+    upper, lower = quiet_pair(axes, style, width=5.4, height=5.0, stacked=True)
+    upper.stairs(counts, [-0.25, *jumps, 1.25], color=COLOURS[0], linewidth=1.8, baseline=None, label="misclassified")
+    if jumps.size <= MAX_JUMPS_WITH_DOTS:
+        upper.plot(jumps, at_jumps, "o", color=COLOURS[0], markersize=3.5, label="at a jump: a tie is a mistake")
+    place = np.array([-0.25, *jumps, 1.25])
+    loss = np.maximum(0, -(first[None] + place[:, None] * (last - first)[None])).sum(axis=1)
+    lower.plot(place, loss, color=COLOURS[1], linewidth=1.8, label="perceptron loss")
+    for ax in (upper, lower):
+        for end_of_line in (0, 1):
+            ax.axvline(end_of_line, color=GREY, linewidth=1.0, linestyle=DASHES, zorder=1)
+        ax.margins(y=0.12)
+        add_legend(ax)
+    upper.set(ylabel="rows", xlim=(-0.25, 1.25))
+    upper.yaxis.get_major_locator().set_params(integer=True)
+    lower.set(ylabel=r"sum of $\max(0, -y f(x))$", xlabel="place on the line from start (0) to end (1)")
+    return [upper, lower]
+
+
+def step_counts(first: Array, last: Array, low: float, high: float) -> tuple[Array, Array, Array]:
+    """Count misclassified rows along a line, exactly.
+
+    Parameters
+    ----------
+    first, last : arrays of shape (n_samples,)
+        y f(x) of each row at 0 and at 1.
+    low, high : float
+        Ends of the line.
+
+    Returns
+    -------
+    jumps : array of shape (n_jumps,)
+        Where a row has y f(x) = 0, in order, between the ends.
+    counts : int array of shape (n_jumps + 1,)
+        Rows with y f(x) <= 0 between the jumps.
+    at_jumps : int array of shape (n_jumps,)
+        The same at each jump, where the row that changes sides is a tie, and counts.
+    """
+    slope = last - first
+    moving = slope != 0
+    zero = -first[moving] / slope[moving]
+    jumps = np.unique(zero[(zero > low) & (zero < high)])
+    edges = np.array([low, *jumps, high])
+    middles = (edges[1:] + edges[:-1]) / 2
+    counts = (first[None] + middles[:, None] * slope[None] <= 0).sum(axis=1)
+    still = int((first[~moving] <= 0).sum())
+    # A row is wrong before its own zero if its margin grows, else after it.
+    wrong = (slope[moving] > 0)[None] == (jumps[:, None] < zero[None])
+    at_jumps = still + (wrong | (jumps[:, None] == zero[None])).sum(axis=1)
+    return jumps, counts, at_jumps
+
+
+def _weights(end: Any, n_features: int) -> tuple[Array, float]:
+    """Return the weights and the bias of a pair, a trial or a model."""
+    if isinstance(end, Trial):
+        end = (end.w, end.b)
+    if isinstance(end, tuple | list) and len(end) == 2:
+        w, b = np.asarray(end[0], np.float64), float(np.asarray(end[1], np.float64).reshape(()))
+    else:
+        coef, intercept, _ = linear_parts(end)
+        w, b = coef[0] if len(coef) == 1 else coef.ravel(), float(intercept[0])
+    if w.shape != (n_features,):
+        raise InvalidInput(
+            f"The weights have shape {w.shape}, but X has {n_features} features. Pass one weight for each."
+        )
+    return w, b

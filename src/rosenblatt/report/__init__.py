@@ -1,1 +1,1 @@
-"""What a run or a data set has to say, in words, tables and one HTML file."""
+"""Reports on a fit: its figures, its theory, and one HTML file with both."""

@@ -1,4 +1,4 @@
-"""What a report is about: everything that is to be said of a fit, computed once."""
+"""The figures of a report on a fit, computed once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
@@ -23,24 +23,24 @@ from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 
-# Entries of X up to which a report looks for a proof.
+# Entries of X up to which a report searches for a proof.
 MAX_PROVED_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a model predicts some rows.
+    """Predictions of a model for some rows, against their labels.
 
     Attributes
     ----------
     name : str
-        Which rows.
+        "training rows" or "held-out rows".
     labels : array of shape (n_classes,)
-        All classes that occur, or are predicted.
+        All classes in the labels or the predictions.
     counts : int array of shape (n_classes, n_classes)
-        Rows of each class that are taken for each class.
+        The confusion matrix: true class by row, predicted class by column.
     margins : array of shape (n_samples,) or None
-        Of each row, where the model gives scores.
+        The margin of each row; None if the model gives no scores.
     """
 
     name: str
@@ -50,41 +50,43 @@ class Evaluation:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.counts.sum())
 
     @property
     def errors(self) -> int:
-        """How many of them are predicted wrongly."""
+        """Number of rows that are misclassified."""
         return self.rows - int(np.trace(self.counts))
 
     @property
     def accuracy(self) -> float:
-        """Share of the rows that are predicted rightly."""
+        """Share of the rows that are classified correctly."""
         return 1 - self.errors / self.rows
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A fit, its data, and what can be said of both.
+    """A fit, its data, and all figures of a report on them.
 
     Attributes
     ----------
-    estimator, model : object
-        What was passed, and the classifier in it: the last step of a pipeline.
+    estimator : object
+        The classifier or pipeline that was passed.
+    model : object
+        The classifier: the last step of a pipeline, or the estimator itself.
     rows : array or sparse matrix of shape (n_samples, n_features)
-        As the classifier sees them.
+        The rows that the classifier sees.
     classes, label : arrays
-        The labels, sorted; the number of each row's class.
+        The labels, sorted; the class number of each row.
     names : list of str
-        Of the features.
+        Names of the features.
     run : Run or None
         The record of the training.
     evaluations : tuple of Evaluation
-        On the training rows, and on those that were held out.
+        For the training rows, and for held-out rows if there are any.
     certificate : Certificate or None
     theory : Theory or None
-        Of a plain perceptron with two classes.
+        Only for a plain perceptron with two classes.
     unproved : str
         Why there is no certificate.
     """
@@ -103,12 +105,12 @@ class Findings:
 
     @property
     def weights(self) -> tuple[Array, Array] | None:
-        """Weights and biases of each problem, where the model has a weight for each feature."""
+        """Weights and biases of each problem; None if the model is not linear, or its weights are sparse."""
         coef, intercept = getattr(self.model, "coef_", None), getattr(self.model, "intercept_", None)
         if coef is None or intercept is None or hasattr(coef, "toarray"):
             return None
-        found = np.atleast_2d(np.asarray(coef, np.float64))
-        return found, np.broadcast_to(np.asarray(intercept, np.float64), found.shape[:1])
+        coef = np.atleast_2d(np.asarray(coef, np.float64))
+        return coef, np.broadcast_to(np.asarray(intercept, np.float64), coef.shape[:1])
 
 
 def examine(
@@ -121,23 +123,23 @@ def examine(
     names: Any = None,
     time_limit: float = 10.0,
 ) -> Findings:
-    """Return everything that is to be said of a fit.
+    """Return the figures of a report on a fit.
 
     Parameters
     ----------
     estimator : fitted classifier
-        A member of the family, or a pipeline that ends in one; others, for what can be said of them.
+        A member of the family, a pipeline that ends in one, or another classifier.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     X_test, y_test : the same, optional
-        Rows that it was not trained on.
+        Held-out rows.
     names : sequence of str, optional
-        Of the features as the classifier sees them.
+        Names of the features that the classifier sees.
     time_limit : float
-        Seconds to look for a proof.
+        Seconds to search for a proof.
     """
     if (X_test is None) != (y_test is None):
-        raise InvalidInput("X_test and y_test belong together, and one is missing. Pass both, or none.")
+        raise InvalidInput("Only one of X_test and y_test was passed. Pass both, or neither.")
     _check(estimator, X)
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     rows = estimator[:-1].transform(X) if hasattr(estimator, "steps") and len(estimator.steps) > 1 else X
@@ -165,7 +167,7 @@ def examine(
 
 
 def _check(estimator: Any, X: Any) -> None:
-    """Raise an error for what is no fitted classifier."""
+    """Raise `InvalidInput` unless the estimator is a fitted classifier."""
     if not hasattr(estimator, "predict"):
         raise InvalidInput(f"{short_repr(estimator)} has no predict. Pass a fitted classifier.")
     name = type(estimator).__name__
@@ -173,47 +175,47 @@ def _check(estimator: Any, X: Any) -> None:
         classes = getattr(estimator, "classes_", None)
         estimator.predict(X)
     except (ValueError, AttributeError) as error:  # scikit-learn's NotFittedError is both
-        raise InvalidInput(f"{name} does not predict these rows: {error} Fit it on X and y first.") from error
+        raise InvalidInput(f"{name} cannot predict these rows: {error} Fit it on X and y first.") from error
     if classes is None:
-        raise InvalidInput(f"{name} has no classes: it is no classifier. Pass one, fitted.")
+        raise InvalidInput(f"{name} has no classes_, so it is not a classifier. Pass a fitted classifier.")
 
 
 def _names(names: Any, estimator: Any, model: Any, rows: Any, width: int) -> list[str]:
-    """Return the names of the features: those given, else those that somebody knows, else x1, x2, ..."""
+    """Return the names of the features: those passed, those of the model, the rows or the pipeline, or x1, x2, ..."""
     candidates = [names, getattr(model, "feature_names_in_", None), column_names(rows)]
     if hasattr(estimator, "steps"):
         with suppress(AttributeError, ValueError):
             candidates.append(estimator[:-1].get_feature_names_out())
     if names is not None and len(names) != width:
-        raise InvalidInput(f"There are {len(names)} names for {width} features. Pass one for each, or none.")
-    for found in candidates:
-        if found is not None and len(found) == width:
-            return [str(name) for name in found]
+        raise InvalidInput(f"There are {len(names)} names for {width} features. Pass one for each feature, or None.")
+    for candidate in candidates:
+        if candidate is not None and len(candidate) == width:
+            return [str(name) for name in candidate]
     return [f"x{j}" for j in range(1, width + 1)]
 
 
 def _evaluate(name: str, estimator: Any, X: Any, y: Any) -> Evaluation:
     truth = np.asarray(y)
     labels, counts = confusion(truth, np.asarray(estimator.predict(X)))
-    known = np.isin(truth, np.asarray(estimator.classes_)).all()
-    try:
-        found = margins(estimator, X, truth) if known else None
-    except InvalidInput:  # it gives no scores
-        found = None
-    return Evaluation(name, labels, counts, found)
+    distances = None
+    if np.isin(truth, np.asarray(estimator.classes_)).all():
+        with suppress(InvalidInput):  # a model without scores has no margins
+            distances = margins(estimator, X, truth)
+    return Evaluation(name, labels, counts, distances)
 
 
 def _prove(
     model: Any, rows: Any, y: Any, shape: tuple[int, int], n_classes: int, time_limit: float
 ) -> tuple[Certificate | None, Theory | None, str]:
-    """Return a certificate, the theory of a plain perceptron, or why there is no certificate."""
+    """Return a certificate, the theory of a plain perceptron, and the reason if there is no certificate."""
     if shape[0] * shape[1] > MAX_PROVED_ENTRIES:
-        return None, None, f"{shape[0]:,} rows of {shape[1]:,} features are too many to look for a proof in passing."
-    # The class itself: what inherits from it may learn by another rule.
+        fault = f"{shape[0]:,} rows of {shape[1]:,} features are too many for a report to search for a proof."
+        return None, None, f"{fault} Call rosenblatt.certify."
+    # Only the class itself: a subclass may learn by another rule.
     if type(model).__name__ == "Perceptron" and n_classes == 2:
         try:
-            found = theory(rows, y, model, time_limit=time_limit)
-            return found.certificate, found, ""
+            compared = theory(rows, y, model, time_limit=time_limit)
+            return compared.certificate, compared, ""
         except InvalidInput:
             pass  # not the plain rule
     try:

@@ -1,4 +1,4 @@
-"""What a picture of the plane must know of a classifier: its classes, its weights if it has any, scores anywhere."""
+"""Classifiers as plots and reports need them: classes, weights if they are linear, scores at any point, margins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 
-# Share of the points of a grid on which scores must elect what the model predicts. Ties are broken by rounding.
+# Share of grid points at which the class of the highest score must be the predicted one. Rounding may break ties.
 AGREEMENT = 0.999
 
 
@@ -26,16 +26,16 @@ class Classifier:
     Attributes
     ----------
     model : object
-        Something with `predict`.
+        Has `predict`.
     classes : array
     weights : (array of shape (n_problems, 2), array of shape (n_problems,)) or None
-        None where it is not linear.
+        None if the model is not linear.
     multiclass : str
-        How problems elect a class.
+        How the scores of the problems give a class.
     names : sequence of str or None
-        Of the features.
+        Names of the features.
     like : object
-        Rows as the model takes them: a data frame has names that a grid lacks.
+        Rows of the type that the model was fitted on: a grid becomes a data frame if these are one.
     """
 
     model: Any
@@ -46,24 +46,24 @@ class Classifier:
     like: Any
 
     def predict(self, grid: Array) -> Array:
-        """Return the class number of each point; -1 for a class that is none of the classes."""
-        found = np.asarray(self._quietly(self.model.predict, grid))
-        place = np.searchsorted(self.classes, found).clip(0, self.classes.size - 1)
-        return np.where(self.classes[place] == found, place, -1)
+        """Return the class number of each point; -1 if the prediction is not one of the classes."""
+        labels = np.asarray(self._quietly(self.model.predict, grid))
+        number = np.searchsorted(self.classes, labels).clip(0, self.classes.size - 1)
+        return np.where(self.classes[number] == labels, number, -1)
 
     def scores(self, grid: Array) -> Array:
-        """Return a score of each class at each point, of which the highest is that of the predicted class."""
+        """Return a score for each class at each point; the predicted class has the highest."""
         predicted = self.predict(grid)
         for candidate in (self._linear_scores, self._decision):
-            found = candidate(grid)
-            if found is not None and np.mean(found.argmax(axis=1) == predicted) >= AGREEMENT:
-                return found
+            scores = candidate(grid)
+            if scores is not None and np.mean(scores.argmax(axis=1) == predicted) >= AGREEMENT:
+                return scores
         return np.asarray((predicted[:, None] == np.arange(self.classes.size)) - 0.5)
 
     def is_linear(self, grid: Array) -> bool:
-        """Whether the model predicts by its hyperplanes."""
-        found = self._linear_scores(grid)
-        return found is not None and bool(np.mean(found.argmax(axis=1) == self.predict(grid)) >= AGREEMENT)
+        """Return whether the model predicts by its hyperplanes."""
+        scores = self._linear_scores(grid)
+        return scores is not None and bool(np.mean(scores.argmax(axis=1) == self.predict(grid)) >= AGREEMENT)
 
     def _linear_scores(self, grid: Array) -> Array | None:
         if self.weights is None:
@@ -75,9 +75,9 @@ class Classifier:
         decide = getattr(self.model, "decision_function", None)
         if decide is None:
             return None
-        found = np.asarray(self._quietly(decide, grid), np.float64)
-        found = _sided(found[:, None] if found.ndim == 1 else found)
-        return found if found.shape == (len(grid), self.classes.size) else None
+        scores = np.asarray(self._quietly(decide, grid), np.float64)
+        scores = _sided(scores[:, None] if scores.ndim == 1 else scores)
+        return scores if scores.shape == (len(grid), self.classes.size) else None
 
     def _quietly(self, method: Any, grid: Array) -> Any:
         if hasattr(self.like, "iloc"):
@@ -86,7 +86,7 @@ class Classifier:
 
 
 def _nameless(model: Any, method: Any, rows: Any) -> Any:
-    """Call a method of a model, which may have been fitted on names, with rows that have none."""
+    """Call a method of a model with rows without names, and ignore the warning if it was fitted with names."""
     if not hasattr(model, "feature_names_in_") or hasattr(rows, "columns"):
         return method(rows)
     with warnings.catch_warnings():
@@ -95,33 +95,32 @@ def _nameless(model: Any, method: Any, rows: Any) -> Any:
 
 
 def _sided(scores: Array) -> Array:
-    """Return a column for each class, where one for two classes said which side a point is on."""
+    """Return scores with a column for each class: a single column gives the side of a hyperplane."""
     if scores.shape[1] > 1:
         return scores
-    # Zero is the side of the first class.
+    # A score of zero means the first class.
     return np.hstack([-scores, np.where(scores > 0, scores, scores - np.finfo(float).tiny)])
 
 
 def as_classifier(model: Any, X: Any, y: Any) -> Classifier:
-    """Return a fitted classifier of two features as pictures need it, or raise an error that says what is missing."""
+    """Return a fitted classifier of two features as a `Classifier`; raise `InvalidInput` if it is not one."""
     if isinstance(model, Run):
         if model.model is None:
-            raise InvalidInput("The run of an estimator has no weights. Pass the estimator.")
+            raise InvalidInput("The run of an estimator does not hold its weights. Pass the estimator.")
         model = model.model
     if not hasattr(model, "predict"):
         raise InvalidInput(f"{type(model).__name__} has no predict. Pass a fitted classifier, or what train returns.")
     if hasattr(model, "W") and hasattr(model, "b") and hasattr(model, "classes"):  # LinearModel
         weights = np.asarray(model.W, np.float64), np.asarray(model.b, np.float64)
-        found = Classifier(model, model.classes, weights, model.multiclass, model.feature_names or None, None)
         _check_width(model.W.shape[1])
-        return found
+        return Classifier(model, model.classes, weights, model.multiclass, model.feature_names or None, None)
     _check_width(getattr(model, "n_features_in_", 2))
     return _from_estimator(model, X, y)
 
 
 def _check_width(width: int) -> None:
     if width != 2:
-        raise InvalidInput(f"The model has {width} features; a picture of the plane needs 2. Fit it on two.")
+        raise InvalidInput(f"The model has {width} features; a plot of the plane needs 2. Fit it on two.")
 
 
 def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
@@ -130,8 +129,8 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
         classes = getattr(model, "classes_", None)
         if classes is None:
             classes = np.unique(np.concatenate([np.asarray(y), predicted]))
-    except (ValueError, AttributeError, TypeError) as error:  # an estimator's NotFittedError is both of the first two
-        fault = f"{type(model).__name__} does not predict: it is not fitted, or takes other rows"
+    except (ValueError, AttributeError, TypeError) as error:  # NotFittedError is a ValueError and an AttributeError
+        fault = f"{type(model).__name__} cannot predict: it is not fitted, or was fitted on other columns"
         raise InvalidInput(f"{fault} ({error}). Fit it first.") from None
     classes = np.asarray(classes)
     coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
@@ -145,7 +144,7 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
 
 
 def linear_parts(model: Any) -> tuple[Array, Array, Array]:
-    """Return the weights, the biases and the classes of a linear model of any width, or raise an error."""
+    """Return the weights, the biases and the classes of a linear model; raise `InvalidInput` if it is not one."""
     if isinstance(model, Run) and model.model is not None:
         model = model.model
     if hasattr(model, "W") and hasattr(model, "b"):
@@ -153,33 +152,34 @@ def linear_parts(model: Any) -> tuple[Array, Array, Array]:
     missing = [name for name in ("coef_", "intercept_", "classes_") if not hasattr(model, name)]
     if missing:
         raise InvalidInput(
-            f"{type(model).__name__} has no {missing[0]}: it is not fitted, or not linear. Fit one that is."
+            f"{type(model).__name__} has no {missing[0]}: it is not fitted, or not linear. Pass a fitted linear model."
         )
     coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
     return coef, np.broadcast_to(np.asarray(model.intercept_, np.float64), coef.shape[:1]), np.asarray(model.classes_)
 
 
 def margins(model: Any, X: Any, y: Any) -> Array:
-    """Return the margin of each row: y f(x) of two classes, else the own score less the best other.
+    """Return the margin of each row: y f(x) for two classes, else the score of its class minus the best other score.
 
-    Divided by the length of the weights where there are two classes and a linear model: a distance.
+    For two classes and a linear model it is divided by the length of the weights, and so is a distance.
     """
     if isinstance(model, Run) and model.model is not None:
         model = model.model
     decide = getattr(model, "decision_function", None) or getattr(model, "scores", None)
     classes = getattr(model, "classes_", getattr(model, "classes", None))
     if decide is None or classes is None:
-        raise InvalidInput(f"{type(model).__name__} gives no scores: it has no margins. Pass a fitted classifier.")
-    found, truth = np.asarray(decide(X), np.float64), np.asarray(y)
+        raise InvalidInput(f"{type(model).__name__} gives no scores, hence no margins. Pass a fitted classifier.")
+    scores, truth = np.asarray(decide(X), np.float64), np.asarray(y)
     classes = np.asarray(classes)
     number = np.searchsorted(classes, truth).clip(0, classes.size - 1)
-    if found.ndim == 1:
+    if scores.ndim == 1:
         coef = getattr(model, "coef_", getattr(model, "W", None))
         length = 1.0 if coef is None else float(np.linalg.norm(np.asarray(coef)))
-        return np.asarray(np.where(number == 1, found, -found) / (length or 1.0))
-    if found.shape != (truth.size, classes.size):
-        raise InvalidInput(f"{type(model).__name__} has scores of shape {found.shape}, not one for each class.")
-    own = found[np.arange(truth.size), number]
-    others = found.copy()
+        return np.asarray(np.where(number == 1, scores, -scores) / (length or 1.0))
+    if scores.shape != (truth.size, classes.size):
+        fault = f"{type(model).__name__} has scores of shape {scores.shape}, not one for each of the classes."
+        raise InvalidInput(f"{fault} Pass a classifier with a score for each class.")
+    own = scores[np.arange(truth.size), number]
+    others = scores.copy()
     others[np.arange(truth.size), number] = -np.inf
     return np.asarray(own - others.max(axis=1))

@@ -1,13 +1,16 @@
-"""One HTML file: styles and scripts inside, allowed by their hashes and nothing else."""
+"""The HTML of a report: one file with its styles and scripts inside, and the run of the training to be played."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from rosenblatt.errors import RosenblattError
+from rosenblatt.lab import page as lab_page
 from rosenblatt.markup.elements import Markup, joined, safe, tag
+
+# Rows and features up to which a run is worth playing.
+MAX_ROWS, FEATURES = 500, 2
 
 STYLE = """
 :root { color-scheme: light; }
@@ -53,48 +56,107 @@ footer { color: #5d646c; font-size: 13px; }
 }
 """.strip()
 
+# Unpacks the lab into its frame, which inherits the policy of the page: only the lab's own scripts run there.
+LOADER = """
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("packed-lab").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  document.getElementById("lab-frame").srcdoc = await new Response(stream).text();
+})();
+""".strip()
 
-def source(text: str) -> str:
-    """Return an inline style or script as a Content-Security-Policy names it: by its hash."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+class Playable(NamedTuple):
+    """A run that can be played in a report."""
+
+    body: Markup  # the frame, and the packed lab
+    script_hashes: str  # of the scripts in the frame, for the policy of the page
+    style_hash: str
+    epochs: int | None  # how many epochs of the run fit; None: all
 
 
-def document(
-    title: str, body: Any, *, scripts: Sequence[str] = (), allowed: Sequence[str] = (), styles: Sequence[str] = ()
-) -> str:
-    """Return an HTML file that loads nothing, and runs nothing but what it is told here.
+def document(title: str, body: Markup, run: Playable | None = None) -> str:
+    """Return an HTML file that loads nothing, and runs only the scripts of a playable run.
 
     Parameters
     ----------
     title : str
     body : Markup
-    scripts : sequence of str
-        Texts of scripts, at the end of the page.
-    allowed, styles : sequence of str
-        Hashes of scripts and of styles that a frame inside the page has.
+        Contains the body of the run, if there is one.
+    run : Playable, optional
 
     Returns
     -------
     str
     """
-    for script in scripts:
-        if "</script" in script.lower() or "<!--" in script:
-            raise ValueError("a script would end before its end")
-    running = " ".join([*map(source, scripts), *allowed]) or "'none'"
-    looks = " ".join([source(STYLE), *styles])
+    scripts, styles, end = "'none'", lab_page.policy_hash(STYLE), ""
+    if run is not None:
+        scripts = f"{lab_page.policy_hash(LOADER)} {run.script_hashes}"
+        styles += f" {run.style_hash}"
+        end = f"<script>{LOADER}</script>"
     policy = (
-        f"default-src 'none'; script-src {running}; style-src {looks}; img-src data: blob:; base-uri 'none'; "
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; base-uri 'none'; "
         "form-action 'none'"
     )
     head = joined(
         [
             tag("meta", charset="utf-8"),
-            # Written by hand: the name of the attribute has a hyphen, and so has its value.
-            Markup(f'<meta http-equiv="Content-Security-Policy" content="{safe(policy)}">'),
+            tag("meta", http_equiv="Content-Security-Policy", content=policy),
             tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             tag("title", title),
             Markup(f"<style>{STYLE}</style>"),
         ]
     )
-    ends = [Markup(f"<script>{script}</script>") for script in scripts]
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{joined([body, *ends])}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{safe(body)}{end}</body></html>\n'
+
+
+def playable(estimator: Any, X: Any, y: Any, names: Sequence[str], *, epochs: int, room: int) -> Playable | None:
+    """Return a run to play, or None if the lab cannot show it.
+
+    Parameters
+    ----------
+    estimator : estimator of the family
+        A copy of it is recorded.
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    names : sequence of str
+        Names of the features.
+    epochs : int
+        Epochs of the run. If they do not all fit, the run is cut to the first ones.
+    room : int
+        Bytes that the run may add to a page.
+    """
+    if X.shape[0] > MAX_ROWS or X.shape[1] != FEATURES:
+        return None
+    run = _framed(estimator, X, y, names, room)
+    fewer = epochs // 2
+    while run is None and fewer and hasattr(estimator, "max_iter"):
+        run = _framed(_shorter(estimator, fewer), X, y, names, room, fewer)
+        fewer //= 2
+    return run
+
+
+def _shorter(estimator: Any, epochs: int) -> Any:
+    """Return a copy of an estimator, not fitted, that stops after some epochs."""
+    return type(estimator)(**(estimator.get_params(deep=False) | {"max_iter": epochs}))
+
+
+def _framed(
+    estimator: Any, X: Any, y: Any, names: Sequence[str], room: int, epochs: int | None = None
+) -> Playable | None:
+    """Return a run in a frame; None if the lab cannot show it, or it takes more bytes than there is room for."""
+    try:
+        pieces = lab_page.pieces(estimator, X, y, names=list(names))
+    except RosenblattError:
+        return None
+    html = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The run</title>'
+        f"<style>{pieces.style}</style></head><body>{pieces.body}"
+        f'<script type="module">{pieces.script}</script></body></html>'
+    )
+    packed = lab_page.packed(html.encode())
+    if len(packed) > room:
+        return None
+    frame = tag("iframe", id="lab-frame", title="The run, to be played", sandbox="allow-scripts allow-downloads")
+    data = Markup(f'<script type="application/octet-stream" id="packed-lab">{packed}</script>')
+    return Playable(Markup(frame + data), *pieces.hashes, epochs)

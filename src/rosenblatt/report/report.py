@@ -1,4 +1,4 @@
-"""`Report`: what happened in a fit, as one HTML file that needs no network."""
+"""`Report`: a fit as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ import numpy as np
 
 from rosenblatt.markup.elements import Markup, joined, tag
 from rosenblatt.report.findings import Findings, examine
-from rosenblatt.report.page import document
-from rosenblatt.report.playable import Playable, playable
-from rosenblatt.report.sections import heading, in_words, section, sections
+from rosenblatt.report.page import Playable, document, playable
+from rosenblatt.report.sections import heading, section, sections, summary_text
 from rosenblatt.storage.atomic import replace_file, target_of
 from rosenblatt.text import count
 
-# Of a report with the run on a hundred rows, and for each row more; what the frame takes besides the run.
+# The size of a report with a playable run of 100 rows, the allowance for each further row, and the size of the frame.
 MAX_BYTES, BYTES_PER_ROW, BYTES_OF_FRAME = 150_000, 800, 2_000
 
 
 class Report:
-    """What happened in a fit: the data, the training and its end, the evaluation, telling features, and a proof.
+    """A report on a fit: the data, the training and why it stopped, the evaluation, the largest weights, and a proof.
 
     Parameters
     ----------
     estimator : fitted classifier
-        A member of the family, or a pipeline that ends in one. Of other classifiers a report says what it can.
+        A member of the family, or a pipeline that ends in one. Reports on other classifiers have fewer sections.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows that it was trained on.
+        The training rows.
     y : array-like of shape (n_samples,)
     X_test, y_test : the same, optional
-        Rows that it was not trained on.
+        Held-out rows.
     title : str, optional
     feature_names : sequence of str, optional
-        Of the features as the classifier sees them; by default those that the data or the estimator knows.
+        Names of the features that the classifier sees; by default those of the data or the estimator.
     time_limit : float
-        Seconds to look for a proof that the rows are separable, or not.
+        Seconds to search for a proof that the rows are separable, or that they are not.
     play : bool
-        Whether rows in the plane come with the run, to be played in the browser, where the lab can show it.
+        Include the run, to be played in the browser, if the rows are in the plane and the lab can show it.
 
     Attributes
     ----------
     findings : Findings
-        All figures of the report.
+        The figures of the report.
     html : str
-        The file. It loads nothing, and its policy allows no script but the lab's.
+        The file. It loads nothing, and its policy allows only the scripts of the lab.
 
     Examples
     --------
@@ -85,15 +84,14 @@ class Report:
         run = self._playable(len(plain.encode())) if self.play else None
         if run is None:
             return plain
-        text = "Step through the training with the arrow keys, or play it; drag the line of time to go back."
+        text = "Step through the training with the arrow keys, or play it. Drag along the timeline to go back."
         if run.epochs is not None:
-            text += f" These are the first {count(run.epochs, 'epoch')}; there was no room for more."
+            text += f" Only the first {count(run.epochs, 'epoch')} fit into this file."
         parts.insert(2, tag("div", section("The run", tag("p", text), run.body), class_="screen"))
-        body = joined([head, tag("main", *parts), foot])
-        return document(self.title, body, scripts=run.scripts, allowed=run.allowed, styles=run.styles)
+        return document(self.title, joined([head, tag("main", *parts), foot]), run)
 
     def _playable(self, used: int) -> Playable | None:
-        """Return the run to play, if there is room for it in a page of which so many bytes are used."""
+        """Return the run to play, if it fits into a page that already has `used` bytes."""
         found = self.findings
         n, d = found.rows.shape
         if d != 2 or found.run is None:
@@ -103,7 +101,7 @@ class Report:
         return playable(found.model, rows, found.classes[found.label], found.names, epochs=found.run.epochs, room=room)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the report to a file, which appears whole or not at all.
+        """Write the report to a file, atomically: on failure the old file is still there.
 
         Parameters
         ----------
@@ -113,13 +111,13 @@ class Report:
 
     def __str__(self) -> str:
         """Return the report in a few lines."""
-        return in_words(self.findings)
+        return summary_text(self.findings)
 
     def __repr__(self) -> str:
         n, d = self.findings.rows.shape
         return f"Report({type(self.findings.model).__name__}, {count(n, 'row')}, {count(d, 'feature')})"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: neither its styles nor the notebook's reach the other. Scripts are the lab's alone.
+        # In a frame, the styles of the report and of the notebook do not mix.
         frame = f'<iframe sandbox="allow-scripts" width="100%" height="600" srcdoc="{escape(self.html)}"></iframe>'
         return Markup(frame)

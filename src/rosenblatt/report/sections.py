@@ -1,4 +1,4 @@
-"""The sections of a report: from what was found to paragraphs, tables and pictures."""
+"""The sections of a report: its figures as paragraphs, tables and charts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.markup.charts import shown_number
-from rosenblatt.markup.elements import Markup, facts, table, tag
-from rosenblatt.markup.figures import (
-    key,
+from rosenblatt.markup.charts import (
+    legend,
     margin_chart,
     mistakes_chart,
     plane_chart,
+    short_number,
     squeeze_chart,
     weights_chart,
 )
-from rosenblatt.prover.certificates.sentences import picture
+from rosenblatt.markup.elements import Markup, facts, table, tag
+from rosenblatt.prover.certificates.describe import picture
 from rosenblatt.report.findings import Evaluation, Findings
 from rosenblatt.report.models import as_classifier
 from rosenblatt.text import count, rounded_down, rounded_up, short_repr
 
-# Classes up to which confusions are a table; features with the largest weights; problems whose weights are shown.
+# Classes in a confusion matrix; features in a chart of weights; problems with a chart of weights.
 MAX_CLASSES, MAX_FEATURES, MAX_PROBLEMS = 12, 12, 6
 
 
@@ -32,39 +32,38 @@ def section(title: str, *content: Any, long: bool = False) -> Markup:
 
 
 def sections(found: Findings) -> Iterator[Markup]:
-    """Yield the sections of a report in their order."""
+    """Yield the sections of a report in order."""
     yield summary(found)
     yield data(found)
     if found.run is not None:
         yield training(found)
     yield evaluation(found)
     if found.weights is not None and found.weights[0].any():
-        yield telling(found)
+        yield largest_weights(found)
     yield proof(found)
     if found.theory is not None and found.theory.mistakes:
         yield bound(found)
 
 
 def heading(found: Findings) -> tuple[str, str]:
-    """Return the name of the estimator, and the parameters that differ from their defaults."""
+    """Return the name of the model, and a line with its parameters that differ from the defaults."""
     model = found.model
     name = type(model).__name__
-    given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     try:
-        usual = type(model)().get_params(deep=False)
+        defaults = type(model)().get_params(deep=False)
     except TypeError:  # parameters without defaults
-        usual = {}
-    changed = ", ".join(
-        f"{key}={short_repr(value)}" for key, value in given.items() if short_repr(value) != short_repr(usual.get(key))
-    )
+        defaults = {}
+    texts = {key: (short_repr(value), short_repr(defaults.get(key))) for key, value in params.items()}
+    changed = ", ".join(f"{key}={value}" for key, (value, default) in texts.items() if value != default)
     steps = [type(step).__name__ for _, step in found.estimator.steps] if hasattr(found.estimator, "steps") else []
     text = f"{name} with {changed}" if changed else f"{name} with its default parameters"
     return name, f"{text}; the last step of {' -> '.join(steps)}" if len(steps) > 1 else text
 
 
 def summary(found: Findings) -> Markup:
-    """Return what happened, in the few figures that matter."""
-    pairs: list[tuple[str, Any]] = [(f"right, {one.name}", f"{one.accuracy:.1%}") for one in found.evaluations]
+    """Return the figures that matter most."""
+    pairs: list[tuple[str, Any]] = [(f"accuracy, {one.name}", f"{one.accuracy:.1%}") for one in found.evaluations]
     if found.run is not None:
         pairs += [("epochs", f"{found.run.epochs:,}"), ("updates", f"{found.run.updates:,}")]
     if found.certificate is not None:
@@ -73,7 +72,7 @@ def summary(found: Findings) -> Markup:
 
 
 def data(found: Findings) -> Markup:
-    """Return how many rows, features and classes there are; in the plane, a picture."""
+    """Return the size of the data, and a chart if the rows are in the plane."""
     n, d = found.rows.shape
     sparse = hasattr(found.rows, "nnz")
     entries = found.rows.nnz if sparse else int(np.count_nonzero(found.rows))
@@ -83,23 +82,23 @@ def data(found: Findings) -> Markup:
         ("rows", f"{n:,}"),
         ("features", f"{d:,}"),
         ("classes", f"{found.classes.size:,}"),
-        ("not zero", f"{entries / max(n * d, 1):.1%}"),
-        ("values", f"{shown_number(low)} to {shown_number(high)}"),
+        ("nonzero", f"{entries / max(n * d, 1):.1%}"),
+        ("values", f"{short_number(low)} to {short_number(high)}"),
     ]
     sizes = np.bincount(found.label, minlength=found.classes.size)
     rows = [(name, f"{size:,}", f"{size / n:.1%}") for name, size in zip(found.classes.tolist(), sizes, strict=True)]
-    left = (
+    more = (
         f"... and {count(found.classes.size - 2 * MAX_CLASSES, 'more class', 'more classes')}"
         if len(rows) > 2 * MAX_CLASSES
         else None
     )
-    listed = table(("<class", "rows", "share"), rows[: 2 * MAX_CLASSES], caption=left)
-    drawn = tag("div", plane(found), key(found.classes.tolist()[:10])) if d == 2 else None
+    listed = table(("<class", "rows", "share"), rows[: 2 * MAX_CLASSES], caption=more)
+    drawn = tag("div", plane(found), legend(found.classes.tolist()[:10])) if d == 2 else None
     return section("The data", facts(pairs), tag("div", listed, drawn, class_="row"))
 
 
 def plane(found: Findings) -> Markup:
-    """Return the rows in the plane, and what the model makes of it."""
+    """Return a chart of the rows in the plane, with the boundary or the regions of the model."""
     points = np.asarray(found.rows.toarray() if hasattr(found.rows, "toarray") else found.rows, np.float64)
     seen = as_classifier(found.model, points, found.classes[found.label])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -120,13 +119,13 @@ def training(found: Findings) -> Markup:
         ("trials", f"{run.trials:,}"),
         ("mistakes", f"{sum(run.mistakes):,}"),
         ("updates", f"{run.updates:,}"),
-        ("kept: epoch", f"{run.kept:,}"),
+        ("kept epoch", f"{run.kept:,}"),
         ("seconds", f"{run.seconds:.3g}"),
     ]
     measured = [error for error in run.errors if error is not None]
-    lines = "Blue: mistakes during each epoch."
+    key = "Blue: mistakes during each epoch."
     if len(measured) > 1:
-        lines += " Orange: the error at its end, on validation rows where there were any."
+        key += " Orange: the error at its end, on the validation rows if there were any."
     notes = [
         tag(
             "p",
@@ -143,17 +142,17 @@ def training(found: Findings) -> Markup:
         facts(pairs),
         tag("p", tag("strong", "Why it stopped: "), run.reason),
         mistakes_chart(run.mistakes, run.errors, rows, run.kept),
-        tag("p", f"{lines} The dashed line is the epoch whose weights were kept.", class_="note"),
+        tag("p", f"{key} The dashed line marks the epoch whose weights were kept.", class_="note"),
         *notes,
     )
 
 
 def evaluation(found: Findings) -> Markup:
-    """Return how well the model predicts, on training rows and on others."""
+    """Return the accuracy, the confusions and the margins on the training rows and on held-out rows."""
     rows = [(one.name, f"{one.rows:,}", f"{one.errors:,}", f"{one.accuracy:.2%}") for one in found.evaluations]
-    content: list[Any] = [table(("<rows", "how many", "errors", "right"), rows)]
+    content: list[Any] = [table(("<rows", "count", "errors", "accuracy"), rows)]
     if len(found.evaluations) == 1:
-        content.append(tag("p", "No rows were held out: these figures say little about new rows.", class_="note"))
+        content.append(tag("p", "No rows were held out, so these figures say little about new rows.", class_="note"))
     for one in found.evaluations:
         content.append(tag("h3", one.name.capitalize()))
         parts = [_confusion(one), _by_class(one)]
@@ -164,14 +163,14 @@ def evaluation(found: Findings) -> Markup:
 
 
 def _confusion(one: Evaluation) -> Markup:
-    """Return rows of each class that were taken for each class; where classes are many, the commonest confusions."""
+    """Return the confusion matrix; with many classes, the most common confusions."""
     labels = one.labels.tolist()
     if len(labels) > MAX_CLASSES:
         wrong = one.counts * (1 - np.eye(len(labels), dtype=int))
         order = np.argsort(-wrong, axis=None, kind="stable")[:MAX_CLASSES]
         places = [divmod(int(k), len(labels)) for k in order if wrong.flat[k]]
         rows = [(labels[i], labels[j], f"{wrong[i, j]:,}") for i, j in places]
-        return table(("<class", "<taken for", "rows"), rows, caption="The commonest confusions")
+        return table(("<class", "<predicted", "rows"), rows, caption="The most common confusions")
     body = []
     for i, label in enumerate(labels):
         kinds = ["hit" if i == j else "miss" if one.counts[i, j] else None for j in range(len(labels))]
@@ -183,6 +182,7 @@ def _confusion(one: Evaluation) -> Markup:
 
 
 def _by_class(one: Evaluation) -> Markup:
+    """Return precision and recall of each class."""
     rows = []
     for k, label in enumerate(one.labels.tolist()[: 2 * MAX_CLASSES]):
         own, claimed, hit = one.counts[k].sum(), one.counts[:, k].sum(), one.counts[k, k]
@@ -191,7 +191,7 @@ def _by_class(one: Evaluation) -> Markup:
     return table(("<class", "rows", "precision", "recall"), rows)
 
 
-def telling(found: Findings) -> Markup:
+def largest_weights(found: Findings) -> Markup:
     """Return the features with the largest weights."""
     weights = found.weights
     assert weights is not None
@@ -200,7 +200,7 @@ def telling(found: Findings) -> Markup:
     pictures = []
     for k in range(min(len(coef), MAX_PROBLEMS)):
         if len(coef) == 1:
-            title = f"Above zero: for {classes[-1]}; below: for {classes[0]}"
+            title = f"Positive for {classes[-1]}, negative for {classes[0]}"
         else:
             title = f"For {classes[k]}" if len(coef) == len(classes) else f"Problem {k + 1}"
         chart = weights_chart(found.names, coef[k], MAX_FEATURES, title)
@@ -210,9 +210,9 @@ def telling(found: Findings) -> Markup:
         if len(coef) > MAX_PROBLEMS
         else None
     )
-    note = "Weights of features on different scales cannot be compared with one another."
+    note = "Weights of features on different scales cannot be compared."
     return section(
-        "Telling features",
+        "Largest weights",
         tag("div", *pictures, class_="row"),
         tag("p", more, class_="note") if more else None,
         tag("p", note, class_="note"),
@@ -231,24 +231,24 @@ def proof(found: Findings) -> Markup:
         "Separable?",
         *lines,
         Markup(picture(certificate)),
-        tag("p", f"Rows are counted from 0. The data: SHA-256 {certificate.digest}.", class_="note"),
+        tag("p", f"Rows are numbered from 0. SHA-256 of the data: {certificate.digest}.", class_="note"),
     )
 
 
 def bound(found: Findings) -> Markup:
-    """Return the mistakes against their bound, and the proof's quantities over time."""
+    """Return the mistakes against their bound, and the quantities of the proof over time."""
     compared = found.theory
     assert compared is not None
     chart = squeeze_chart(compared.updates, compared.alignment, compared.floor, compared.square, compared.cap)
-    text = "Orange: the length of the weights, below sqrt(M) R. Blue: their product with a separator, above M gamma."
+    text = "Orange: length of the weights, at most sqrt(M) R. Blue: their product with a separator, at least M gamma."
     lines = [tag("p", line.strip()) for line in str(compared).splitlines()[1:]]
-    facts_ = [("mistakes", f"{compared.mistakes:,}"), ("R", rounded_up(compared.radius, 4))]
+    pairs = [("mistakes", f"{compared.mistakes:,}"), ("R", rounded_up(compared.radius, 4))]
     if compared.bound is not None and compared.margin is not None:
-        facts_ += [("gamma", rounded_down(compared.margin.lower, 4)), ("at most", f"{compared.bound:,}")]
-    return section("Mistakes against their bound", facts(facts_), chart, tag("p", text, class_="note"), *lines)
+        pairs += [("gamma", rounded_down(compared.margin.lower, 4)), ("at most", f"{compared.bound:,}")]
+    return section("Mistakes against their bound", facts(pairs), chart, tag("p", text, class_="note"), *lines)
 
 
-def in_words(found: Findings) -> str:
+def summary_text(found: Findings) -> str:
     """Return the report in a few lines of text."""
     n, d = found.rows.shape
     lines = [

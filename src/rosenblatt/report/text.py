@@ -1,4 +1,4 @@
-"""Reports as text: sparklines, tables, and ends in a few words."""
+"""Pieces of reports for a terminal: sparklines, tables, and why runs stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosenblatt.training.stopping import Stop
 
 UNICODE_BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
 MAX_BARS = 40
-# Shorter than the sentences of `Stop`, where there is something shorter.
+# Shorter than the sentences of `Stop`.
 _ENDS = {
     Stop.SEPARATED: "separated",
     Stop.EPOCHS: "out of epochs",
@@ -25,19 +25,19 @@ _ENDS = {
 
 
 def sparkline(counts: Sequence[int], *, ascii_only: bool = False) -> str:
-    """Return counts as a line of bars, each the mean of neighbours where there are too many.
+    """Return counts as a line of bars; with many counts, each bar is the mean of several.
 
     Parameters
     ----------
     counts : sequence of int
         One for each epoch, at least one.
     ascii_only : bool
-        Whether the bars must be ASCII.
+        Use ASCII characters for the bars.
 
     Returns
     -------
     str
-        The bars, the first and the last count, and how many epochs are in a bar.
+        The bars, the first and the last count, and the number of epochs in a bar.
     """
     bars = np.array_split(np.asarray(counts), min(MAX_BARS, len(counts)))
     means = [float(bar.mean()) for bar in bars]
@@ -49,12 +49,12 @@ def sparkline(counts: Sequence[int], *, ascii_only: bool = False) -> str:
 
 
 def end_in_words(stop: Stop) -> str:
-    """Return in a few words why a problem ended: the first clause of its sentence, if there is nothing shorter."""
+    """Return in a few words why a problem stopped."""
     return _ENDS.get(stop) or stop.value.partition(":")[0]
 
 
 def ends_in_words(stops: Sequence[Stop]) -> str:
-    """Return in a few words how the problems of a run ended."""
+    """Return in a few words why the problems of a run stopped."""
     if len(set(stops)) == 1:
         end = end_in_words(stops[0])
         return end if len(stops) == 1 else f"all {len(stops)} {end}"
@@ -67,7 +67,7 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Any:
     Parameters
     ----------
     columns : sequence of str
-        Headings; one that begins with < stands to the left.
+        Headings. One that begins with < aligns its column to the left.
     rows : iterable of sequences of str
 
     Returns

@@ -1,4 +1,4 @@
-"""What the theorems say of a fit: margin, radius, mistake bound, and the two quantities of the proof over time."""
+"""A fit against its theorems: margin, radius, mistake bound, and the two quantities of the proof over time."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy.typing as npt
 from rosenblatt.bounds import from_start
 from rosenblatt.errors import InvalidInput
 from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.markup.charts import squeeze_chart
+from rosenblatt.markup.elements import tag
 from rosenblatt.prover.certificates.brackets import Bracket
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.exact.clock import TIME_LIMIT
 from rosenblatt.prover.search.certify import certify
-from rosenblatt.reprs import brief
-from rosenblatt.text import count, rounded_down, rounded_up
+from rosenblatt.text import brief, count, rounded_down, rounded_up
 from rosenblatt.training.plan import Epoch, Run
 from rosenblatt.training.starts import check_start
 from rosenblatt.training.trace import trace
@@ -25,7 +26,7 @@ from rosenblatt.training.train import train
 
 Array = npt.NDArray[Any]
 
-# The plain rule: what its theorems assume of the parameters.
+# The parameters that the theorems assume: the plain perceptron rule.
 PLAIN = {
     "penalty": None,
     "schedule": "constant",
@@ -35,7 +36,7 @@ PLAIN = {
     "fit_intercept": True,
     "early_stopping": False,
 }
-# Trials and entries up to which a run is followed update by update, in plain Python; beyond, by epochs.
+# A run with more trials or entries is followed by epochs instead of by updates, which takes plain Python.
 MAX_TRACED_TRIALS, MAX_TRACED_ENTRIES = 100_000, 20_000_000
 
 
@@ -43,8 +44,8 @@ MAX_TRACED_TRIALS, MAX_TRACED_ENTRIES = 100_000, 20_000_000
 class Theory:
     """A fit against its theorems.
 
-    All is said of rows (x, 1) and weights (w, b), divided by the learning rate. w* is the separator of unit length
-    that the certificate knows, and gamma the margin that it surely has.
+    Rows are (x, 1), and weights (w, b) divided by the learning rate. w* is the unit separator of the certificate, and
+    gamma its proven margin.
 
     Attributes
     ----------
@@ -53,23 +54,23 @@ class Theory:
     run : Run
         Record of the fit.
     mistakes : int
-        Made in all epochs.
+        Mistakes in all epochs.
     radius : float
         R, the largest |(x, 1)|.
     margin : Bracket or None
-        Of gamma; None where the data are not separable or no margin was found in time.
+        Bounds of gamma; None if the data are not separable, or no margin was found in time.
     bound : int or None
-        Mistakes that no run from the same start exceeds: (R/gamma)^2 from zero, else |a - alpha w*|^2 / R^2 with the
-        start a and alpha = R^2/gamma.
+        The most mistakes that any run from the same start can make: (R/gamma)^2 from zero, else
+        |a - alpha w*|^2 / R^2 with the start a and alpha = R^2/gamma.
     ceiling : float
-        No separator has a larger margin, as the run's own mistakes prove: the least |w - a| / M. Infinite before the
-        first mistake.
+        An upper bound of the margin of any separator, which the mistakes of the run prove: the least |w - a| / M.
+        Infinite before the first mistake.
     updates : int array of shape (n_points,)
-        M at each point of time: at every update, or at the end of every epoch where there are too many.
+        M over time: after every update, or at the end of every epoch if there are too many updates.
     alignment, floor : float arrays of shape (n_points,)
-        <w, w*>, and the least that it can be, <a, w*> + M gamma; empty without a margin.
+        <w, w*>, and its lower bound <a, w*> + M gamma; empty without a margin.
     square, cap : float arrays of shape (n_points,)
-        |w|^2, and the most that it can be, |a|^2 + M R^2.
+        |w|^2, and its upper bound |a|^2 + M R^2.
     """
 
     certificate: Certificate
@@ -86,7 +87,7 @@ class Theory:
     cap: Array
 
     def __repr__(self) -> str:
-        """Return the comparison in a few lines, without its curves where they are long."""
+        """Return the fields in a few lines, with long arrays abbreviated."""
         return brief(self, ("mistakes", "bound", "radius", "margin"))
 
     @property
@@ -124,10 +125,6 @@ class Theory:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        # Imported here: most reports are never shown in a browser.
-        from rosenblatt.markup.elements import tag
-        from rosenblatt.markup.figures import squeeze_chart
-
         picture = (
             squeeze_chart(self.updates, self.alignment, self.floor, self.square, self.cap) if self.mistakes else None
         )
@@ -135,7 +132,7 @@ class Theory:
 
 
 class _Record:
-    """The quantities of the proof, as weights go by."""
+    """The quantities of the proof over time."""
 
     def __init__(self, start: Array, separator: Array | None) -> None:
         self.start, self.separator = start, separator
@@ -143,7 +140,7 @@ class _Record:
         self.add(0, start)
 
     def add(self, updates: int, w: Array) -> None:
-        """Take in the weights after some updates."""
+        """Record the weights after some updates."""
         along = math.nan if self.separator is None else float(w @ self.separator)
         self.points.append((updates, along, float(w @ w), float(np.linalg.norm(w - self.start))))
 
@@ -163,11 +160,11 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
     y : array-like of shape (n_samples,)
         Two classes.
     model : Perceptron or None
-        Whose parameters to fit with; it is left alone. The theorems are those of the plain rule: a constant learning
-        rate, a bias on rows padded by one, no penalty, margin, weights, batches or held-out rows. Its `init` is the
-        start.
+        A copy with its parameters is fitted. The theorems hold for the plain rule: a constant learning rate, a bias on
+        rows padded by one; no penalty, margin, class weights, batches or held-out rows. The run starts from its
+        `init`.
     time_limit : float or None
-        Seconds for the certificate; None: no limit.
+        Seconds for the certificate; None means no limit.
 
     Returns
     -------
@@ -197,7 +194,8 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
     _check_plain(model)
     certificate = certify(X, y, time_limit=time_limit)
     if len(certificate.classes) > 2 or certificate.classes[0] is None:
-        raise InvalidInput(f"y has the classes {list(certificate.classes)}; the theorems are about telling two apart.")
+        classes = list(certificate.classes)
+        raise InvalidInput(f"y has the classes {classes}; the theorems are about two. Pass rows of two classes.")
     margin = certificate.augmented
     separator = None if margin is None else np.array(margin.w, np.float64)
     if separator is not None:
@@ -223,21 +221,22 @@ def theory(X: Any, y: Any, model: Perceptron | None = None, *, time_limit: float
 
 
 def _check_plain(model: Perceptron) -> None:
-    """Raise `InvalidInput` if a model does not follow the rule that the theorems are about."""
+    """Raise `InvalidInput` unless a model follows the plain rule of the theorems."""
     if type(model) is not Perceptron:
-        raise InvalidInput(f"{type(model).__name__} is not a Perceptron, whose theorems these are. Pass one, or None.")
+        name = type(model).__name__
+        raise InvalidInput(f"{name} is not a Perceptron, which the theorems are about. Pass a Perceptron, or None.")
     plain_padding = {"intercept_scaling": 1.0} if model.intercept_scaling != "auto" else {}
     for name, plain in (PLAIN | plain_padding).items():
         value = getattr(model, name)
         if np.any(value) if name == "margin" else value != plain:  # a margin may be a pair
-            raise InvalidInput(f"{name}={value!r} is not the plain perceptron of the theorems. Set {name}={plain!r}.")
+            raise InvalidInput(f"{name}={value!r} is not the plain rule of the theorems. Set {name}={plain!r}.")
 
 
 def _follow(X: Any, y: Any, model: Perceptron, record: _Record) -> tuple[_Record, Run]:
     """Train, and record every update.
 
-    Where the run is too long to be traced in plain Python, or rounding makes the trace differ from it, record only the
-    ends of the epochs.
+    Record only the ends of the epochs if the run is too long to trace in plain Python, or if rounding makes the trace
+    differ from the run.
     """
     model._check_parameters()
     eta = float(model.eta0)

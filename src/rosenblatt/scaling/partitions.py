@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_weights
-from rosenblatt.data.names import column_names
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, joined
-from rosenblatt.files.opening import FileSource, open_source
+from rosenblatt.files.opening import open_source
 from rosenblatt.files.options import Column, Reading
-from rosenblatt.files.source import can_be_read_once
+from rosenblatt.files.source import FileSource
+from rosenblatt.files.streams import can_be_read_once
 from rosenblatt.files.tables import listed
 from rosenblatt.training.shards import Shard, ShardBlock, make_portion
 

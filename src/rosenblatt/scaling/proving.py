@@ -32,9 +32,9 @@ from rosenblatt.prover.certificates.brackets import (
 )
 from rosenblatt.prover.certificates.certificate import Certificate, sparse_bytes
 from rosenblatt.prover.certificates.certificate_json import seal_of
-from rosenblatt.prover.certificates.spans import null_basis
 from rosenblatt.prover.exact.clock import Clock
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.exact.spans import null_basis
 from rosenblatt.prover.search.certify import proved_claims
 from rosenblatt.prover.search.witness import as_floats
 from rosenblatt.training.algorithm import never

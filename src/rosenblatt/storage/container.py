@@ -7,6 +7,7 @@ described in docs/reference/model-files.md.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import io
 import json
 import math
@@ -23,7 +24,6 @@ from rosenblatt.storage.checks import entries, is_integer
 from rosenblatt.storage.kinds import BYTES_OF_KIND, kind_of_file
 from rosenblatt.storage.registry import Fault, expect
 from rosenblatt.storage.values import DTYPE_CODES, DTYPES, Array, Decoder, Encoder, raw_bytes
-from rosenblatt.version import package_version
 
 Content = dict[str, str | dict[str, Any]]  # texts, and sections of named values
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -187,8 +187,8 @@ class Container:
 
 @cache
 def _package() -> str:
-    """Return who writes: to look up the version takes longer than to read a small file."""
-    return f"rosenblatt {package_version()}"
+    """Return the name and version of the package. Cached: the lookup takes longer than reading a small file."""
+    return f"rosenblatt {importlib.metadata.version('rosenblatt')}"
 
 
 def _seal(header: dict[str, Any], tensors: Iterable[Array]) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.memory import check_memory
 from rosenblatt.data.table import Table
-from rosenblatt.engine import errors
+from rosenblatt.engine import scores as loops
 from rosenblatt.engine.rows import Counts, Csr, Hyperplanes, Task
 from rosenblatt.engine.single import score_row
 from rosenblatt.errors import InvalidInput
@@ -85,7 +85,7 @@ def all_finite(planes: Any) -> bool:
             return True
         return bool(np.isfinite(W).all() and np.isfinite(planes.b).all())
     W = planes.W.T if order_of(planes.W) == "F" else planes.W
-    return bool(errors.all_finite(W, planes.b))
+    return bool(loops.all_finite(W, planes.b))
 
 
 def new_counts(parts: int) -> Counts:

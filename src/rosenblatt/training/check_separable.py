@@ -13,17 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.gathering import gather
+from rosenblatt.engine.reorder import gather
 from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.scores import score
 from rosenblatt.prover.certificates.certificate import Certificate, issue
 from rosenblatt.prover.certificates.verify import confirmed
 from rosenblatt.prover.exact.clock import Clock, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.nearest import LIMIT, ORIGIN
-from rosenblatt.prover.search.reduction import inseparable_claims
-from rosenblatt.prover.search.search import WorkingSet
-from rosenblatt.prover.search.views import MatrixView, standardised
+from rosenblatt.prover.search.coordinates import MatrixView, standardised
+from rosenblatt.prover.search.nearest import LIMIT, ORIGIN, WorkingSet
+from rosenblatt.prover.search.verdict import inseparable_claims
 from rosenblatt.prover.search.witness import vanishing_sum
 from rosenblatt.training.stopping import (
     ENTRIES_PER_LOOK,

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, as_weights
+from rosenblatt.data.labels import as_labels, as_targets, as_weights
 from rosenblatt.data.survey import SURVEYED_ROWS, Survey
 from rosenblatt.data.table import Table, row_numbers
-from rosenblatt.data.targets import as_targets
-from rosenblatt.engine.errors import weigh_errors
 from rosenblatt.engine.rows import Dense, Task
+from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, Position
 from rosenblatt.training.algorithm import EpochArgs, new_counts, order_of, start_state

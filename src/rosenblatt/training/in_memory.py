@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import ALL_ROWS, Table, part_of, row_numbers
-from rosenblatt.engine.errors import misfits, weigh_errors
 from rosenblatt.engine.rows import Task
+from rosenblatt.engine.scores import misfits, weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, as_hyperplanes, never, new_counts, order_of
 from rosenblatt.training.first_order import FirstOrder

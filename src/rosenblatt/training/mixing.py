@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import Table, part_of, with_dtype
 from rosenblatt.engine.epoch import Weights, settle
-from rosenblatt.engine.errors import weigh_errors
 from rosenblatt.engine.rows import Hyperplanes, Task
+from rosenblatt.engine.scores import weigh_errors
 from rosenblatt.errors import InvalidInput
 from rosenblatt.training.algorithm import Algorithm, EpochArgs, copy_state, never, new_counts, order_of
 from rosenblatt.training.decisions import weigh_pairs

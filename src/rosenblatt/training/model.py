@@ -10,12 +10,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.dense import dense_values, refuse_infinite
-from rosenblatt.data.names import column_names
+from rosenblatt.data.dense import column_names, dense_values, refuse_infinite
 from rosenblatt.errors import InvalidArgument, InvalidInput
-from rosenblatt.reprs import brief
 from rosenblatt.storage.registry import expect, stored
-from rosenblatt.text import count, did_you_mean, listed, short_repr
+from rosenblatt.text import brief, count, did_you_mean, listed, short_repr
 from rosenblatt.training.decisions import decision, winners
 from rosenblatt.training.multiclass import MULTICLASS, count_problems
 
@@ -128,7 +126,7 @@ class LinearModel:
 
     def _sparse_scores(self, X: Any) -> Array:
         # Imported here: dense rows need neither SciPy nor Numba.
-        from rosenblatt.data.sparse import as_sparse_table
+        from rosenblatt.data.table import as_sparse_table
         from rosenblatt.training.algorithm import as_hyperplanes
         from rosenblatt.training.scores import scores
 

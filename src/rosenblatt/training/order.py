@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_real, is_whole
 from rosenblatt.data.table import row_numbers
-from rosenblatt.engine.shuffles import interleave, shuffle
+from rosenblatt.engine.reorder import interleave, shuffle
 from rosenblatt.errors import InvalidInput
 from rosenblatt.text import short_repr
 

@@ -55,7 +55,7 @@ class Epoch:
 
     def __repr__(self) -> str:
         """Return the epoch in a few lines, without its weights where they are many."""
-        from rosenblatt.reprs import brief
+        from rosenblatt.text import brief
 
         return brief(self)
 
@@ -259,7 +259,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Return the record in a few lines: of long columns the first epochs."""
-        from rosenblatt.reprs import brief
+        from rosenblatt.text import brief
 
         return brief(self, ("stop", "reason", "epochs"))
 
@@ -271,9 +271,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         # Imported here: most runs are never shown in a browser.
-        from rosenblatt.markup.charts import sparkline, told
+        from rosenblatt.markup.charts import sparkline, with_caption
 
-        return told(str(self), sparkline(self.mistakes, "Mistakes in each epoch"))
+        return with_caption(sparkline(self.mistakes, "Mistakes in each epoch"), str(self))
 
     @property
     def coef(self) -> Array:

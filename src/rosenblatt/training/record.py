@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.table import row_numbers
 from rosenblatt.errors import InvalidInput
-from rosenblatt.reprs import brief
-from rosenblatt.text import count
+from rosenblatt.text import brief, count
 from rosenblatt.training.algorithm import as_hyperplanes
 from rosenblatt.training.in_memory import InMemory
 from rosenblatt.training.plan import Run
@@ -130,10 +129,10 @@ class Recording:
 
     def _repr_html_(self) -> str:
         # Imported here: most recordings are never shown in a browser.
-        from rosenblatt.markup.charts import told
-        from rosenblatt.markup.figures import growth_chart
+        from rosenblatt.markup.charts import growth_chart, with_caption
 
-        return told(str(self), growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes])))
+        growth = growth_chart(np.arange(self.row.size + 1), np.cumsum([0, *self.mistakes]))
+        return with_caption(growth, str(self))
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials one by one."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.labels import as_targets
 from rosenblatt.data.table import Table
-from rosenblatt.data.targets import as_targets
 from rosenblatt.engine.rows import Counts, Task
 from rosenblatt.storage.registry import expect
 from rosenblatt.training.stream import Stream

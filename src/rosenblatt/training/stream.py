@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, used_rows
-from rosenblatt.data.scipy_sparse import sp
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import Table, as_table, with_dtype
 from rosenblatt.engine.rows import Counts, Csr, Dense, Hyperplanes, Task
 from rosenblatt.engine.rules import perceptron

@@ -1,5 +1,5 @@
 // @ts-check
-/** The state of the lab as the part of an address after #, as `rosenblatt.lab.scene` reads it too. */
+/** The state of the lab in the fragment of a URL, which `rosenblatt.lab.scene` reads too. */
 
 /** @typedef {import("./types").Scene} Scene */
 /** @typedef {import("./types").Look} Look */
@@ -79,7 +79,7 @@ function racerOf(text, catalogue) {
 }
 
 /**
- * Return the address of a scene and of how it is looked at.
+ * Return the address of a scene and a look.
  * @param {Scene} scene
  * @param {Look} look
  * @param {Catalogue} catalogue
@@ -114,8 +114,7 @@ export function toAddress(scene, look, catalogue) {
 }
 
 /**
- * Return the scene and the look of an address. Keys that are not known are left alone; wrong values of a scene are
- * for the engine to refuse, with a sentence.
+ * Return the scene and the look of an address. Unknown keys are ignored; the engine rejects wrong values of a scene.
  * @param {string} text
  * @param {Catalogue} catalogue
  * @returns {{scene: Scene, look: Look}}
@@ -153,7 +152,7 @@ export function fromAddress(text, catalogue) {
 }
 
 /**
- * Return how a chapter is looked at, unless something else is asked for.
+ * Return the look of a chapter, unless the address says otherwise.
  * @param {import("./types").Chapter} chapter
  * @param {Record<string, any>} [given]
  */
@@ -163,7 +162,7 @@ export function chapterLook(chapter, given = {}) {
 }
 
 /**
- * Return how a scene is looked at, from texts or values.
+ * Return a look from texts or values.
  * @param {Record<string, any>} given
  * @returns {Look}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Bars: what each row counts in a kernel's f, or the weights of mapped features, the largest first. */
+/** Bars: the coefficients of the rows of a kernel learner, or the weights of mapped features, the largest first. */
 import { assign, draw, short } from "./elements.js";
 import { colourOf } from "./frames.js";
 import { SIDE } from "./plane.js";
@@ -29,7 +29,7 @@ export function barsView(host) {
   let run = null;
 
   /**
-   * Numbers with their names and classes, the largest first.
+   * Return numbers with their names and classes, the largest first.
    * @param {Frame} frame
    */
   function entries(frame) {

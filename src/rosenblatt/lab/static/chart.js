@@ -15,7 +15,7 @@ const FROM = 36;
 const MOST_POINTS = 700;
 
 /**
- * Make an empty chart.
+ * Create an empty chart.
  * @param {Element} host
  * @param {string} title
  * @param {string} [kind]
@@ -42,7 +42,7 @@ function createChart(host, title, kind = "") {
     }
     for (const v of ticks(acrossDomain, 5)) {
       const text = short(v);
-      const at = Math.min(x(v), WIDTH - 4 * text.length); // so that a long number is not cut
+      const at = Math.min(x(v), WIDTH - 4 * text.length); // keeps a long number inside
       draw("text", { x: at, y: HEIGHT_OF_CHART - 4, class: "tick mid" }, axes, text);
     }
   }
@@ -68,7 +68,7 @@ function createChart(host, title, kind = "") {
 }
 
 /**
- * Values at 0, 1, ... as points, thinned out where they are many.
+ * Return values at 0, 1, ... as points; of many values, fewer points.
  * @param {ArrayLike<number>} values
  * @returns {Point[]}
  */
@@ -82,7 +82,7 @@ function thinned(values) {
 }
 
 /**
- * Numbers from 0 to the most; a sample where they are many.
+ * Return numbers from 0 to a maximum; of many, a sample.
  * @param {number} most
  */
 function upTo(most) {
@@ -91,7 +91,7 @@ function upTo(most) {
 }
 
 /**
- * Make all the charts.
+ * Create all charts.
  * @param {Element} host
  * @returns {{load: (run: Run, rivals?: Run[]) => void, show: (frame: Frame) => void}}
  */
@@ -104,7 +104,7 @@ export function chartsView(host) {
   let run = null;
   /** @type {Frame | null} */
   let shown = null;
-  let far = false; // whether the squeeze goes as far as the bound
+  let far = false; // whether the chart of the proof extends to the bound
 
   /** @param {Run} next @param {Run[]} rivals */
   function loadMistakes(next, rivals) {
@@ -133,7 +133,7 @@ export function chartsView(host) {
   }
 
   /**
-   * M gamma <= <w, w*> <= |w| <= R sqrt(M), up to the mistakes made, or as far as the bound, where the outer two cross.
+   * Draw M gamma <= <w, w*> <= |w| <= R sqrt(M), up to the mistakes made, or up to the bound, where the outer two cross.
    * @param {Run} next
    */
   function loadSqueeze(next) {

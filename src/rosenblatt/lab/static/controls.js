@@ -1,5 +1,5 @@
 // @ts-check
-/** The controls of the header: what is learned from, by whom, in which order, and every parameter of it. */
+/** The controls in the header: data, learner, order, and the settings of each. */
 import { choiceBox, make, short } from "./elements.js";
 
 /** @typedef {import("./types").Scene} Scene */
@@ -10,7 +10,7 @@ const SLIDER_STEPS = 200;
 const OWN = { name: "points", title: "my points", sentence: "Points drawn, pasted or read from a file." };
 
 /**
- * Make a menu: a button with a panel that opens below it.
+ * Create a menu: a button with a panel that opens below it.
  * @param {string} face
  * @param {string} label
  * @param {Record<string, any>} attributes
@@ -31,9 +31,9 @@ export function menu(face, label, attributes, ...children) {
 }
 
 /**
- * Make the field of one control.
+ * Create the field of a control.
  * @param {Control} control
- * @param {any} value  undefined: the default
+ * @param {any} value  undefined means the default
  * @param {(value: any) => void} change
  */
 export function controlField(control, value, change) {
@@ -57,7 +57,7 @@ export function controlField(control, value, change) {
 }
 
 /**
- * A number: a slider with what it stands at; a box where it is a seed or may be left to the learner.
+ * Create the field of a number: a slider with its value; for a seed or an optional number, an input.
  * @param {Control} control
  * @param {any} now
  * @param {(value: any) => void} change
@@ -105,7 +105,7 @@ function numberField(control, now, change, field) {
 }
 
 /**
- * Make the boxes of the header and the panel of settings.
+ * Create the choices in the header and the panel of settings.
  * @param {Catalogue} catalogue
  * @param {(change: Partial<Scene>, group?: string) => void} change
  */
@@ -180,11 +180,11 @@ export function sceneControls(catalogue, change) {
   return {
     boxes,
     form,
-    /** @param {Scene} scene @param {boolean} [anew] */
-    show(scene, anew = false) {
+    /** @param {Scene} scene @param {boolean} [rebuild] */
+    show(scene, rebuild = false) {
       latest = scene;
       const key = [scene.data, scene.learner, scene.features, scene.order].join();
-      if (key !== built || anew) build(scene);
+      if (key !== built || rebuild) build(scene);
       built = key;
     },
   };

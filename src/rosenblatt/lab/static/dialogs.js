@@ -1,16 +1,16 @@
 // @ts-check
-/** Dialogs: the keys, and data to paste or to open. */
+/** Dialogs: the list of keys, and a table to paste or to open. */
 import { button, make } from "./elements.js";
 
 const KEYS = [
   ["space", "play, pause"],
   ["r", "play backwards"],
-  ["\u2190 \u2192", "one trial back, on"],
-  ["shift \u2190 \u2192", "the update before, the next"],
-  ["[ ]", "the epoch before, the next"],
+  ["\u2190 \u2192", "one trial back, forward"],
+  ["shift \u2190 \u2192", "previous, next update"],
+  ["[ ]", "previous, next epoch"],
   ["Home, End", "to the start, to the end"],
   ["+ \u2212", "faster, slower"],
-  ["click", "add a point of the class that is chosen"],
+  ["click", "add a point of the chosen class"],
   ["1 2 3 4", "choose the class to draw"],
   ["drag", "move a point, the boundary, its arrow, or w itself"],
   ["shift click, f", "flip a point to the next class"],
@@ -28,7 +28,7 @@ const KEYS = [
 ];
 
 /**
- * Make a dialog.
+ * Create a dialog.
  * @param {string} title
  * @param {...(Node | string)} children
  */
@@ -44,15 +44,15 @@ function createDialog(title, ...children) {
   return box;
 }
 
-/** Make the list of keys. */
+/** Create the list of keys. */
 export function helpDialog() {
   const lines = KEYS.map(([key, what]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)));
   return createDialog("Keys", make("dl", { class: "keys" }, ...lines));
 }
 
 /**
- * Make the dialog for data of one's own.
- * @param {(text: string) => Promise<string>} take  from the text of a table to a sentence about it
+ * Create the dialog for the user's own data.
+ * @param {(text: string) => Promise<string>} take  takes the text of a table, returns a description of it
  */
 export function dataDialog(take) {
   const area = make("textarea", {

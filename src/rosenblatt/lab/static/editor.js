@@ -1,5 +1,5 @@
 // @ts-check
-/** Editing: from what a hand does to points and weights, to changes of the scene. */
+/** Editing: turns edits of points and weights into changes of the scene. */
 
 import { colourOf } from "./frames.js";
 
@@ -19,7 +19,7 @@ export function pointsOf(run) {
 }
 
 /**
- * Make the editor.
+ * Create the editor.
  * @param {{scene: Scene, change: (change: Partial<Scene>, group?: string) => void, close: () => void}} store
  * @param {{points: () => number[][], classes: () => number, drawn: () => number, weights: () => number[],
  *   hover: (row: number) => void, can: () => {points: boolean, start: boolean}}} now

@@ -1,5 +1,5 @@
 // @ts-check
-/** Making elements: always by the DOM, never from text. */
+/** Creating elements: always by the DOM, never from text. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -19,7 +19,7 @@ const ICONS = {
 };
 
 /**
- * Make an HTML element. Attributes that begin with "on" are listeners; those that are false or null are left out.
+ * Create an HTML element. Attributes that begin with "on" are listeners; false and null ones are skipped.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, any>} [attributes]
@@ -38,7 +38,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * Make an SVG element.
+ * Create an SVG element.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, any>} [attributes]
@@ -55,7 +55,7 @@ export function draw(tag, attributes = {}, parent = null, text = "") {
 }
 
 /**
- * Make a MathML element.
+ * Create a MathML element.
  * @param {string} tag
  * @param {...(Node | string)} children
  * @returns {Element}
@@ -83,7 +83,7 @@ export function icon(name) {
 }
 
 /**
- * Make a button with an icon or a word.
+ * Create a button with an icon or a word.
  * @param {string} face  name of an icon, or the text itself
  * @param {string} label  what it does, with its key
  * @param {(event: Event) => void} act
@@ -97,7 +97,7 @@ export function button(face, label, act, attributes = {}) {
 }
 
 /**
- * Make a labelled box of choices.
+ * Create a labelled select element.
  * @param {string} label
  * @param {{name: string, title: string, sentence?: string}[]} options
  * @param {string} value
@@ -112,7 +112,7 @@ export function choiceBox(label, options, value, change) {
 }
 
 /**
- * Write a number in a few digits, with a true minus sign.
+ * Return a number with few digits, and with a true minus sign.
  * @param {number} value
  * @param {number} [digits]
  */
@@ -125,7 +125,7 @@ export function short(value, digits = 3) {
 }
 
 /**
- * A whole number that bounds others, with few digits: rounded up, so that it stays true.
+ * Return an upper bound with few digits, rounded up: it is still a bound.
  * @param {number} bound
  * @returns {string}
  */
@@ -135,7 +135,7 @@ export function roundedUp(bound) {
 }
 
 /**
- * "1 mistake", "2 mistakes".
+ * Return a number with its noun: "1 mistake", "2 mistakes".
  * @param {number} n
  * @param {string} word
  * @param {string} [many]

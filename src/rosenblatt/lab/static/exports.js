@@ -1,5 +1,5 @@
 // @ts-check
-/** What can be taken away: pictures, tables, the run, and the Python that makes it. */
+/** Exports: pictures, tables, the run, and its Python code. */
 import { button, make } from "./elements.js";
 
 const STYLES = [
@@ -19,10 +19,10 @@ const STYLES = [
   "vector-effect",
 ];
 const PICTURE_SIDE = 460;
-const PIXELS = 2; // of a PNG, per unit
+const PIXELS = 2; // per unit, of a PNG
 
 /**
- * Return one picture of several, side by side, that needs no style sheet.
+ * Return several pictures as one, side by side, that needs no style sheet.
  * @param {SVGSVGElement[]} pictures
  * @param {string} ground  colour behind them
  */
@@ -95,7 +95,7 @@ export async function asPng(picture) {
 }
 
 /**
- * Hand a file to the browser.
+ * Download a file.
  * @param {string} name
  * @param {Blob} content
  */
@@ -106,7 +106,7 @@ export function save(name, content) {
 }
 
 /**
- * The entries of the menu of exports.
+ * Return the entries of the export menu.
  * @param {{pictures: () => SVGSVGElement[], ground: () => string, bytes: () => ArrayBuffer, state: () => object,
  *   trace: () => Promise<string>, code: () => Promise<string>, failed: (error: unknown) => void}} from
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** A run as the engine recorded it. Nothing is learned here: trials are looked up, surfaces are summed up. */
+/** Runs as the engine recorded them. Nothing is learned here: trials are looked up, surfaces are sums. */
 
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Frame} Frame */
@@ -74,7 +74,7 @@ export function weightsOf(run, state, problem = 0) {
 }
 
 /**
- * f on the grid of a kernel at any trial: kept up to date both ways by the steps between two looks.
+ * Return a function that gives f of a kernel learner on the grid at a trial, updated by the steps since the last call.
  * @param {Run} run
  * @returns {(t: number) => Surface}
  */
@@ -108,7 +108,7 @@ function dualSurface(run) {
 }
 
 /**
- * f on the grid of a feature map: the weights times the map's coordinates, the last of them constant.
+ * Return a function that gives f of mapped features on the grid: the weights times the features, the last one constant.
  * @param {Run} run
  * @returns {(t: number) => Surface}
  */
@@ -154,7 +154,7 @@ function meanAt(run, state, t) {
 }
 
 /**
- * Return the number of a class among those that can be drawn: its colour and its shape.
+ * Return the number of a class among those that can be drawn, which decides its colour and shape.
  * @param {Run} run
  * @param {number} label
  */
@@ -181,7 +181,7 @@ export function epochOf(run, t) {
 }
 
 /**
- * Return everything there is to know of trial t: 0 is before the first.
+ * Return the frame of trial t; 0 is before the first.
  * @param {Run} run
  * @param {number} t
  * @returns {Frame}
@@ -226,7 +226,7 @@ export function frameAt(run, t) {
 }
 
 /**
- * Whether one straight line in the plane is all there is to draw: two classes, no kernel, no features.
+ * Return whether the boundary is one straight line in the plane: two classes, no kernel, no mapped features.
  * @param {Run} run
  */
 export function isStraight(run) {
@@ -234,7 +234,7 @@ export function isStraight(run) {
 }
 
 /**
- * Return f of a row under the weights of a frame; NaN where the page does not know it.
+ * Return f of a row under the weights of a frame; NaN if the page cannot compute it.
  * @param {Run} run
  * @param {Frame} frame
  * @param {number} row

@@ -121,7 +121,7 @@ export function chord(box, a, b, c) {
 }
 
 /**
- * Write points as the d of an SVG path.
+ * Return points as the d attribute of an SVG path.
  * @param {Point[]} points
  * @param {Scale} x
  * @param {Scale} y
@@ -133,7 +133,7 @@ export function pathOf(points, x, y, close = false) {
 }
 
 /**
- * Return the line f = 0 on a square grid as the d of an SVG path (marching squares).
+ * Return the line f = 0 on a square grid as the d attribute of an SVG path (marching squares).
  * @param {Vector} f  row by row
  * @param {number} size  of a side
  * @param {(i: number) => Point} at  pixel of a grid point

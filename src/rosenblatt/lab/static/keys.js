@@ -1,11 +1,11 @@
 // @ts-check
-/** The keyboard: every act has a key, unless the key is needed where the focus is. */
+/** Keyboard shortcuts, except for keys that the focused element needs. */
 
 const TEXT = "input:not([type=range]):not([type=checkbox]), textarea, select";
 const PRESSABLE = "button, summary, a, input[type=checkbox]";
 
 /**
- * Bind keys to acts.
+ * Bind keys to actions.
  * @param {HTMLElement | Document} target
  * @param {Record<string, (event: KeyboardEvent) => void>} acts  by key; "shift+" and "ctrl+" before it
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The lab: puts the views into an element, asks the engine for runs, and goes through their trials. */
+/** The lab: creates the views in an element, requests runs from the engine, and steps through their trials. */
 import { defaultScene, fromAddress, lookOf, toAddress } from "./address.js";
 import { chartsView } from "./chart.js";
 import { sceneControls } from "./controls.js";
@@ -10,7 +10,7 @@ import { exportEntries } from "./exports.js";
 import { frameAt, isStraight, readArrays, readRun, weightsOf } from "./frames.js";
 import { bindKeys } from "./keys.js";
 import { buildFrame, hideParts } from "./layout.js";
-import { plain, tell, tellEnd, typeset } from "./narrate.js";
+import { describe, describeEnd, plain, typeset } from "./narrate.js";
 import { patternView } from "./pattern.js";
 import { createPlayer, nextEpoch, nextUpdate, SPEEDS } from "./player.js";
 import { createPrediction } from "./prediction.js";
@@ -32,17 +32,17 @@ import { SPACES, weightView } from "./weights.js";
 /** @typedef {import("./types").Certificate} Certificate */
 /** @typedef {import("./types").Options} Options */
 
-const REST_MS = 200; // after which the address, the code and the proof follow
-const EASING_SPEED = 8; // trials per second, above which nothing eases
-const LONGEST_LINK = 30_000; // characters: more points than that belong into a file
+const REST_MS = 200; // without a change, before the address and the code are updated
+const EASING_SPEED = 8; // trials per second, above which motion is not eased
+const LONGEST_LINK = 30_000; // characters; more points than that belong in a file
 
 /** @returns {Catalogue} */
 const emptyCatalogue = () => ({ data: [], learners: [], orders: [], features: [], chapters: [] });
 
 /**
- * Put a lab into an element.
+ * Create a lab in an element.
  * @param {HTMLElement} root
- * @param {Ask} ask  how to reach the engine
+ * @param {Ask} ask  sends a question to the engine
  * @param {Options} [options]
  */
 export async function mount(root, ask, options = {}) {
@@ -66,7 +66,7 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @type {Look} */
   let look = given?.look ?? lookOf({ ...options.scene, t: options.t ?? options.scene?.t });
   /** @type {Run[]} */
-  let runs = []; // the own one and its rivals
+  let runs = []; // of the scene itself, and of its rivals
   /** @type {Certificate | null} */
   let certificate = options.certificate ?? null;
   let proving = false;
@@ -148,7 +148,7 @@ function createLab(root, ask, options, catalogue, editable) {
   const requests = createRequests(ask, {
     take,
     failed: complain,
-    late: () => frame.told.replaceChildren("Learning \u2026"),
+    late: () => frame.narration.replaceChildren("Learning \u2026"),
     rested: () => (proving ? prove(true) : undefined),
   });
   const prediction = createPrediction(frame.predict, {
@@ -179,7 +179,7 @@ function createLab(root, ask, options, catalogue, editable) {
     return nextUpdate(runs[0], Math.min(t, runs[0].trials), way);
   }
 
-  /** Go somewhere by hand: playing ends. @param {number} t */
+  /** Go to a trial by hand, which stops playing. @param {number} t */
   function walk(t) {
     player.pause();
     go(t, t === look.t + 1);
@@ -223,20 +223,20 @@ function createLab(root, ask, options, catalogue, editable) {
     time.show(shown, look.t);
     frame.pattern.caption.textContent = runs.length > 1 ? standing(run, look.t) : pattern.text(shown);
     frame.weights.caption.textContent = weights.text(shown);
-    frame.told.replaceChildren(...typeset(tell(run, shown)));
-    frame.told.classList.toggle("wrong", shown.mistake);
-    frame.end.textContent = tellEnd(run, shown);
+    frame.narration.replaceChildren(...typeset(describe(run, shown)));
+    frame.narration.classList.toggle("wrong", shown.mistake);
+    frame.end.textContent = describeEnd(run, shown);
     prediction.offer();
     if (!player.way) announce();
     atRest();
   }
 
-  /** Let a screen reader say the sentence: not while playing. */
+  /** Pass the narration to a screen reader; not while playing. */
   function announce() {
     const run = runs[0];
     if (!run) return;
     const shown = frameAt(run, Math.min(look.t, run.trials));
-    frame.live.textContent = plain(`${tell(run, shown)} ${tellEnd(run, shown)}`);
+    frame.live.textContent = plain(`${describe(run, shown)} ${describeEnd(run, shown)}`);
   }
 
   /** @param {string} verdict  on a prediction */
@@ -245,7 +245,7 @@ function createLab(root, ask, options, catalogue, editable) {
     frame.live.textContent = `${verdict}${frame.live.textContent}`;
   }
 
-  /** Write the address, and what else may wait until nothing moves. */
+  /** Update the address, and everything else that may wait until nothing moves. */
   function atRest() {
     clearTimeout(rest);
     rest = window.setTimeout(() => {
@@ -253,7 +253,7 @@ function createLab(root, ask, options, catalogue, editable) {
         const text = address(look);
         if (text.length < LONGEST_LINK) history.replaceState(null, "", `#${text}`);
       }
-      for (const tell of watchers) tell({ scene: store.scene, t: look.t });
+      for (const notify of watchers) notify({ scene: store.scene, t: look.t });
       if (frame.tabs.current() === "Python") showCode();
       if (store.scene.learner === "VotedPerceptron" && !player.way && !requests.busy) showVote();
       share.refresh();
@@ -281,7 +281,7 @@ function createLab(root, ask, options, catalogue, editable) {
     requests.request(scene);
   }
 
-  /** @param {Run[]} next @param {Scene} scene @param {Scene | null} [newest]  that is asked for already */
+  /** @param {Run[]} next @param {Scene} scene @param {Scene | null} [newest]  requested meanwhile */
   function take(next, scene, newest = null) {
     runs = next;
     const run = next[0];
@@ -308,10 +308,10 @@ function createLab(root, ask, options, catalogue, editable) {
   /** @param {unknown} error */
   function complain(error) {
     player.pause();
-    const told = error instanceof Error ? error.message : String(error);
-    frame.told.replaceChildren(told);
+    const message = error instanceof Error ? error.message : String(error);
+    frame.narration.replaceChildren(message);
     frame.end.textContent = "";
-    frame.live.textContent = told;
+    frame.live.textContent = message;
     root.classList.add("failed");
     root.dataset.ready = "failed";
   }
@@ -358,9 +358,9 @@ function createLab(root, ask, options, catalogue, editable) {
     if (!certificate) {
       panel.replaceChildren(...proofText(null, "Proving \u2026"));
       try {
-        const found = await ask("certificate", { ...scene, race: [] });
+        const answer = await ask("certificate", { ...scene, race: [] });
         if (scene !== store.scene || !proving) return;
-        certificate = found;
+        certificate = answer;
       } catch (error) {
         panel.replaceChildren(...proofText(null, error instanceof Error ? error.message : String(error)));
         return;
@@ -392,7 +392,7 @@ function createLab(root, ask, options, catalogue, editable) {
     }
   }
 
-  /** The vote of all weights so far is no line: the engine is asked for it, at rest. */
+  /** Request the vote of all weights so far: it is not a line, so the page cannot compute it. */
   async function showVote() {
     const [scene, t, run] = [store.scene, look.t, runs[0]];
     if (!run || !isStraight(run) || !t || t > run.trials) return;
@@ -407,9 +407,9 @@ function createLab(root, ask, options, catalogue, editable) {
 
   /** @param {string} text */
   async function takeTable(text) {
-    const found = await ask("table", { text, label: null });
-    store.change({ data: "points", points: found.points, start: null });
-    return found.sentence ?? "";
+    const answer = await ask("table", { text, label: null });
+    store.change({ data: "points", points: answer.points, start: null });
+    return answer.sentence ?? "";
   }
 
   // ------------------------------------------------------------------------------------------------- the tour
@@ -455,7 +455,7 @@ function createLab(root, ask, options, catalogue, editable) {
     go(look.t);
   }
 
-  /** Follow the document around the frame of a run, which says whether it is light, dark, or as the system has it. */
+  /** Follow the theme of the document that embeds the run: light, dark, or that of the system. */
   function fromAround(/** @type {MessageEvent} */ event) {
     const theme = event.data?.labTheme;
     if (event.source !== window.parent || !["light", "dark", ""].includes(theme)) return;
@@ -501,8 +501,8 @@ function createLab(root, ask, options, catalogue, editable) {
         failed: complain,
       }),
     );
-    root.tabIndex = -1; // so that keys reach a lab that is a part of a document
-    // A click by mouse leaves the focus where it was, so that space plays.
+    root.tabIndex = -1; // keys must reach a lab inside a document
+    // A mouse click must not move the focus: otherwise space would press the button instead of playing.
     for (const bar of root.querySelectorAll(".bar, .tools, .tabs")) {
       bar.addEventListener("mousedown", (event) => {
         if (!(/** @type {Element} */ (event.target).closest("button"))) return;
@@ -557,7 +557,7 @@ function createLab(root, ask, options, catalogue, editable) {
     }
   }
 
-  /** Follow the address, when somebody edits it or goes back. */
+  /** Follow the address, when the user edits it or goes back. */
   function fromLocation() {
     if (location.hash.slice(1) === address(look)) return;
     const next = fromAddress(location.hash, catalogue);
@@ -566,7 +566,7 @@ function createLab(root, ask, options, catalogue, editable) {
     store.replace(next.scene);
   }
 
-  /** Show the look that an address asked for. */
+  /** Apply the look of an address. */
   function settle() {
     dress();
     player.speed = look.speed;
@@ -597,8 +597,8 @@ function createLab(root, ask, options, catalogue, editable) {
     go,
     play: () => player.play(),
     pause: () => player.pause(),
-    /** @param {(state: {scene: Scene, t: number}) => void} told  at rest, after any change */
-    watch: (told) => watchers.push(told),
+    /** @param {(state: {scene: Scene, t: number}) => void} notify  called after any change, at rest */
+    watch: (notify) => watchers.push(notify),
     /** @param {{scene?: Partial<Scene>, t?: number}} next */
     show(next) {
       const moved = next.t !== undefined && next.t !== look.t;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The frame of the screen: two squares are the stage, one sentence is the voice, one line is time. */
+/** The layout: header, pattern space and weight space side by side, the narration below them, tabs with details. */
 import { PARTS } from "./address.js";
 import { menu } from "./controls.js";
 import { button, draw, make } from "./elements.js";
@@ -10,7 +10,7 @@ const CLASSES = 4;
 const TABS = ["Curves", "Trials", "Python", "Proof", "Tour"];
 
 /**
- * Make buttons of which one is pressed.
+ * Create a group of buttons, one of them pressed.
  * @param {string} label
  * @param {{name: string, face: Node | string, title: string}[]} options
  * @param {(name: string) => void} choose
@@ -40,7 +40,7 @@ function classMark(k) {
 }
 
 /**
- * Make tabs.
+ * Create tabs.
  * @param {string[]} names
  * @param {(name: string) => void} opened
  */
@@ -98,20 +98,16 @@ function createTabs(names, opened) {
 }
 
 /**
- * Build the frame.
+ * Build the layout.
  * @param {HTMLElement} root
- * @param {Record<string, (...values: any[]) => void>} acts  what the buttons do
+ * @param {Record<string, (...values: any[]) => void>} acts  the handlers of the buttons
  * @param {boolean} editable
  */
 export function buildFrame(root, acts, editable) {
   const boxes = make("div", { class: "boxes" });
-  const own = button(
-    "Paste or open a table \u2026",
-    "Points of your own, from a CSV file or the clipboard",
-    acts.paste,
-  );
+  const own = button("Paste or open a table \u2026", "Your own points, from a CSV file or the clipboard", acts.paste);
   const settings = menu("Settings", "Data, parameters, features, seed", { "data-part": "settings" }, own);
-  const race = menu("Race", "Several learners on one line of time", { "data-part": "race" });
+  const race = menu("Race", "Several learners on one timeline", { "data-part": "race" });
   const share = menu("Share", "A link to this state (s)", { class: "menu right" });
   const exports = menu("Export", "Pictures, tables, Python (e)", { class: "menu right", "data-part": "export" });
   const prove = button("Prove it", "Is it separable? (c)", acts.prove, {
@@ -145,8 +141,8 @@ export function buildFrame(root, acts, editable) {
     drawn.box,
     button("undo", "Undo (z)", acts.undo),
     button("redo", "Redo (shift z)", acts.redo),
-    button("flip", "Flip the chosen point (f)", acts.flip),
-    button("delete", "Remove the chosen point (Delete)", acts.remove),
+    button("flip", "Flip the selected point (f)", acts.flip),
+    button("delete", "Remove the selected point (Delete)", acts.remove),
     button("clear", "Remove all points", acts.clear),
   );
   const pattern = panel("Pattern space", "pattern", editable ? [tools] : []);
@@ -158,11 +154,11 @@ export function buildFrame(root, acts, editable) {
   const weights = panel("Weight space", "weights", [spaces.box]);
   const rivals = make("section", { class: "panel rivals", "aria-label": "The other racers", hidden: true });
 
-  const told = make("p", { class: "told", "aria-hidden": "true" });
+  const narration = make("p", { class: "narration", "aria-hidden": "true" });
   const end = make("p", { class: "end" });
   const live = make("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const predict = make("div", { class: "predict", hidden: true });
-  const say = make("section", { class: "panel say", "aria-label": "What happened" }, told, end, predict, live);
+  const say = make("section", { class: "panel say", "aria-label": "What happened" }, narration, end, predict, live);
 
   const tabs = createTabs(editable ? TABS : TABS.slice(0, 2).concat("Proof"), acts.tab);
   const side = make("aside", { class: "panel side", "aria-label": "Details" }, tabs.list, ...tabs.panels);
@@ -183,7 +179,7 @@ export function buildFrame(root, acts, editable) {
     pattern,
     weights,
     rivals,
-    told,
+    narration,
     end,
     live,
     predict,
@@ -211,7 +207,7 @@ function panel(title, kind, tools) {
 }
 
 /**
- * Hide the parts of the screen that a link does not want.
+ * Hide the parts of the screen that a link leaves out.
  * @param {HTMLElement} root
  * @param {string[]} hide
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What happened in a trial, in the lectures' words and with its numbers. A sentence is text in which formulas are
- * between backticks, x_3 is x with an index, and a formula that begins with "!" is the change that was made.
+ * Describes a trial in the words of the lectures, with its numbers. In a sentence, formulas are between backticks, x_3
+ * is x with an index, and a formula that begins with "!" is the change that was made.
  */
 import { counted, make, makeMath, short } from "./elements.js";
 import { weightsOf } from "./frames.js";
@@ -30,7 +30,7 @@ const withoutBias = (w) => Array.from(w).slice(0, -1);
 const isZero = (values) => Array.from(values).every((v) => v === 0);
 
 /**
- * " + 0.5 x_3": a step along a row, its factor left out if it is one.
+ * Return a step along a row, such as "+ 0.5 x_3"; a factor of one is left out.
  * @param {number} factor
  * @param {string} what
  */
@@ -41,7 +41,7 @@ function stepped(factor, what) {
 }
 
 /**
- * The factor of the row in what was added to the weights; NaN if that is no multiple of the row.
+ * Return the factor f if f times the row was added to the weights; NaN if it was not a multiple of the row.
  * @param {Frame} frame
  * @param {Vector} w
  * @param {Vector} old
@@ -59,7 +59,7 @@ function factorOf(frame, w, old) {
 }
 
 /**
- * "w <- w + x_3 = (1, 2) and b <- b + 1 = 0".
+ * Return an update, such as "w <- w + x_3 = (1, 2) and b <- b + 1 = 0".
  * @param {Frame} frame
  * @param {Vector} w
  * @param {Vector} old
@@ -84,7 +84,7 @@ function correction(frame, w, old, index = "") {
 const corrected = (frame) => correction(frame, frame.w, frame.old);
 
 /**
- * The name of a problem: of one class against the rest "_2", of a pair "_1,2".
+ * Return the index of a problem: "_2" for one class against the rest, "_1,2" for a pair.
  * @param {Run} run
  * @param {number} problem
  */
@@ -227,12 +227,12 @@ function opening(run, frame) {
 }
 
 /**
- * Return the sentence of a frame.
+ * Return the sentence that describes a frame.
  * @param {Run} run
  * @param {Frame} frame
  * @returns {string}
  */
-export function tell(run, frame) {
+export function describe(run, frame) {
   if (!frame.t) return opening(run, frame);
   if (run.about.classes.length > 2 && frame.row >= 0) return ofClasses(run, frame);
   if (frame.row < 0) return batch(run, frame);
@@ -240,16 +240,16 @@ export function tell(run, frame) {
 }
 
 /**
- * Return what is to be said at the end of a run, or nothing.
+ * Return why a run ended, at its last trial; otherwise an empty text.
  * @param {Run} run
  * @param {Frame} frame
  */
-export function tellEnd(run, frame) {
+export function describeEnd(run, frame) {
   if (!run.trials || frame.t < run.trials) return "";
   const why = (run.about.stop || run.about.reason).replace(/\.?$/, ".");
   const left = run.about.trials_left_out;
-  const more = left ? ` ${counted(left, "trial")} more are not shown: take fewer epochs or points to see all.` : "";
-  const loop = run.about.cycle ? " From here for ever." : "";
+  const more = left ? ` ${counted(left, "trial")} more are not shown. Use fewer epochs or points to see all.` : "";
+  const loop = run.about.cycle ? " From here on, it repeats forever." : "";
   return `The end: ${why}${loop}${more}`;
 }
 
@@ -261,7 +261,7 @@ export function plain(sentence) {
   return sentence.replace(/`!?/g, "").replace(/_/g, "");
 }
 
-// a letter with or without an index; a number, its sign with it where it is no subtraction; any other mark
+// a letter with or without an index; a number, with its sign unless that is a subtraction; any other character
 const PIECES = /[A-Za-z\u03b1-\u03c9](_[\d,]+)?|((?<=[(,=\u2190\u2264<>] ?)\u2212)?[\d.]*\d(e[+\u2212]?\d+)?|\S/gu;
 
 /**
@@ -283,7 +283,7 @@ function formula(text) {
 }
 
 /**
- * Return a sentence as nodes, its formulas as MathML.
+ * Return a sentence as nodes, with its formulas in MathML.
  * @param {string} sentence
  * @returns {(Node | string)[]}
  */

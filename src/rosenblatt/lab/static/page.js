@@ -1,5 +1,5 @@
 // @ts-check
-/** The page that `rosenblatt lab` opens: the engine is a server on this machine, reached by fetch. */
+/** The page of `rosenblatt lab`: the engine is a server on this machine. */
 import { mount } from "./lab.js";
 
 /**
@@ -10,12 +10,12 @@ import { mount } from "./lab.js";
 async function ask(kind, body = {}) {
   const question = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(kind, kind === "catalogue" ? {} : question).catch(() => {
-    throw new Error("The lab's server does not answer. Start it again: rosenblatt lab.");
+    throw new Error("The lab's server does not answer. Start it again with: rosenblatt lab");
   });
   const type = response.headers.get("content-type") ?? "";
   if (!response.ok) {
-    const told = type.startsWith("application/json") ? (await response.json()).sentence : await response.text();
-    throw new Error(told || `The lab's server answered ${response.status}.`);
+    const message = type.startsWith("application/json") ? (await response.json()).error : await response.text();
+    throw new Error(message || `The lab's server answered with status ${response.status}.`);
   }
   if (type.startsWith("application/json")) return response.json();
   return type.startsWith("text/") ? response.text() : response.arrayBuffer();

@@ -1,5 +1,5 @@
 // @ts-check
-/** Pattern space: the points, the boundary with its normal, regions and surfaces. Points are edited by hand or keys. */
+/** Pattern space: the points, the boundary with its normal, regions and surfaces. Edited by pointer or keyboard. */
 import { assign, draw, make, short } from "./elements.js";
 import { colourOf, isStraight, scoreOf, weightsOf } from "./frames.js";
 import { chord, clip, pathOf, zeroLine } from "./geometry.js";
@@ -20,7 +20,7 @@ const LAYERS = ["field", "regions", "hairs", "proof", "line", "points", "ring"];
 const hundredths = (v) => Math.round(v * 100) / 100 + 0;
 
 /**
- * The class on the positive side of the first problem.
+ * Return the class on the positive side of the first problem.
  * @param {Run} run
  */
 const positiveClass = (run) =>
@@ -30,9 +30,9 @@ const positiveClass = (run) =>
   );
 
 /**
- * Make the view of pattern space.
+ * Create the view of pattern space.
  * @param {Element} host
- * @param {Editor | null} editor  null: nothing can be edited
+ * @param {Editor | null} editor  null if nothing can be edited
  * @param {string} [label]
  */
 export function patternView(host, editor, label = "Pattern space") {
@@ -66,7 +66,7 @@ export function patternView(host, editor, label = "Pattern space") {
   let moving = 0;
   let selected = 0;
 
-  /** Put the marks where the points are. */
+  /** Move the marks to the points. */
   function placeMarks() {
     while (marks.length < points.length) marks.push(draw("path", { role: "img" }, group.points));
     while (marks.length > points.length) marks.pop()?.remove();
@@ -92,7 +92,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * Draw the boundary of some weights, the sides it makes, and its normal.
+   * Draw the boundary of some weights, its two sides, and its normal.
    * @param {Vector} w
    */
   function drawBoundary(w) {
@@ -129,7 +129,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * Let the boundary turn from where it was.
+   * Animate the boundary from the old weights to the new ones.
    * @param {Frame} frame
    */
   function ease(frame) {
@@ -144,7 +144,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * The region of each class: where its score is the highest. Exact polygons.
+   * Draw the region of each class, where its score is the highest, as exact polygons.
    * @param {Frame} frame
    */
   function drawRegions(frame) {
@@ -161,7 +161,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * From the number of a point of the engine's grid to its pixel.
+   * Return a function from the index of a point of the engine's grid to its pixel.
    * @param {[number, number, number, number]} box
    * @param {number} size
    */
@@ -173,7 +173,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * Shade a surface in the colours of the classes and draw the lines where two of them are equal.
+   * Shade a surface in the colours of the classes, and draw the lines where two of them are equal.
    * @param {Float64Array[]} fs  for each problem
    */
   function paint(fs) {
@@ -194,12 +194,12 @@ export function patternView(host, editor, label = "Pattern space") {
     }
     pen.putImageData(image, 0, 0);
     const at = gridPixel(run.about.box, size);
-    // of two classes, one line is the other's
+    // two classes share one line
     const lines = leads.length > 2 ? leads : leads.slice(1);
     assign(contour, { d: lines.map((lead) => zeroLine(lead, size, at)).join("") });
   }
 
-  /** Put the canvas under the box that the engine's grid covers: its outer pixels reach half a cell beyond. */
+  /** Move the canvas to the box of the engine's grid; its outer pixels extend half a cell beyond. */
   function placeField() {
     if (!run?.phi || !run.about.box) {
       assign(room, { width: 0, height: 0 });
@@ -214,7 +214,7 @@ export function patternView(host, editor, label = "Pattern space") {
   }
 
   /**
-   * All past boundaries as hairs: the longer one survived, the darker.
+   * Draw all past boundaries as hairlines; the longer one survived, the darker.
    * @param {Frame} frame
    */
   function drawHairs(frame) {
@@ -341,7 +341,7 @@ export function patternView(host, editor, label = "Pattern space") {
 }
 
 /**
- * By how much each class is ahead of the best other, on the grid. A class adds up the problems that it takes part in.
+ * Return by how much each class is ahead of the best other, on the grid. Its score is the sum over its problems.
  * @param {Run} run
  * @param {Float64Array[]} fs
  */
@@ -358,7 +358,7 @@ function leadsOf(run, fs) {
 const survivals = new WeakMap();
 
 /**
- * For how many trials each state of a run lasted.
+ * Return for how many trials each state of a run lasted.
  * @param {Run} run
  */
 function survived(run) {
@@ -372,7 +372,7 @@ function survived(run) {
 }
 
 /**
- * A box around points, with some room; of more than two features, the first two.
+ * Return a box around points with some margin; of more than two features, the first two.
  * @param {number[][]} points
  * @returns {[number, number, number, number]}
  */
@@ -391,7 +391,7 @@ function rgbOf(colour) {
 }
 
 /**
- * The picture in words.
+ * Return a description of the picture.
  * @param {Run} run
  * @param {Frame} frame
  */
@@ -416,7 +416,7 @@ function describePattern(run, frame) {
 }
 
 /**
- * Let points be added, moved, flipped and removed, and the boundary be dragged.
+ * Add the handlers to add, move, flip and remove points, and to drag the boundary.
  * @param {{plane: ReturnType<typeof createPlane>, svg: SVGSVGElement}} view
  * @param {Editor} editor
  * @param {SVGPathElement[]} marks
@@ -500,7 +500,7 @@ function edit(view, editor, marks, points, select) {
 }
 
 /**
- * Drag the boundary, parallel by its line or around by the tip of its normal: a new start of the weights.
+ * Drag the boundary, in parallel by its line or around by the tip of its normal: the weights start there.
  * @param {ReturnType<typeof createPlane>} plane
  * @param {Editor} editor
  * @param {Element} target

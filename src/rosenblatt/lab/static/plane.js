@@ -1,5 +1,5 @@
 // @ts-check
-/** A square piece of a plane, at the same scale in both directions, with ticks. */
+/** A square part of a plane, with the same scale in both directions, and with ticks. */
 import { draw, short } from "./elements.js";
 import { linear, ticks } from "./geometry.js";
 
@@ -8,7 +8,7 @@ import { linear, ticks } from "./geometry.js";
 
 export const SIDE = 460;
 
-/** The shapes of the classes, so that colour never stands alone. */
+/** The shapes of the classes: classes never differ by colour alone. */
 export const SHAPES = [
   "M-6 0A6 6 0 1 0 6 0A6 6 0 1 0 -6 0Z",
   "M-5.4 -5.4H5.4V5.4H-5.4Z",
@@ -17,7 +17,7 @@ export const SHAPES = [
 ];
 
 /**
- * Write an arrow between two pixels: its shaft and its head.
+ * Return the path of an arrow between two pixels: its shaft and its head.
  * @param {Point} from
  * @param {Point} end
  * @param {number} [size]  of its head
@@ -36,7 +36,7 @@ export function arrowPath(from, end, size = 11, gap = 0) {
 }
 
 /**
- * Make a plane with layers to draw in, from the back to the front.
+ * Create a plane with layers to draw in, from back to front.
  * @template {string} Layer
  * @param {Element} host
  * @param {string} label
@@ -97,7 +97,7 @@ export function createPlane(host, label, layers) {
     },
 
     /**
-     * The point of the plane under a pointer.
+     * Return the point of the plane under a pointer.
      * @param {MouseEvent} event
      * @returns {Point}
      */
@@ -108,7 +108,7 @@ export function createPlane(host, label, layers) {
     },
 
     /**
-     * The pixel of a point.
+     * Return the pixel of a point.
      * @param {ArrayLike<number>} p
      * @returns {Point}
      */

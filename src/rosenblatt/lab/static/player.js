@@ -1,13 +1,13 @@
 // @ts-check
-/** Time: playing forwards and backwards, and where the next update, epoch or mistake is. */
+/** Playing forwards and backwards, and finding the next update or epoch. */
 
 /** @typedef {import("./types").Run} Run */
 
 export const SPEEDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-const UPDATES_PER_SECOND = 2; // where motion is to be reduced
+const UPDATES_PER_SECOND = 2; // for users who prefer reduced motion
 
 /**
- * Return the next trial, forwards or backwards, that changed something; the end of time if there is none.
+ * Return the next trial, forwards or backwards, with a mistake or an update; the first or last trial if there is none.
  * @param {Run} run
  * @param {number} t
  * @param {number} way  1 or -1
@@ -32,7 +32,7 @@ export function nextEpoch(run, t, way) {
 }
 
 /**
- * Return a player of trials.
+ * Create a player of trials.
  * @param {{at: () => number, last: () => number, go: (t: number) => void, jump: (t: number, way: number) => number,
  *   changed: (way: number) => void}} film
  */
@@ -57,7 +57,7 @@ export function createPlayer(film) {
     way = direction;
     film.changed(way);
     let then = performance.now();
-    let owed = 1; // the first step is made at once
+    let owed = 1; // trials; the first step is immediate
     const tick = (/** @type {number} */ now) => {
       owed += (Math.max(0, now - then) / 1000) * (still.matches ? UPDATES_PER_SECOND : speed);
       then = now;

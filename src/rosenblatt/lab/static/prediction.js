@@ -1,11 +1,11 @@
 // @ts-check
-/** Predict before you step: the next point is ringed, and the trial waits for an answer. */
+/** Predictions before a step: the next point is ringed, and the trial waits for the user's answer. */
 import { button, make } from "./elements.js";
 
 /** @typedef {import("./types").Run} Run */
 
 /**
- * Make the place where predictions are asked for.
+ * Create the panel that asks for predictions.
  * @param {HTMLElement} host
  * @param {{run: () => Run, at: () => number, walk: (t: number) => void, expect: (row: number) => void,
  *   judge: (verdict: string) => void}} lab
@@ -23,11 +23,11 @@ export function createPrediction(host, lab) {
   }
 
   return {
-    /** Whether the trial after t waits for an answer. @param {number} t */
+    /** Return whether the trial after t waits for an answer. @param {number} t */
     waits: (t) => asked !== null && asked.t === t + 1,
 
     /**
-     * Go to the trial before one, and ask what that one will be; 0: ask nothing.
+     * Go to the trial before t, and ask for a prediction of trial t; with 0, stop asking.
      * @param {number} t
      * @param {() => void} answered
      */
@@ -38,7 +38,7 @@ export function createPrediction(host, lab) {
       if (asked) lab.walk(t - 1);
     },
 
-    /** Offer the answers, if the next trial is the one that is asked for. */
+    /** Offer the answers, if the next trial is the one to predict. */
     offer() {
       const question = asked;
       if (!question) return;

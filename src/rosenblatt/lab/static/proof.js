@@ -1,5 +1,5 @@
 // @ts-check
-/** A certificate, drawn: hulls that meet in a common point, or the widest band between the classes. */
+/** Certificates: drawn as hulls that meet in a common point, or as the widest band between the classes; and as text. */
 import { draw, make } from "./elements.js";
 import { chord, clip, pathOf } from "./geometry.js";
 
@@ -53,7 +53,7 @@ function drawBand(plane, layer, [a, b, c], half) {
 }
 
 /**
- * A certificate in words.
+ * Return a certificate as text.
  * @param {Certificate | null} certificate
  * @param {string} waiting  what to say without one
  * @returns {HTMLElement[]}

@@ -1,5 +1,5 @@
 // @ts-check
-/** The race: the same points, up to four learners or orders, on one line of time. */
+/** The race: up to four learners or orders on the same points and one timeline. */
 import { button, choiceBox, counted, make } from "./elements.js";
 import { frameAt } from "./frames.js";
 import { patternView } from "./pattern.js";
@@ -12,7 +12,7 @@ import { patternView } from "./pattern.js";
 export const MOST_RIVALS = 3;
 
 /**
- * The name of a racer: its learner, its order, and what is set.
+ * Return the name of a racer: its learner, its order, and its settings.
  * @param {Racer} racer
  * @param {Catalogue} catalogue
  */
@@ -23,7 +23,7 @@ export function racerName(racer, catalogue) {
 }
 
 /**
- * How far a run is at a trial.
+ * Return how far a run is at a trial.
  * @param {Run} run
  * @param {number} t
  */
@@ -33,7 +33,7 @@ export function standing(run, t) {
 }
 
 /**
- * Make the panel of the rivals: a picture for each.
+ * Create the panel of the rivals, with a picture for each.
  * @param {Element} host
  */
 export function racePanel(host) {
@@ -75,7 +75,7 @@ export function racePanel(host) {
 }
 
 /**
- * Make the panel in which racers are chosen.
+ * Create the panel to choose racers.
  * @param {Element} host
  * @param {Catalogue} catalogue
  * @param {(race: Racer[]) => void} change

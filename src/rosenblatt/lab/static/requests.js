@@ -1,15 +1,15 @@
 // @ts-check
-/** Asking the engine for runs: one request is under way, and of those that came meanwhile the newest waits. */
+/** Requests for runs: one at a time. While it is under way, only the newest other scene waits. */
 import { readRun } from "./frames.js";
 
 /** @typedef {import("./types").Ask} Ask */
 /** @typedef {import("./types").Run} Run */
 /** @typedef {import("./types").Scene} Scene */
 
-const LATE_MS = 600; // after which the page says that it waits
+const LATE_MS = 600; // after which the page shows that it is waiting
 
 /**
- * The scene itself, and one for each rival of a race.
+ * Return the scene itself, and one for each rival of a race.
  * @param {Scene} scene
  * @returns {Scene[]}
  */
@@ -19,36 +19,36 @@ function entrants(scene) {
 }
 
 /**
- * Make the line of requests.
+ * Create the queue of requests.
  * @param {Ask} ask
  * @param {{take: (runs: Run[], scene: Scene, newest: Scene | null) => void, failed: (error: unknown) => void,
- *   late: () => void, rested: () => void}} told
+ *   late: () => void, rested: () => void}} handlers
  */
-export function createRequests(ask, told) {
+export function createRequests(ask, handlers) {
   /** @type {Scene | null} */
-  let wanted = null;
+  let waiting = null;
   let busy = false;
 
-  /** @param {Scene} scene */
-  async function request(scene) {
-    wanted = scene;
+  /** @param {Scene} next */
+  async function request(next) {
+    waiting = next;
     if (busy) return;
     busy = true;
-    while (wanted) {
-      const asked = wanted;
-      wanted = null;
-      const late = setTimeout(told.late, LATE_MS);
+    while (waiting) {
+      const scene = waiting;
+      waiting = null;
+      const late = setTimeout(handlers.late, LATE_MS);
       try {
-        const runs = (await Promise.all(entrants(asked).map((one) => ask("run", one)))).map(readRun);
-        told.take(runs, asked, wanted);
+        const runs = (await Promise.all(entrants(scene).map((one) => ask("run", one)))).map(readRun);
+        handlers.take(runs, scene, waiting);
       } catch (error) {
-        if (!wanted) told.failed(error);
+        if (!waiting) handlers.failed(error);
       } finally {
         clearTimeout(late);
       }
     }
     busy = false;
-    told.rested();
+    handlers.rested();
   }
 
   return {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Sharing: a link to the state of the lab, with the controls that a teacher wants hidden. */
+/** Sharing: a link to the state of the lab, which may hide controls. */
 import { PARTS } from "./address.js";
 import { button, make } from "./elements.js";
 
@@ -41,9 +41,9 @@ export function sharePanel(host, link) {
     return make("label", {}, box, part);
   });
   host.append(
-    make("p", { class: "soft" }, "This link opens the same points, learner and trial in a lab that runs here."),
+    make("p", { class: "soft" }, "This link opens the same points, learner and trial in this lab."),
     make("p", { class: "turn" }, field, copy, said),
-    make("fieldset", {}, make("legend", {}, "Hide from whoever opens it"), make("div", { class: "checks" }, ...boxes)),
+    make("fieldset", {}, make("legend", {}, "Hide in the shared lab"), make("div", { class: "checks" }, ...boxes)),
   );
   return { refresh };
 }

@@ -29,7 +29,7 @@ const asText = (/** @type {Vector} */ p) =>
 const polyline = (/** @type {Vector[]} */ points) => points.map((p, i) => (i ? "L" : "M") + asText(p)).join("");
 
 /**
- * The part of a curve that is on one side of the sphere: 1 the front, -1 the back.
+ * Return the part of a curve on one side of the sphere: 1 is the front, -1 the back.
  * @param {Vector[]} points
  * @param {number} side
  */
@@ -45,7 +45,7 @@ function visible(points, side) {
 }
 
 /**
- * Make the view of the sphere.
+ * Create the view of the sphere.
  * @param {Element} host
  * @param {Editor | null} editor
  */
@@ -104,7 +104,7 @@ export function sphereView(host, editor) {
     });
   }
 
-  /** What depends on the turn of the sphere, but not on the trial. */
+  /** Draw everything that depends on the rotation of the sphere, but not on the trial. */
   function drawStill() {
     if (!run) return;
     const curves = circles.map(circle);
@@ -112,7 +112,7 @@ export function sphereView(host, editor) {
     assign(front, { d: curves.map((curve) => visible(curve, 1)).join("") });
     assign(back, { d: curves.map((curve) => visible(curve, -1)).join("") });
     const rim = polygon.flatMap((p, i) => arc3(p, polygon[(i + 1) % polygon.length])).map(turned);
-    // corners on the far side are drawn where they vanish: on the edge of the disc
+    // corners on the far side are drawn on the edge of the disc
     const flat = rim.map((p) => (p[2] >= 0 ? p : unit3([p[0], p[1], 0])));
     const seen = rim.some((p) => p[2] > 0);
     assign(region, { d: seen ? `${polyline(flat)}Z` : "" });
@@ -196,7 +196,7 @@ export function sphereView(host, editor) {
         const toward = unit3(next.about.w_star ?? frontOf(next));
         const front = unit3(toward.map((c, j) => c + [0.3, 0.4, 0.1][j]));
         axes = [...across3(front), front];
-        // the axis of the bias upwards, as far as it goes
+        // the axis of the bias upwards if possible
         const [u, v] = [axes[0][2], axes[1][2]];
         const angle = Math.atan2(u, v);
         const [p, q] = [axes[0], axes[1]];
@@ -274,7 +274,7 @@ export function sphereView(host, editor) {
 }
 
 /**
- * Where to look from without a solution: where the weights end, or where most classes are.
+ * Return the direction to look from if there is no solution: the last weights, or between the classes.
  * @param {Run} run
  */
 function frontOf(run) {
@@ -296,7 +296,7 @@ function drawGlobe(svg) {
 }
 
 /**
- * The circles to draw of many: those that bound the solutions, and a sample of the others.
+ * Return the circles to draw if there are many: those that bound the solutions, and a sample of the others.
  * @param {number[][]} normals
  * @param {number[][]} polygon
  */
@@ -308,7 +308,7 @@ function telling(normals, polygon) {
 }
 
 /**
- * The directions of the weights from one state to another; zero has none.
+ * Return the directions of the weights from one state to another; zero weights have no direction.
  * @param {Run} run
  * @param {number} from
  * @param {number} to
@@ -323,7 +323,7 @@ function directions(run, from, to) {
 }
 
 /**
- * The state from which on a run repeats itself; -1 if it does not.
+ * Return the first state of the cycle of a run; -1 if it has none.
  * @param {Run} run
  */
 export function cycleStart(run) {
@@ -334,7 +334,7 @@ export function cycleStart(run) {
 }
 
 /**
- * The weights whose direction is under the pointer, as long as they are now; hundredths, so that links repeat them.
+ * Return weights with the direction under the pointer and the present length, in hundredths as links hold them.
  * @param {SVGSVGElement} svg
  * @param {PointerEvent} event
  * @param {number[][]} axes

@@ -1,13 +1,12 @@
 // @ts-check
-/** The scene, with undo and redo of every change, and those who want to know of it. */
+/** The scene, with undo and redo. */
 
 /** @typedef {import("./types").Scene} Scene */
 
 const MOST_STEPS_BACK = 200;
 
 /**
- * Return a store of scenes. Changes with the same `group` that follow one another, as those of one drag, are undone
- * together.
+ * Create a store. Consecutive changes with the same `group`, such as those of one drag, are undone together.
  * @param {Scene} first
  * @param {(scene: Scene, group: string) => void} changed
  */
@@ -37,7 +36,7 @@ export function createStore(first, changed) {
     canRedo: () => future.length > 0,
     undo: () => travel(past, future),
     redo: () => travel(future, past),
-    /** Let the next change be undone by itself. */
+    /** End a group of changes. */
     close: () => {
       last = "";
     },
@@ -50,7 +49,7 @@ export function createStore(first, changed) {
       scene = { ...scene, ...change };
       changed(scene, group);
     },
-    /** @param {Scene} next  a scene that nobody edited, as from the address; it cannot be undone */
+    /** @param {Scene} next  a scene from the address or the tour; this cannot be undone */
     replace(next) {
       scene = next;
       past.length = future.length = 0;

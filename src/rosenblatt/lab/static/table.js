@@ -1,5 +1,5 @@
 // @ts-check
-/** Tables: the weights before and after a trial, and the log of all trials, of which only the visible rows exist. */
+/** Tables: the weights before and after a trial, and the log of all trials, which creates only the visible rows. */
 import { make, short } from "./elements.js";
 import { epochOf, weightsOf } from "./frames.js";
 
@@ -14,7 +14,7 @@ const weightName = (j, width, run) =>
   j === width - 1 ? "b" : width === 3 ? `w${j + 1}` : (run.about.columns?.[j] ?? `w${j + 1}`);
 
 /**
- * Make the table of weights.
+ * Create the table of weights.
  * @param {Element} host
  */
 export function weightsTable(host) {
@@ -61,7 +61,7 @@ export function weightsTable(host) {
 }
 
 /**
- * Make the log of trials; a click on one goes there.
+ * Create the log of trials; a click on a trial goes there.
  * @param {Element} host
  * @param {(t: number) => void} go
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The line of time: a tick for each mistake, a notch for each epoch, and the buttons that move along it. */
+/** The timeline: a tick for each mistake, a notch for each epoch, and buttons to move along it. */
 import { assign, button, choiceBox, counted, draw, icon, make } from "./elements.js";
 import { SPEEDS } from "./player.js";
 
@@ -9,7 +9,7 @@ import { SPEEDS } from "./player.js";
 const LENGTH = 1000;
 
 /**
- * Make the footer.
+ * Create the footer.
  * @param {{start: () => void, rewind: () => void, back: () => void, toggle: () => void, on: () => void,
  *   update: () => void, epoch: () => void, go: (t: number) => void, speed: (trials: number) => void}} acts
  */

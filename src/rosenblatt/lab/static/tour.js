@@ -1,12 +1,12 @@
 // @ts-check
-/** The tour: five chapters, one for each lecture; a question each, steps, and predictions before a step. */
+/** The tour: a chapter for each of the five lectures, with a question, steps, and predictions before some steps. */
 import { button, make } from "./elements.js";
 
 /** @typedef {import("./types").Chapter} Chapter */
 /** @typedef {import("./types").ChapterStep} ChapterStep */
 
 /**
- * Make the panel of the tour.
+ * Create the panel of the tour.
  * @param {Element} host
  * @param {Chapter[]} chapters
  * @param {{open: (chapter: Chapter) => void, step: (step: ChapterStep) => void, leave: () => void,
@@ -17,7 +17,7 @@ export function tourPanel(host, chapters, acts) {
   host.append(body);
   let current = -1;
   let step = 0;
-  let asked = false; // whether the trial of the step is still to be predicted
+  let asked = false; // whether the step still waits for a prediction
 
   /** @param {Chapter} chapter */
   function text(chapter) {
@@ -51,7 +51,7 @@ export function tourPanel(host, chapters, acts) {
           button(one.title, one.lecture, () => open(i)),
         ),
       );
-      const intro = "Five chapters, one for each lecture. Each has a question, and a run to find the answer in.";
+      const intro = "Five chapters, one for each lecture. Each has a question, and a run that shows the answer.";
       return body.replaceChildren(
         make("h3", {}, "The tour"),
         make("p", {}, intro),
@@ -73,7 +73,7 @@ export function tourPanel(host, chapters, acts) {
     body.replaceChildren(...text(chapter), make("div", { class: "turn" }, back, next, count, all));
   }
 
-  /** Show a step; one that is to be predicted waits for the answer. @param {boolean} ask */
+  /** Show a step; ask for a prediction first if it has one. @param {boolean} ask */
   function enter(ask) {
     const now = (chapters[current].steps ?? [])[step - 1];
     asked = ask && Boolean(now.predict);
@@ -111,7 +111,7 @@ export function tourPanel(host, chapters, acts) {
   return {
     open,
     turn,
-    /** Show the text of a chapter whose scene is there already. @param {number} number */
+    /** Show the text of a chapter whose scene is already shown. @param {number} number */
     resume(number) {
       current = chapters.findIndex((chapter) => chapter.number === number);
       step = 0;

@@ -1,10 +1,10 @@
-// The contract between the engine and the page, for the type checker only. It is never served.
+// The contract between the engine and the page, for the type checker only. It is not served.
 
 export type Point = [number, number];
 export type Vector = ArrayLike<number>;
 export type Box = [Point, Point]; // [[x low, x high], [y low, y high]]
 
-/** Something the page asks of the engine: fetch in the page, a message in the notebook, embedded bytes in a file. */
+/** Sends a question to the engine: by fetch in the page, by a message in a notebook, from embedded bytes in a file. */
 export type Ask = (kind: string, body?: object) => Promise<any>;
 
 export interface Racer {
@@ -13,7 +13,7 @@ export interface Racer {
   order: string;
 }
 
-/** What is learned from what, by whom: all that the engine needs to make a run. */
+/** The data, the learner and its settings: all that the engine needs for a run. */
 export interface Scene {
   data: string;
   n?: number;
@@ -32,7 +32,7 @@ export interface Scene {
   [key: string]: any;
 }
 
-/** What only the page knows: never sent to the engine. */
+/** The state of the page alone, which is never sent to the engine. */
 export interface Look {
   t: number;
   view: string;
@@ -110,7 +110,7 @@ export interface About {
   rule: string;
   eta: number | null;
   epochs_end: number[];
-  average_begins?: number[]; // trials whose weights an average begins anew with
+  average_begins?: number[]; // trials at which an average restarts
   reason: string;
   stop: string;
   cycle: number | null;
@@ -165,11 +165,11 @@ export interface Surface {
   alpha: Float64Array | null;
 }
 
-/** Everything there is to know of one trial. */
+/** One trial, with all its numbers. */
 export interface Frame {
   t: number;
   epoch: number;
-  row: number; // -1: none, or a batch
+  row: number; // -1 for a batch or no row
   x: Vector | null;
   label: number; // number of the class
   sign: number; // of the first problem
@@ -239,11 +239,11 @@ export interface Editor {
   hover(row: number): void;
 }
 
-/** How a lab is mounted. */
+/** Options of `mount`. */
 export interface Options {
   catalogue?: Catalogue;
   scene?: Partial<Scene> & Partial<Look>;
-  bytes?: ArrayBuffer; // a run that is there already
+  bytes?: ArrayBuffer; // a run that is already recorded
   certificate?: Certificate | null;
   editable?: boolean; // whether an engine can be asked for other runs
   address?: boolean; // whether the state is kept in the address

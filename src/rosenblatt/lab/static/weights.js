@@ -1,5 +1,5 @@
 // @ts-check
-/** Weight space: the sphere of directions, a slice at the bias, the plane without one; bars where it has no picture. */
+/** Weight space: the sphere of directions, a slice at the bias, or the plane without a bias; bars if there is none. */
 import { barsView } from "./bars.js";
 import { assign, draw, make, short } from "./elements.js";
 import { isStraight, weightsOf } from "./frames.js";
@@ -15,7 +15,7 @@ import { cycleStart, sphereView } from "./sphere.js";
 const MOST_LINES = 60;
 const MOST_TRAIL = 200;
 
-/** What can be looked at, with its name. */
+/** The views of weight space. */
 export const SPACES = [
   { name: "sphere", title: "sphere", sentence: "The directions of (w, b): every point is a great circle." },
   { name: "slice", title: "slice", sentence: "The plane of w at the bias of this trial: every point is a line." },
@@ -23,7 +23,7 @@ export const SPACES = [
 ];
 
 /**
- * Make the view of a plane of weights.
+ * Create the view of a plane of weights.
  * @param {Element} host
  * @param {Editor | null} editor
  * @param {boolean} flat  whether the bias is taken to be zero
@@ -133,7 +133,7 @@ function sliceView(host, editor, flat) {
 }
 
 /**
- * Let the weights be dragged: a new start.
+ * Let the user drag the weights to a new start.
  * @param {ReturnType<typeof createPlane>} plane
  * @param {SVGCircleElement} dot
  * @param {Editor} editor
@@ -158,10 +158,10 @@ function dragDot(plane, dot, editor, bias) {
 }
 
 /**
- * Make the view of weight space: of several pictures the one that is chosen and possible.
+ * Create the view of weight space: the chosen picture, if it is possible.
  * @param {Element} host
  * @param {Editor | null} editor
- * @param {(title: string, choices: boolean) => void} named  told what is shown, and whether there is a choice
+ * @param {(title: string, choices: boolean) => void} named  called with the title of the picture, and whether there is a choice
  */
 export function weightView(host, editor, named) {
   const stage = host.appendChild(make("div", { class: "stage" }));

@@ -1,4 +1,4 @@
-"""Exact measures of signed rows: radius, common point, margins between proved bounds, and the mistake bound."""
+"""Exact measures of signed rows: radius, common point, brackets of margins, and the mistake bound."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.exact.clock import timed
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.reprs import brief
+from rosenblatt.text import brief
 
 Array = npt.NDArray[Any]
 Real = float | Fraction
 
-# Factor by which the square of a claimed radius may exceed the exact one: that of 1 + 10**-9.
+# A claimed radius may exceed the exact one by a factor of 1 + 10**-9; this is the factor of its square.
 RADIUS_SLACK = (1 + Fraction(1, 10**9)) ** 2
-# Share by which a claimed lower bound is reduced, so that a sum in another order elsewhere confirms it.
+# A claimed lower bound is reduced by this share, so that a computation in another order of summation confirms it.
 ROUNDING_GUARD = 2.0**-46
-# Rows whose exact length is computed to find the radius; where more are nearly as long, a bound is used.
-MAX_LONGEST_ROWS = 64
 # Entries that are squared or added up at a time: they stay in the processor's cache.
 ENTRIES_PER_BLOCK = 1 << 18
 
@@ -40,13 +38,13 @@ class Bracket:
     Attributes
     ----------
     lower, upper : float
-        The margin of the best separator lies between them, exactly. Infinite where there is one class only.
+        The largest margin is between them, exactly. Infinite if there is only one class.
     w : tuple of float or Fraction
-        A separator, its bias last, that has at least the margin `lower`. In fractions where floats would not do.
+        A separator, its bias last, with a margin of at least `lower`; Fractions if floats do not suffice.
     rows : tuple of int
-        Samples of which a weighted mean is so close that no margin exceeds `upper`.
+        Samples with a weighted mean so close to the other side that no margin exceeds `upper`.
     weights : tuple of float or Fraction
-        Their weights, positive.
+        Their positive weights.
     """
 
     lower: float
@@ -56,17 +54,17 @@ class Bracket:
     weights: tuple[Real, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the bounds, and of long witnesses the first numbers."""
+        """Return the bounds, and the first numbers of long witnesses."""
         return brief(self)
 
 
 def root_below(square: Fraction) -> float:
-    """Return the largest float whose square is at most a nonnegative rational."""
+    """Return the largest float whose square does not exceed a nonnegative rational."""
     return _root(square, up=False)
 
 
 def root_above(square: Fraction) -> float:
-    """Return the least float whose square is at least a nonnegative rational; infinity where none is."""
+    """Return the least float whose square is at least a nonnegative rational, infinity if there is none."""
     return _root(square, up=True)
 
 
@@ -93,7 +91,7 @@ def _root(square: Fraction, up: bool) -> float:
 
 
 def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> tuple[dict[int, int], Fraction]:
-    """Add up signed rows times integers, exactly: nonzero sums as integers by column, and their common scale."""
+    """Return the exact sum of signed rows times integers: nonzero entries as integers by column, and their scale."""
     pairs = list(zip(ids, factors, strict=True))
     if isinstance(signed.table.rows, Dense) and signed.table.exact is None:
         count = max(1, ENTRIES_PER_BLOCK // (signed.features + 1))
@@ -111,7 +109,7 @@ def combine(signed: SignedRows, ids: Iterable[int], factors: Iterable[int]) -> t
 
 
 def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[dict[int, int], Fraction]:
-    """Add up rows with one scale for all, class by class, in a fraction of the time that a scale for each takes."""
+    """Add up dense rows class by class with one common scale, which is much faster than a scale per row."""
     row, rival = signed.split(np.array([k for k, _ in pairs]))
     samples, place = np.unique(row, return_inverse=True)
     size = signed.features + 1
@@ -133,7 +131,7 @@ def _combine_dense(signed: SignedRows, pairs: list[tuple[int, int]]) -> tuple[di
 
 
 def common_point(signed: SignedRows, support: Sequence[int], multipliers: Sequence[int]) -> tuple[float, ...]:
-    """Compute the point at which the support shows that the hulls of two classes meet, each coordinate rounded once."""
+    """Compute the point of the support in which the hulls of two classes meet, each coordinate rounded once."""
     own = [t for t, i in enumerate(support) if signed.label[i] == 1]
     factors = [multipliers[t] for t in own]
     sums, scale = combine(signed, [support[t] for t in own], factors)
@@ -158,7 +156,7 @@ def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
     """Return the samples that may have the largest |(x, 1)|, and a bound of its square."""
     with np.errstate(under="ignore"):
         squares = _squares(signed.table)
-    # Rounded squares and sums, in any order; a decimal is within one more EPS of its float, twice in a square. The
+    # Squares and sums are rounded, in any order. A decimal is within one more EPS of its float, twice in a square. The
     # last term is for squares that underflow.
     error = (signed.terms + 8) * 1.01 * 2.0**-53
     bound = Fraction(squares.max()) * (1 + Fraction(error)) + Fraction(signed.terms, 2**1000) + 1
@@ -167,7 +165,7 @@ def _longest(signed: SignedRows) -> tuple[Array, Fraction]:
 
 def _square(signed: SignedRows, row: int) -> Fraction:
     """Compute |(x, 1)|^2 of a sample, exactly."""
-    rival = 1 if signed.label[row] == 0 else 0  # beside class 0 a signed row has one block
+    rival = 1 if signed.label[row] == 0 else 0  # against class 0 a signed row has one block
     entries, scale = signed.integers(int(signed.number(row, rival)))
     return sum(v * v for v in entries.values()) * scale**2
 
@@ -175,13 +173,13 @@ def _square(signed: SignedRows, row: int) -> Fraction:
 def outer_radius(signed: SignedRows) -> float:
     """Compute the largest |(x, 1)|, rounded up."""
     near, bound = _longest(signed)
-    if near.size <= MAX_LONGEST_ROWS:
+    if near.size <= 64:  # exact lengths of more rows would take longer than the bound is worth
         return root_above(max(_square(signed, i) for i in near.tolist()))
-    return root_above(bound) * (1 + 2.0**-40)  # above what a bound by another order of summation would say
+    return root_above(bound) * (1 + 2.0**-40)  # above the bound that any other order of summation gives
 
 
 def radius_holds(radius: float, signed: SignedRows) -> bool:
-    """Check that no |(x, 1)| is larger, and that the largest is close."""
+    """Check that no |(x, 1)| exceeds a radius, and that the largest comes close to it."""
     near, bound = _longest(signed)
     square = Fraction(radius) ** 2
     least = _square(signed, int(near[0]))
@@ -205,22 +203,22 @@ def margin_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Seq
     ----------
     signed : SignedRows
     w : float array of shape (n_features + 1,), or as many Fractions
-        A separator, its bias last; the closer to the best, the better `lower`.
+        A separator, its bias last. The closer it is to the best, the larger is `lower`.
     rows : ints
-        Samples; None of them, or some of both classes.
+        Samples, none or some of both classes.
     weights : positive floats or Fractions
         Their weights; half the distance of the weighted means of the two classes is `upper`.
 
     Returns
     -------
     Bracket
-        lower rounded down and upper rounded up, so that both hold exactly.
+        `lower` is rounded down and `upper` rounded up, so both hold exactly.
     """
     return _bracket(signed, w, rows, weights, *geometric_bounds(signed, w, rows, weights))
 
 
 def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: Sequence[Real]) -> Bracket:
-    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias part of w.
+    """Bound the augmented margin of two classes: the largest min z.w / |w| with the bias as part of w.
 
     Parameters and result are those of `margin_bracket`, but `upper` is the length of the weighted mean of the signed
     rows, which may all be of one class.
@@ -231,14 +229,13 @@ def augmented_bracket(signed: SignedRows, w: Any, rows: Sequence[int], weights: 
 def _bracket(signed: SignedRows, w: Any, rows: Any, weights: Any, lower: float, upper: float) -> Bracket:
     if lower == math.inf:
         return Bracket(lower, upper)
-    # The guard keeps the claim below what an equal computation in another order, or elsewhere, would say.
     lower *= 1 - math.copysign(ROUNDING_GUARD, lower)
     rows, weights = _witnesses(signed, rows, weights)
     return Bracket(lower, upper, tuple(w.tolist() if isinstance(w, np.ndarray) else w), tuple(rows), tuple(weights))
 
 
 def direction(vector: Sequence[Any] | Array) -> Array | list[int]:
-    """Return weights as floats if they are floats, else as integers in the same direction."""
+    """Return weights that are floats unchanged, others as integers in the same direction."""
     if all(isinstance(v, float | np.floating) for v in vector):
         return np.asarray(vector, np.float64)
     exact = [Fraction(v) for v in vector]
@@ -272,11 +269,11 @@ def augmented_bounds(signed: SignedRows, w: Any, rows: Any, weights: Any) -> tup
 def _witnesses(signed: SignedRows, rows: Any, weights: Any) -> tuple[list[int], list[Real]]:
     """Check that there are two classes and that each row has a positive weight."""
     if signed.classes != 2:
-        raise InvalidInput(f"there are {signed.classes} classes; margins have brackets for 2. Take them pair by pair.")
+        raise InvalidInput(f"there are {signed.classes} classes; margins are defined for 2. Pass them pair by pair.")
     rows = np.asarray(rows, np.int64).tolist()
     weights = [weight if isinstance(weight, Fraction) else float(weight) for weight in weights]
     if len(rows) != len(weights) or not all(0 < weight < math.inf for weight in weights):
-        raise InvalidInput(f"{len(rows)} rows have weights {weights[:6]}. Pass a positive one for each row.")
+        raise InvalidInput(f"{len(rows)} rows have weights {weights[:6]}. Pass a positive weight for each row.")
     return rows, weights
 
 
@@ -285,7 +282,7 @@ def quotient(margin: Fraction, w: Array | list[int]) -> float:
     integers, scale = as_integers(w) if isinstance(w, np.ndarray) else (w, Fraction(1))
     square = sum(v * v for v in integers if v) * scale**2
     if square == 0:
-        raise InvalidInput("w has no weights but the bias: it has no direction. Pass a separator.")
+        raise InvalidInput("w is zero except for the bias, so it has no direction. Pass a separator.")
     if margin < 0:
         return -root_above(margin**2 / square)
     return root_below(margin**2 / square)
@@ -305,7 +302,7 @@ def _hull_distance(signed: SignedRows, rows: list[int], weights: list[Real]) -> 
     for c in (0, 1):
         own = [t for t, i in enumerate(rows) if signed.label[i] == c]
         if not own:
-            raise InvalidInput(f"no row of class {c} is among the witnesses. Pass rows of both classes, or none.")
+            raise InvalidInput(f"rows has no row of class {c}. Pass rows of both classes, or none.")
         total, scale = combine(signed, [rows[t] for t in own], [factors[t] for t in own])
         sums.append(total)
         scales.append(scale)

@@ -1,7 +1,7 @@
-"""Certificates: what was proved about a data set, in a form that anybody can check in exact arithmetic.
+"""Certificates: proved claims about a data set, in a form that anybody can check in exact arithmetic.
 
 A certificate holds the verdict and its witnesses: a separator, or points of the classes whose hulls meet.
-`rosenblatt.prover.certificates.verify` checks it. The file format is described in docs/reference/certificates.md.
+`rosenblatt.prover.certificates.verify` checks it. docs/reference/certificates.md describes the file format.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import as_labels, as_names
 from rosenblatt.data.table import Table
-from rosenblatt.engine.gathering import gather
+from rosenblatt.engine.reorder import gather
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.prover.certificates import certificate_json, sentences
+from rosenblatt.prover.certificates import certificate_json, describe
 from rosenblatt.prover.certificates.brackets import Bracket, common_point, direction, mistake_bound, outer_radius
 from rosenblatt.prover.certificates.certificate_json import (
     INFINITE,
@@ -32,7 +32,7 @@ from rosenblatt.prover.certificates.certificate_json import (
     Combination,
     seal_of,
 )
-from rosenblatt.prover.certificates.coefficients import Coefficients
+from rosenblatt.prover.certificates.describe import Coefficients
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.storage.atomic import replace_file, target_of
@@ -40,9 +40,9 @@ from rosenblatt.storage.atomic import replace_file, target_of
 Array = npt.NDArray[Any]
 Label = int | float | str | bool | None
 
-MAX_FILE_BYTES = 1 << 30  # a longer file is no certificate
+MAX_FILE_BYTES = 1 << 30  # longer files are rejected
 HASH_BLOCK_BYTES = 1 << 18  # bytes that are hashed at a time: they stay in the processor's cache
-# The verdicts in the words of Albert and Anderson (1984).
+# The verdicts in the terms of Albert and Anderson (1984).
 SEPARATIONS = {
     "separable": "complete separation",
     "quasi-separable": "quasi-complete separation",
@@ -56,7 +56,7 @@ SEPARATIONS = {
 
 @dataclass(frozen=True)
 class Certificate:
-    """Is a data set linearly separable, and what proves it.
+    """A proof that a data set is linearly separable, or that it is not.
 
     With classes numbered in sorted order, a signed row is (e_y - e_r) (x) (x, 1) for a sample of class y and a rival
     class r, without the block of class 0; see `rosenblatt.prover.exact.signed_rows`. With two classes that is y (x, 1).
@@ -67,48 +67,48 @@ class Certificate:
         "separable": some w makes w.z > 0 for every signed row z. "quasi-separable": w.z >= 0 for all and > 0 for
         some, but never > 0 for all. "overlapping": neither. "undecided": nothing is claimed, see `reason`.
     arithmetic : str
-        "binary": values are the floats that they are. "decimal": values are the shortest decimals that round to them.
-        "rational": values are the integers and fractions that they are, some of which no float holds.
+        "binary": values are floats. "decimal": floats stand for the shortest decimals that round to them. "rational":
+        values are integers and fractions, some of which no float holds.
     shape : (int, int)
         Samples and features.
     classes : tuple
-        Labels in sorted order. (None, label) where there is only one.
+        Labels in sorted order; (None, label) if there is only one.
     vector : tuple of float or of Fraction, optional
         The separator, or the weak separator of quasi-separable data, of length (classes - 1) (features + 1); see
         `separator` for a handier form.
     boundary : tuple of int
-        Quasi-separable: the samples with a signed row on which the separator is zero. Every other one has it zero there
-        too: these signed rows are those in the span of the support.
+        Quasi-separable: the samples with a signed row on which the weak separator is zero. These signed rows are those
+        in the span of the support, so every other weak separator is zero there, too.
     support, rivals, multipliers : tuples of int
         Not separable: samples, the rival class of each, and positive integers; the signed rows times these integers
         add up to zero.
     point : tuple of float
         Two classes, not separable: the common point of the two hulls, each coordinate correctly rounded.
     margin, augmented : Bracket, optional
-        Separable, two classes: the geometric margin, half the distance of the hulls; and the largest
-        min z.w / |w| with the bias part of w, the one in the perceptron's mistake bound.
+        Separable, two classes: the geometric margin, half the distance of the hulls; and the largest min z.w / |w| with
+        the bias as part of w, as in the perceptron's mistake bound.
     radius : float
         The largest |(x, 1)|, rounded up.
     mistake_bound : int, optional
-        Mistakes that no perceptron run from zero exceeds: floor(radius^2 / augmented.lower^2).
+        The most mistakes that a perceptron can make from zero weights: floor(radius^2 / augmented.lower^2).
     estimates : tuple of str
-        What a logistic regression without a penalty would estimate for each coefficient, in the order of `vector`:
-        "finite"; "+inf" or "-inf"; "+/-inf", if the likelihood does not even fix the sign; or "not identified", if the
-        column depends on those before it. Empty if not asked for. See `coefficients` for a table.
+        The estimate of each coefficient in a logistic regression without a penalty, in the order of `vector`: "finite";
+        "+inf" or "-inf"; "+/-inf", if the likelihood does not even determine the sign; or "not identified", if the
+        column depends on those before it. Empty if not determined. See `coefficients` for a table.
     combinations : tuple of Combination or None
-        For each coefficient at "+inf" or "-inf": signed rows whose sum, with these multipliers, has nothing but this
+        For each coefficient at "+inf" or "-inf": signed rows whose sum, with these multipliers, is zero except at this
         coefficient.
     directions : tuple of vectors
         Weak separators, among which each coefficient at "+/-inf" has both signs.
     names : tuple of str
-        The features, if the data came with names. Not proved.
+        Names of the features, if the data had names. Not proved.
     reason : str
-        Why the question is undecided; or what the verdict means for the kernel that was asked about; or what dependent
-        columns are made of. Advice as well. Not proved.
+        Why the question is undecided, how the verdict applies to a kernel, how dependent columns follow from others, or
+        which claims are missing. Not proved.
     layout, digest : str
-        "dense" or "sparse": which form of the data the digest, a SHA-256 in hexadecimal, is of.
+        SHA-256 of the data in hexadecimal, and the form of the data that was hashed, "dense" or "sparse".
     seal : str
-        SHA-256 of everything else. Guards against accidents, not against lies.
+        SHA-256 of all other fields. It detects accidental changes, not forgery.
     """
 
     verdict: str
@@ -139,8 +139,8 @@ class Certificate:
         """Weights and bias, or None.
 
         With two classes w of shape (n_features,) and a number b, positive for the second class; otherwise W of shape
-        (n_classes, n_features) and b of shape (n_classes,), the first class being zero. float64, or Fractions in
-        object arrays where no float would do.
+        (n_classes, n_features) and b of shape (n_classes,), the first class being zero. float64; or Fractions in object
+        arrays, if floats do not separate.
         """
         if self.vector is None:
             return None
@@ -153,7 +153,7 @@ class Certificate:
     def extreme(self) -> tuple[int, ...]:
         """Samples whose fitted probability tends to 0 or 1 in a logistic model without a penalty.
 
-        All if separable; if quasi-separable, those off the boundary; none if overlapping.
+        All samples if separable, those off the boundary if quasi-separable, none if overlapping.
         """
         if self.verdict not in ("separable", "quasi-separable"):
             return ()
@@ -162,23 +162,21 @@ class Certificate:
 
     @property
     def separation(self) -> str:
-        """The verdict in the words of the literature on logistic regression (Albert and Anderson 1984)."""
+        """The verdict in the terms of the literature on logistic regression (Albert and Anderson 1984)."""
         return SEPARATIONS[self.verdict]
 
     @property
     def diverging(self) -> tuple[bool, ...]:
-        """Whether each coefficient has no finite estimate, in the order of `vector`; empty if not asked for."""
+        """Whether each coefficient has no finite estimate, in the order of `vector`; empty if not determined."""
         return tuple(estimate in (POSITIVE, NEGATIVE, INFINITE) for estimate in self.estimates)
 
     @property
     def coefficients(self) -> Coefficients:
-        """A table of the coefficients of a logistic regression, and what becomes of their estimates."""
-        if not self.estimates and sentences.NO_ESTIMATES in self.reason:
-            raise InvalidInput(f"{self.reason} Ask for them, and allow time: coefficients=True, time_limit=None.")
+        """The coefficients of a logistic regression and their estimates, as a table."""
+        if not self.estimates and describe.NO_ESTIMATES in self.reason:
+            raise InvalidInput(f"{self.reason} Pass coefficients=True, time_limit=None to certify.")
         if not self.estimates:
-            raise InvalidInput(
-                "This certificate says nothing about coefficients. Ask for them with certify(..., coefficients=True)."
-            )
+            raise InvalidInput("This certificate has no coefficients. Pass coefficients=True to certify.")
         note = self.reason if UNIDENTIFIED in self.estimates else ""
         return Coefficients(self.separation, self.classes, self.names, self.estimates, len(self.extreme), note)
 
@@ -187,7 +185,7 @@ class Certificate:
         return self.coefficients.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as JSON can hold it exactly."""
+        """Return the certificate as a dictionary that JSON can hold exactly."""
         return certificate_json.write({field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
@@ -197,12 +195,12 @@ class Certificate:
         Raises
         ------
         InvalidInput
-            If a field is missing, unknown or not of its form. Whether the claims hold is for `verify` to check.
+            If a field is missing, unknown or malformed. `verify` checks whether the claims hold.
         """
         return cls(**certificate_json.read(data, tuple(field.name for field in fields(cls))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file; it appears whole or not at all."""
+        """Write a JSON file, atomically."""
         text = json.dumps(self.to_dict(), sort_keys=True, indent=1)
         replace_file(target_of(path), [f"{text}\n".encode()])
 
@@ -223,14 +221,14 @@ class Certificate:
 
     def __str__(self) -> str:
         """Describe the proof in words."""
-        return sentences.describe(self)
+        return describe.describe(self)
 
     def __repr__(self) -> str:
         n, d = self.shape
-        return f"<Certificate: {self.verdict}, {sentences.counted(n, 'sample')}, {sentences.counted(d, 'feature')}>"
+        return f"<Certificate: {self.verdict}, {describe.counted(n, 'sample')}, {describe.counted(d, 'feature')}>"
 
     def _repr_html_(self) -> str:
-        return sentences.as_html(self)
+        return describe.as_html(self)
 
 
 def _read_file(path: str | os.PathLike[str]) -> bytes:
@@ -238,16 +236,16 @@ def _read_file(path: str | os.PathLike[str]) -> bytes:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         if found.st_size > MAX_FILE_BYTES:
-            raise ValueError(f"it has {found.st_size} bytes, and at most {MAX_FILE_BYTES} are read")
+            raise ValueError(f"it has {found.st_size} bytes, more than the limit of {MAX_FILE_BYTES}")
         return file.read(MAX_FILE_BYTES)
 
 
 def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
-    """Write a certificate on some data: add to a `draft` the digest of the data and the seal.
+    """Return a certificate on some data: a `draft` with the digest of the data and the seal.
 
-    Whether the claims hold is for `rosenblatt.prover.certificates.verify` to say.
+    Whether the claims hold is checked by `rosenblatt.prover.certificates.verify`, not here.
     """
     written = draft(signed, classes, **claims)
     written = replace(written, digest=digest(signed.table, signed.label, written.layout))
@@ -255,7 +253,7 @@ def issue(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
 
 
 def draft(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Certificate:
-    """Write down claims on some data, and what follows from them: radius, boundary, mistake bound, common point.
+    """Return claims on some data with their consequences: radius, boundary, mistake bound, common point.
 
     Parameters
     ----------
@@ -263,8 +261,8 @@ def draft(signed: SignedRows, classes: tuple[Label, ...], **claims: Any) -> Cert
     classes : tuple
         As `prepare` returns them.
     **claims
-        Fields of `Certificate`: the verdict and its witnesses, in any sequences. A `vector` with a float in it is one
-        of floats, otherwise it is exact.
+        Fields of `Certificate`: the verdict and its witnesses, in any sequences. A `vector` that contains a float is
+        stored as floats, otherwise as Fractions.
 
     Returns
     -------
@@ -303,8 +301,8 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
     -------
     signed : SignedRows
     classes : tuple
-        The labels in sorted order, as JSON can hold them; (None, label) where there is only one, and all samples are
-        then of the second class.
+        The labels in sorted order, as JSON can hold them; (None, label) if there is only one, and all samples are then
+        of the second class.
     """
     table = exact_table(X, decimal=decimal)
     classes, label = _named(*as_labels(y, table.shape[0]))
@@ -314,15 +312,15 @@ def prepare(X: Any, y: Any, decimal: bool = False) -> tuple[SignedRows, tuple[La
 
 
 def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
-    """Return classes in the order of what JSON can hold of them, and the class number of each row.
+    """Return the classes as JSON can hold them, in sorted order, and the class number of each row.
 
-    Numbers, texts and truth values are what they are; others, as decimals and dates, go by their texts.
+    Numbers, strings and booleans are kept; other labels, such as decimals and dates, are replaced by their strings.
     """
     names = as_names(found)
     if len({bool if isinstance(name, bool) else str if isinstance(name, str) else float for name in names}) > 1:
         names = tuple(map(str, names))
     if len(set(names)) < len(names):
-        raise InvalidInput(f"y has different labels that print alike: {names!r:.100}. Use numbers or texts.")
+        raise InvalidInput(f"y has different labels that print alike: {names!r:.100}. Use numbers or strings.")
     order = sorted(range(len(names)), key=names.__getitem__)
     return tuple(names[k] for k in order), np.argsort(order)[label]
 
@@ -331,7 +329,7 @@ def _named(found: Array, label: Array) -> tuple[tuple[Any, ...], Array]:
 
 
 def digest(table: Table, label: Array, layout: str) -> str:
-    """Hash labelled samples: SHA-256 of their shape, class numbers and values, in hexadecimal.
+    """Return the SHA-256 of the shape, class numbers and values of labelled samples, in hexadecimal.
 
     Parameters
     ----------
@@ -375,7 +373,7 @@ def digest(table: Table, label: Array, layout: str) -> str:
 
 
 def _rational_text(table: Table, layout: str) -> str:
-    """Write exact values in lowest terms, a line for each row; with their columns and without zeros if sparse."""
+    """Return exact values in lowest terms as text, a line per row; sparse: with columns and without zeros."""
     n, d = table.shape
     lines = []
     exact = cast(Array, table.exact)
@@ -394,7 +392,7 @@ def _rational_text(table: Table, layout: str) -> str:
 
 
 def sparse_bytes(lengths: Array, columns: Array, values: Array) -> bytes:
-    """Lay out rows as count, columns, values, eight bytes each, without stored zeros."""
+    """Return rows as count, columns and values of eight bytes each, without stored zeros."""
     row = np.repeat(np.arange(lengths.size), lengths)
     kept = values != 0
     row, columns, values = row[kept], columns[kept], values[kept]

@@ -1,4 +1,4 @@
-"""Certificates as JSON: numbers without loss, and a reader that accepts nothing but what was written so.
+"""Certificates as JSON: numbers without loss, and a reader that accepts only the form in which they are written.
 
 `parse` reads the text of a file, `write` and `read` convert the fields of a certificate, `seal_of` hashes them.
 docs/reference/certificates.md describes the format.
@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -24,26 +24,25 @@ VERDICTS = ("separable", "quasi-separable", "overlapping", "undecided")
 LAYOUTS = ("dense", "sparse")
 ARITHMETICS = ("binary", "decimal")
 WRITTEN_ARITHMETICS = (*ARITHMETICS, "rational")
-# What is known of the maximum-likelihood estimate of a coefficient.
+# Kinds of maximum-likelihood estimates of a coefficient.
 FINITE, POSITIVE, NEGATIVE, INFINITE, UNIDENTIFIED = ESTIMATES = ("finite", "+inf", "-inf", "+/-inf", "not identified")
 
 # Integers of more bits are written in hexadecimal: Python refuses to read decimal strings of more than 4,300 digits.
 DECIMAL_MAX_BITS = 4096
-# No certificate comes near this: its longest integer has some 66 bits for each column, 2,200 if sizes differ extremely.
+# Limits of an integer's bits, alone and per column. No certificate comes near them: the longest integers have some 66
+# bits per column, and 2,200 if sizes differ extremely.
 MAX_INTEGER_BITS, MAX_INTEGER_BITS_PER_COLUMN = 1 << 16, 4400
-# Products of bits that it may take to see that all fractions are in lowest terms: some ten seconds.
+# Products of bits that checking all fractions for lowest terms may take: some ten seconds.
 MAX_EFFORT = 1 << 43
-# Characters of a faulty value that an error message shows.
-SHOWN_CHARACTERS = 60
 
 
 def integer_text(value: int) -> str:
-    """Write an integer: in decimal, in hexadecimal if it is long."""
+    """Return an integer as text: decimal, or hexadecimal if it is long."""
     return str(value) if value.bit_length() <= DECIMAL_MAX_BITS else hex(value)
 
 
 def real_text(value: float | Fraction) -> str:
-    """Write a number exactly: hexadecimal float, or numerator/denominator."""
+    """Return a number as exact text: a hexadecimal float, or numerator/denominator."""
     if isinstance(value, float):
         return value.hex()
     return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
@@ -55,7 +54,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Combination(NamedTuple):
-    """Signed rows and positive integers; the rows times these add up to what is claimed."""
+    """Signed rows and positive integers; the sum of the products is the claim."""
 
     support: tuple[int, ...]
     rivals: tuple[int, ...]
@@ -85,7 +84,7 @@ _REALS = ("vector", "point", "margin.w", "margin.weights", "augmented.w", "augme
 
 
 def write(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a certificate as JSON can hold them exactly, with the name of the format."""
+    """Return the fields of a certificate as JSON holds them exactly, with the name and version of the format."""
     return {"format": FORMAT, "version": VERSION} | {name: _write(name, value) for name, value in values.items()}
 
 
@@ -131,42 +130,44 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
-        raise ValueError(f"{repeated!r:.60} is there twice")
+        raise ValueError(f"the key {repeated!r:.60} is repeated")
     return found
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 class Reader:
-    """Values of a certificate's fields. Each must have exactly the form in which `write` writes it."""
+    """Reader of the fields of a certificate. Each must have exactly the form in which `write` writes it."""
 
     def __init__(self, data: dict[str, Any], within: str = "", width: int = 0) -> None:
         self.data, self.within, self.width = data, within, width
         self.effort = 0
 
     def fault(self, name: str, need: str) -> InvalidInput:
-        """Return the error that says what a field is and what it must be."""
+        """Return the error for a field that is not as it must be."""
         shown = repr(self.data.get(name))
-        shown = shown if len(shown) <= SHOWN_CHARACTERS else shown[: SHOWN_CHARACTERS - 3] + "..."
-        return InvalidInput(f"{self.within}{name} is {shown} in the certificate; it must be {need}. Issue it anew.")
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return InvalidInput(
+            f"{self.within}{name} is {shown} in the certificate; it must be {need}. Issue the certificate again."
+        )
 
     def choice(self, name: str, options: tuple[str, ...]) -> str:
-        """Read one of some words."""
+        """Read one of some strings."""
         if not isinstance(self.data[name], str) or self.data[name] not in options:
             raise self.fault(name, "one of " + ", ".join(options))
         return str(self.data[name])
 
     def text(self, name: str, pattern: re.Pattern[str] | None = None) -> str:
-        """Read text that fits the pattern, if there is one."""
+        """Read a string that matches the pattern, if there is one."""
         value = self.data[name]
         if not isinstance(value, str) or (pattern is not None and not pattern.fullmatch(value)):
             raise self.fault(name, "text" if pattern is None else "64 hexadecimal digits")
         return value
 
     def items(self, name: str, sizes: Iterable[int] | None = None) -> list[Any]:
-        """Read a list that has one of the sizes, if there are any."""
+        """Read a list that has one of the sizes, if sizes are given."""
         value = self.data[name]
         if not isinstance(value, list) or (sizes is not None and len(value) not in sizes):
             size = "" if sizes is None else " of " + " or ".join(map(str, sizes)) + " entries"
@@ -219,7 +220,7 @@ class Reader:
         pairs = [[self.integer(name, part) for part in text.split("/")] for text in texts]
         self.effort += sum(above.bit_length() * below.bit_length() for above, below in pairs)
         if self.effort > MAX_EFFORT:
-            raise self.fault(name, "shorter: to check fractions of this length takes too long")
+            raise self.fault(name, "shorter: checking fractions of this length takes too long")
         if not all(below > 0 and math.gcd(above, below) == 1 for above, below in pairs):
             raise self.fault(name, "written in fractions in lowest terms")
         return tuple(Fraction(above, below) for above, below in pairs)
@@ -230,7 +231,7 @@ class Reader:
             return None
         names = {field.name for field in fields(Bracket)}
         if not isinstance(self.data[name], dict) or set(self.data[name]) != names:
-            raise self.fault(name, "null, or have the entries " + ", ".join(sorted(names)))
+            raise self.fault(name, "null, or an object with the entries " + ", ".join(sorted(names)))
         inner = Reader(self.data[name], f"{name}.", self.width)
         rows = inner.numbers("rows", samples)
         weights = inner.vector("weights", (len(rows),))
@@ -257,14 +258,14 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
     Parameters
     ----------
     data : object
-        What `write` returned, perhaps by way of a file.
+        The result of `write`, perhaps read from a file.
     names : tuple of str
-        The fields that there must be.
+        The required fields.
 
     Raises
     ------
     InvalidInput
-        If a field is missing, unknown or not of its form.
+        If a field is missing, unknown or malformed.
     """
     data = _checked(data, {"format", "version", *names})
     reader = Reader(data)
@@ -292,7 +293,7 @@ def read(data: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _checked(data: Any, names: set[str]) -> dict[str, Any]:
-    """Return the fields; raise InvalidInput if they are not those of a certificate, or of another version."""
+    """Return the fields; raise InvalidInput if they are not those of a certificate of this version."""
     found: dict[str, Any] = data if isinstance(data, dict) and data.get("format") == FORMAT else {}
     if "version" in found and (type(found["version"]) is not int or found["version"] != VERSION):
         raise Reader(found).fault("version", str(VERSION))
@@ -305,16 +306,11 @@ def _checked(data: Any, names: set[str]) -> dict[str, Any]:
     return found
 
 
-def _is_text(label: Any) -> bool:
-    return isinstance(label, str)
-
-
-def _is_truth(label: Any) -> bool:
-    return isinstance(label, bool)
-
-
-def _is_number(label: Any) -> bool:
-    return type(label) is int or (isinstance(label, float) and math.isfinite(label))
+_KINDS_OF_LABELS: tuple[Callable[[Any], bool], ...] = (
+    lambda label: isinstance(label, str),
+    lambda label: isinstance(label, bool),
+    lambda label: type(label) is int or (isinstance(label, float) and math.isfinite(label)),
+)
 
 
 def _read_sizes(reader: Reader) -> Sizes:
@@ -323,10 +319,10 @@ def _read_sizes(reader: Reader) -> Sizes:
         raise reader.fault("shape", "two positive numbers")
     classes = reader.items("classes")
     named = classes[len(classes) == 2 and classes[0] is None :]
-    if len(classes) < 2 or not any(all(map(is_kind, named)) for is_kind in (_is_text, _is_truth, _is_number)):
+    if len(classes) < 2 or not any(all(map(is_kind, named)) for is_kind in _KINDS_OF_LABELS):
         raise reader.fault("classes", "two or more labels: all text, all numbers, or false and true")
     if not all(a < b for a, b in itertools.pairwise(named)):
-        raise reader.fault("classes", "sorted, each there once")
+        raise reader.fault("classes", "sorted, without repetitions")
     return Sizes(samples, features, len(classes), (len(classes) - 1) * (features + 1))
 
 
@@ -338,14 +334,15 @@ def _read_boundary(reader: Reader, sizes: Sizes) -> tuple[int, ...]:
 
 
 def _read_estimates(reader: Reader, sizes: Sizes) -> dict[str, Any]:
-    """Read what is claimed of coefficients, and the witnesses of it."""
+    """Read the claims on coefficients and their witnesses."""
     estimates = reader.items("estimates", (0, sizes.width))
     if not all(isinstance(text, str) and text in ESTIMATES for text in estimates):
         raise reader.fault("estimates", "made of " + ", ".join(ESTIMATES))
     combinations: list[Combination | None] = []
     for entry in reader.items("combinations", (len(estimates),)):
         if entry is not None and (not isinstance(entry, dict) or set(entry) != set(Combination._fields)):
-            raise reader.fault("combinations", "null, or have the entries " + ", ".join(Combination._fields))
+            need = "null, or an object with the entries " + ", ".join(Combination._fields)
+            raise reader.fault("combinations", need)
         combinations.append(None if entry is None else Reader(entry, "combinations.", sizes.width).combination(sizes))
     directions = []
     for entry in reader.items("directions"):
@@ -353,7 +350,7 @@ def _read_estimates(reader: Reader, sizes: Sizes) -> dict[str, Any]:
         directions.append(inner.vector("directions", (sizes.width,)))
         reader.effort += inner.effort
         if reader.effort > MAX_EFFORT:
-            raise reader.fault("directions", "shorter: to check fractions of this length takes too long")
+            raise reader.fault("directions", "shorter: checking fractions of this length takes too long")
     return {"estimates": tuple(estimates), "combinations": tuple(combinations), "directions": tuple(directions)}
 
 

@@ -1,7 +1,7 @@
-"""Verification of certificates: every claim is computed anew from the data, over the rationals.
+"""Verification of certificates: every claim is computed again from the data, over the rationals.
 
-Nothing of the certificate is believed, and nothing of the search is imported. What this file relies on is exact
-arithmetic (`rosenblatt.prover.exact`), the bounds that witnesses prove (`brackets`) and the hash of the data.
+Nothing in the certificate is trusted, and no code of the search is imported. This file relies on exact arithmetic
+(`rosenblatt.prover.exact`), the bounds that witnesses prove (`brackets`) and the hash of the data.
 tools/check_certificate.py does the same with nothing but the standard library.
 """
 
@@ -33,18 +33,18 @@ from rosenblatt.prover.certificates.certificate_json import (
     Combination,
     seal_of,
 )
-from rosenblatt.prover.certificates.spans import dependencies, null_basis, spans
 from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.exact.spans import dependencies, null_basis, spans
 
 
 def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | None = None) -> bool:
-    """Check every claim of a certificate against the data, in exact arithmetic, trusting nothing.
+    """Check every claim of a certificate against the data in exact arithmetic, trusting nothing.
 
     Parameters
     ----------
     certificate : Certificate
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The data, stored in any form.
+        The data, in any storage.
     y : array-like of shape (n_samples,) or (n_samples, 1)
     formula : str, optional
         The formula that the certificate was issued for, if there was one.
@@ -52,8 +52,8 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | No
     Returns
     -------
     bool
-        True if the certificate is intact, was issued for this very data, and all that it claims is true. An undecided
-        one claims nothing and proves nothing: False.
+        True if the certificate is intact, was issued for exactly this data, and all its claims are true. False for an
+        undecided certificate, which proves nothing.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | No
     if certificate.arithmetic == "rational" and certificate.digest != digest(
         signed.table, signed.label, certificate.layout
     ):
-        signed, classes = prepare(X, y, decimal=True)  # floats among the other numbers were read as decimals
+        signed, classes = prepare(X, y, decimal=True)  # floats among the exact numbers were read as decimals
     return (
         certificate.seal == seal_of(certificate.to_dict())
         and certificate.shape == signed.table.shape
@@ -85,16 +85,16 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, formula: str | No
 
 
 def confirmed(certificate: Certificate, signed: SignedRows, *parts: str) -> Certificate:
-    """Return a certificate if what it claims holds of the rows that it was written for.
+    """Return a certificate if its claims hold for the rows that it was written for.
 
     Parameters
     ----------
     certificate : Certificate
-        Or a draft of one. An undecided one claims nothing.
+        A certificate or a draft. An undecided one claims nothing.
     signed : SignedRows
         The rows, as `prepare` returned them.
     *parts : str
-        The claims to look at, of `CLAIMS`; all by default.
+        The claims to check, keys of `CLAIMS`; all by default.
 
     Raises
     ------
@@ -105,14 +105,14 @@ def confirmed(certificate: Certificate, signed: SignedRows, *parts: str) -> Cert
         for name in parts or CLAIMS:
             if not CLAIMS[name](certificate, signed):
                 raise UnprovedClaim(
-                    f"The {name} that was found for {certificate.verdict} rows did not pass its verification. The "
-                    "defect is in rosenblatt and not in your data: please report it, with the data if you can."
+                    f"The {name} that was found for {certificate.verdict} rows did not pass its verification. This is "
+                    "a defect in rosenblatt, not in your data: please report it, with the data if you can."
                 )
     return certificate
 
 
 def _same_labels(claimed: tuple[Any, ...], found: tuple[Any, ...]) -> bool:
-    """Compare labels; true is no number."""
+    """Compare labels, where True differs from 1."""
     return claimed == found and [isinstance(v, bool) for v in claimed] == [isinstance(v, bool) for v in found]
 
 
@@ -123,7 +123,7 @@ def _proves_separable(certificate: Certificate, signed: SignedRows) -> bool:
 
 
 def _proves_quasi(certificate: Certificate, signed: SignedRows) -> bool:
-    """Check that the weak separator is one, and that every other one vanishes wherever it does."""
+    """Check that the weak separator is one, and that all others are zero on the rows on which it is."""
     if certificate.vector is None:
         return False
     signs = signed.signs(direction(certificate.vector))
@@ -174,12 +174,12 @@ def _vanishes(certificate: Certificate, signed: SignedRows) -> bool:
     if sums:
         return False
     point = common_point(signed, certificate.support, certificate.multipliers) if signed.classes == 2 else ()
-    # A mean that vanishes is rounded to 0.0, and not to -0.0.
+    # A mean of zero is 0.0, not -0.0.
     return certificate.point == point and bool(np.array_equal(np.signbit(certificate.point), np.signbit(point)))
 
 
 def bounds_hold(certificate: Certificate, signed: SignedRows) -> bool:
-    """Check the radius, the bounds of margins by their witnesses, and that the mistake bound follows from them."""
+    """Check the radius, the bounds of margins by their witnesses, and that these give the mistake bound."""
     if not radius_holds(certificate.radius, signed):
         return False
     for bounds, claim in ((geometric_bounds, certificate.margin), (augmented_bounds, certificate.augmented)):
@@ -189,7 +189,7 @@ def bounds_hold(certificate: Certificate, signed: SignedRows) -> bool:
             return False
         try:
             lower, upper = bounds(signed, claim.w, claim.rows, claim.weights)
-            if claim.lower > lower:  # floats bound the lowest margin from below; integers give it
+            if claim.lower > lower:  # floats only bound the lowest margin from below; integers are exact
                 lower, upper = bounds(signed, [Fraction(v) for v in claim.w], claim.rows, claim.weights)
         except InvalidInput:
             return False
@@ -200,9 +200,10 @@ def bounds_hold(certificate: Certificate, signed: SignedRows) -> bool:
 
 
 def estimates_hold(certificate: Certificate, signed: SignedRows) -> bool:
-    """Check what is said of the coefficients of a logistic regression.
+    """Check the claims on the coefficients of a logistic regression.
 
-    The likelihood rises for ever along the weak separators. Where a column depends on others, its weight is zero.
+    The likelihood increases without end along the weak separators. The weight of a column that depends on others is
+    zero.
     """
     claimed = certificate.estimates
     if not claimed:
@@ -235,7 +236,7 @@ def _takes_both_signs(certificate: Certificate, j: int, estimate: str) -> bool:
 
 
 def _free(certificate: Certificate, signed: SignedRows, kept: list[int]) -> set[int]:
-    """Return the weights, of those that are kept, that some vector has which vanishes on the support."""
+    """Return the kept weights that are not zero in every vector that vanishes on the support."""
     if certificate.verdict != "quasi-separable":
         return set(kept) if certificate.verdict == "separable" else set()
     basis = null_basis(signed, _support(certificate, signed), kept)
@@ -251,9 +252,9 @@ def _directions_hold(certificate: Certificate, signed: SignedRows, kept: set[int
 
 
 def _isolates(combination: Combination, signed: SignedRows, kept: list[int], j: int, estimate: str) -> bool:
-    """Check that positive multiples of signed rows add up to nothing but weight j, of those that are kept.
+    """Check that positive multiples of signed rows add up to weight j alone, among the kept weights.
 
-    That weight is then positive, or negative, for every weak separator for which it is not zero (Farkas 1902).
+    That weight then has the same sign in every weak separator in which it is not zero (Farkas 1902).
     """
     support, rivals, multipliers = combination
     if not support or any(signed.label[list(support)] == rivals):

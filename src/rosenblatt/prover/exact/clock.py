@@ -1,7 +1,8 @@
 """Time limits of searches and proofs.
 
-A search is handed its clock. Exact arithmetic far below it asks `check_time`, which looks at the clock that is running:
-long elimination, lifting or verification ends soon after its time, and nothing in between has to pass the clock on.
+A search gets its clock as an argument. Exact arithmetic far below it calls `check_time`, which looks at the running
+clock: a long elimination, lifting or verification ends soon after the limit, and no function in between has to pass the
+clock on.
 """
 
 from __future__ import annotations
@@ -16,18 +17,15 @@ from rosenblatt.engine.jit import compile_seconds
 
 T = TypeVar("T")
 
-# Seconds that a proof may take unless told otherwise: nobody should have to wonder whether it will ever end.
-TIME_LIMIT = 60.0
-# Products of compiled code between two looks at the clock: a fraction of a second.
-PRODUCTS_PER_LOOK = 1 << 27
+TIME_LIMIT = 60.0  # seconds that a proof may take by default
 
 
 class OutOfTime(Exception):
-    """The time limit was over, or would be before the next step ends; the message says which."""
+    """The time limit is over, or would be before the next step ends; the message says which."""
 
 
 class Clock:
-    """A time limit; None means that there is none. To compile does not count.
+    """A time limit, without the time that compiling takes; None: no limit.
 
     Within ``with clock:`` it is the one that `check_time` looks at.
     """
@@ -65,7 +63,7 @@ _running: ContextVar[Clock | None] = ContextVar("running", default=None)
 
 
 def check_time() -> None:
-    """Raise OutOfTime if the time of the running clock is over; without one there is always time."""
+    """Raise OutOfTime if there is a running clock and its time is over."""
     clock = _running.get()
     if clock is not None:
         clock.check()

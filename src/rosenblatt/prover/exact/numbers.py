@@ -1,7 +1,7 @@
-"""Rows of any real numbers without rounding: integers of any size, Fractions, Decimals, long doubles, floats.
+"""Tables of any real numbers without rounding: integers of any size, Fractions, Decimals, long doubles, floats.
 
-float64 holds most data as they are. Where it does not, the table has both: the values rounded, which guide a search,
-and the values themselves, which decide.
+float64 holds most data exactly. If it does not, the table has the rounded values, which guide a search, and the exact
+values, which decide.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LARGEST_SAFE_INTEGER = 1 << 53
 
 
 def exact_table(X: Any, *, decimal: bool = False) -> Table:
-    """Validate X and return its rows, with their exact values where float64 would round one of them.
+    """Validate X and return its rows, with their exact values if float64 would round one of them.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Of integers of any size, floats of any precision, Fractions, Decimals.
+        Integers of any size, floats of any precision, Fractions, Decimals.
     decimal : bool
-        Take a float for the shortest decimal that rounds to it in its own precision, so that 0.1 is one tenth.
+        Read a float as the shortest decimal that rounds to it in its own precision, so that 0.1 is one tenth.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def exact_table(X: Any, *, decimal: bool = False) -> Table:
     Raises
     ------
     InvalidInput
-        If X is not a finite real matrix, or holds text or a number that no float64 is near to.
+        If X is not a finite real matrix, or has text or a number outside the range of float64.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def exact_table(X: Any, *, decimal: bool = False) -> Table:
 
 
 def some_rows(table: Table, index: Array, *, decimal: bool = False) -> Table:
-    """Copy some rows as `exact_table` would read them alone: without exact values where float64 holds these rows."""
+    """Copy some rows as `exact_table` would read them alone: without exact values if float64 holds these rows."""
     part = table.take(index)
     if part.exact is None or _read_objects(part.exact.astype(object), decimal)[1] is not None:
         return part
@@ -93,7 +93,7 @@ def _sparse_table(X: Any, decimal: bool) -> Table:
 
 
 def _frame_columns(X: Any) -> list[Array] | None:
-    """Return the columns of a pandas or polars frame, each in its own type; None for anything else."""
+    """Return the columns of a pandas or polars frame, each with its own dtype; None for anything else."""
     if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
         return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])] or None
     if hasattr(X, "get_columns"):
@@ -102,7 +102,7 @@ def _frame_columns(X: Any) -> list[Array] | None:
 
 
 def _array(X: Any, decimal: bool) -> Array:
-    """Return X as an array, of objects where NumPy would round a list of mixed numbers, or lose their precisions."""
+    """Return X as an array; of objects if NumPy would round a list of mixed numbers, or lose their precisions."""
     try:
         values = np.asarray(unmasked(X))
     except ValueError as error:
@@ -110,7 +110,7 @@ def _array(X: Any, decimal: bool) -> Array:
     if hasattr(X, "dtype") or values.dtype.kind != "f":
         return values
     if values.ndim != 2:
-        return values  # which is refused later
+        return values  # rejected later
     large = (np.abs(values) >= LARGEST_SAFE_INTEGER).any()
     known = float if values.dtype == np.float64 else values.dtype.type
     mixed = decimal and any(not isinstance(v, known) for row in X for v in row)
@@ -118,7 +118,7 @@ def _array(X: Any, decimal: bool) -> Array:
 
 
 def _read(values: Array, decimal: bool) -> tuple[Array, Array | None]:
-    """Return values for `as_table`, and themselves if these are rounded."""
+    """Return values for `as_table`, and the exact values if these are rounded."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind in "US":
         raise _text(str(values.ravel()[0]) if values.size else "")
@@ -151,14 +151,14 @@ def _shown(value: float, decimal: bool) -> Fraction:
 
 
 def _nearest(number: int | Fraction) -> float:
-    """Round to the nearest float; raise an error where there is none but zero or infinity."""
+    """Return the nearest float; raise an error if that is infinite, or zero for another number."""
     try:
         value = float(number)
     except OverflowError:
         value = math.inf
     if value in (math.inf, -math.inf) or (value == 0) != (number == 0):
         size = "large" if value else "small"
-        raise InvalidInput(f"X has a number too {size} for any float64, which the search needs. Scale its column.")
+        raise InvalidInput(f"X has a number too {size} for float64, which the search needs. Scale its column.")
     return value
 
 
@@ -172,7 +172,7 @@ def _rational(value: Any, decimal: bool, row: int) -> int | Fraction:
         return value
     if not isinstance(value, float | np.floating | Decimal):
         raise InvalidInput(
-            f"X has {value!r} in row {row}, of type {type(value).__name__}: not a number that can be taken exactly. "
+            f"X has {value!r} in row {row}, of type {type(value).__name__}, which cannot be read as an exact number. "
             "Pass integers, floats, Fractions or Decimals."
         )
     if not math.isfinite(value):
@@ -185,7 +185,7 @@ def _rational(value: Any, decimal: bool, row: int) -> int | Fraction:
 
 
 def _power(exponent: int) -> int | Fraction:
-    """Return ten to a power, or what is as much too large or too small for a float."""
+    """Return ten to a power, limited to powers that are just as far outside the range of floats."""
     exponent = max(-400, min(400, exponent))
     return Fraction(10) ** exponent
 
@@ -196,6 +196,6 @@ def _text(value: Any) -> InvalidInput:
     except ValueError:
         return InvalidInput(f"X has text, as {short_repr(value)}, where numbers belong. {TEXT_REMEDY}")
     return InvalidInput(
-        f"X has text, as {value!r}, where numbers belong: whether it means a float or a decimal is not certain. "
-        "Turn it into floats with astype(float), or into decimal.Decimal to keep every digit."
+        f"X has text, as {value!r}, where numbers belong: it could mean a float or a decimal. Convert it to floats "
+        "with astype(float), or to decimal.Decimal to keep every digit."
     )

@@ -1,8 +1,9 @@
 """Exact linear algebra over the rationals, on Python integers of any size.
 
 Small systems are eliminated without fractions (Bareiss, 1968). Larger ones are solved by p-adic lifting (Dixon, 1982)
-on a minor that is nonsingular modulo a prime, hence nonsingular. Whatever is returned is proved: a solution because its
+on a minor that is nonsingular modulo a prime, hence nonsingular. All results are proved: a solution because its
 residual, 0 modulo a power of the prime, is shorter than that power; a null vector by multiplication with all rows.
+Whether a vector lies in a cone is decided by the simplex method on integers.
 """
 
 from __future__ import annotations
@@ -13,32 +14,31 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.errors import InvalidInput, TooLarge
-from rosenblatt.prover.exact import modular
 from rosenblatt.prover.exact.clock import check_time
-from rosenblatt.prover.exact.lifting import (
+from rosenblatt.prover.exact.modular import (
+    EXACT_TERMS,
     Array,
     Lifting,
     Matrix,
     Solution,
     Vector,
+    add_products,
+    all_zero,
     as_array,
     as_limbs,
     pivots_modulo,
     small_primes,
 )
 
-# Up to so many unknowns, elimination in pure Python is faster than any conversion.
+# Up to so many unknowns, elimination in pure Python is faster than converting to arrays and back.
 ELIMINATION_MAX_UNKNOWNS = 12
-# Sums of more products than this may not be exact in the compiled code.
+# Sums of more products than this may not be exact in the compiled code (see `modular.LIMB_BITS`).
 MAX_UNKNOWNS = 4000
-# Sums of so many numbers below 2**53 fit into int64.
-INT64_TERMS = 1 << 9
-MANTISSA_BITS = sys.float_info.mant_dig
 # The largest primes below 2**27.
 PRIMES = (134217689, 134217649)
 
@@ -49,9 +49,9 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     Parameters
     ----------
     values : sequence or 1-D array of finite numbers
-        What to write: floats; or, in an array of integers or of objects, integers and Fractions.
+        Floats; or integers and Fractions, in an array of integers or of objects.
     decimal : bool
-        Take a float for the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise for its binary value.
+        Read a float as the shortest decimal that rounds to it, so that 0.1 is 1/10. Otherwise as its binary value.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def as_integers(values: Sequence[float] | Array, decimal: bool = False) -> tuple
     exponents = np.frexp(numbers)[1][numbers != 0.0]
     if exponents.size == 0:
         return [0] * numbers.size, Fraction(1)
-    lowest = int(exponents.min()) - MANTISSA_BITS
+    lowest = int(exponents.min()) - sys.float_info.mant_dig
     if not decimal and int(exponents.max()) - lowest < sys.float_info.max_exp:
-        # Times a power of two these are integers that float64 still holds.
+        # Times a power of two, these are integers that float64 can still hold.
         integers = list(map(int, np.ldexp(numbers, -lowest).tolist()))
         divisor = math.gcd(*integers)
         scale = Fraction(divisor, 1 << -lowest) if lowest < 0 else Fraction(divisor << lowest)
@@ -116,9 +116,9 @@ def pivots(A: Matrix) -> tuple[Vector, Vector]:
     The rows are those that do not depend on rows above them, the columns those that do not depend on columns to
     their left. Both ascend.
 
-    Beyond small matrices the elimination is done modulo a prime. A minor that is nonsingular modulo a prime is
-    nonsingular, so what is returned is certain. That a larger one exists has negligible probability: a deficient rank
-    is confirmed modulo a second prime, and both, near 2**27, would have to divide every larger minor.
+    Larger matrices are eliminated modulo a prime. A minor that is nonsingular modulo a prime is nonsingular, so the
+    returned one is certain. That a larger one exists has negligible probability: a deficient rank is confirmed modulo a
+    second prime, and both, near 2**27, would have to divide every larger minor.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def pivots(A: Matrix) -> tuple[Vector, Vector]:
 
 
 def array_pivots(values: Array) -> tuple[Vector, Vector]:
-    """Return the same for an array of int64 or of Python integers, modulo primes whatever its size."""
+    """Return the `pivots` of an array of int64 or of Python integers, modulo primes whatever its size."""
     best: tuple[Vector, Vector] = [], []
     for p in PRIMES:
         rows, columns = pivots_modulo(values, p)
@@ -166,6 +166,11 @@ def solve(A: Matrix, b: Vector) -> Solution | None:
     return None if solutions is None else solutions[0]
 
 
+def solving_seconds(size: int, bits: int = 53) -> float:
+    """Estimate the seconds that `solve` takes, on one core: digits of the solution times the cost of a digit."""
+    return 2e-10 * size**3 * (bits + 6) * (1 + bits / 21)
+
+
 def null_space(rows: Matrix, width: int) -> Matrix:
     """Compute a basis of all v with rows . v = 0, as primitive integer vectors; `width` is the length of v.
 
@@ -179,7 +184,7 @@ def null_space(rows: Matrix, width: int) -> Matrix:
         basis = _null_basis(rows, width, minor, columns, _free(width, columns))
         if basis is not None:
             return basis
-    # Here too, with negligible probability, if both primes hid a part of the rank.
+    # Larger matrices get here only if both primes hid a part of the rank, which has negligible probability.
     return _null_basis_by_elimination(rows, width)
 
 
@@ -214,42 +219,8 @@ def null_vector(rows: Matrix) -> Vector | None:
     return [-entry for entry in vector] if balance < 0 else vector
 
 
-def complete_null_vector(rows: Matrix, free: dict[int, int], width: int) -> Vector | None:
-    """Complete coordinates at the non-pivot columns to a vector v with rows . v = 0.
-
-    Parameters
-    ----------
-    rows : matrix
-        The equations.
-    free : dict
-        An integer for each column that is not in `pivots(rows)[1]`.
-    width : int
-        Length of v.
-
-    Returns
-    -------
-    list of int or None
-        Primitive v that at the columns of `free` is a positive multiple of it. None if the rank of the rows is
-        larger than modulo the primes of `pivots`.
-
-    Examples
-    --------
-    >>> complete_null_vector([[2, 1, 0], [0, 1, 1]], {2: 4}, 3)
-    [1, -2, 2]
-    """
-    minor, columns = pivots(rows)
-    if sorted(free) != _free(width, columns):
-        raise InvalidInput(f"free has the columns {sorted(free)}. Pass all but the pivot columns {columns}.")
-    right = [-sum(rows[i][j] * value for j, value in free.items()) for i in minor]
-    solution = solve([[rows[i][j] for j in columns] for i in minor], right)
-    if solution is None:
-        return None
-    x, q = solution
-    v = _placed(width, {j: q * value for j, value in free.items()} | dict(zip(columns, x, strict=True)))
-    return primitive(v) if _annihilates(rows, v) else None
-
-
-def _placed(width: int, entries: dict[int, int]) -> Vector:
+def placed(width: int, entries: dict[int, int]) -> Vector:
+    """Return a vector with some entries, and zeros elsewhere."""
     v = [0] * width
     for j, value in entries.items():
         v[j] = value
@@ -257,19 +228,19 @@ def _placed(width: int, entries: dict[int, int]) -> Vector:
 
 
 def _annihilates(rows: Matrix, v: Vector) -> bool:
-    """Whether rows . v = 0."""
+    """Return whether rows . v = 0."""
     if len(v) <= ELIMINATION_MAX_UNKNOWNS or not rows:
         return not any(sum(map(mul, row, v)) for row in rows)
     left, right = as_limbs(as_array(rows)), as_limbs(as_array(v))
-    starts = range(0, len(v), modular.EXACT_TERMS)
-    if len(left) * len(starts) > INT64_TERMS:
+    starts = range(0, len(v), EXACT_TERMS)
+    if len(left) * len(starts) > 1 << 9:  # sums of so many numbers below 2**53 fit into int64
         return not any(sum(map(mul, row, v)) for row in rows)
     total = np.zeros((len(rows), len(left) + len(right)), np.int64)
     for start in starts:
         check_time()
-        block = slice(start, start + modular.EXACT_TERMS)
-        modular.add_products(np.concatenate(left[:, :, block]), np.ascontiguousarray(right[:, block]), total)
-    return bool(modular.all_zero(total))
+        block = slice(start, start + EXACT_TERMS)
+        add_products(np.concatenate(left[:, :, block]), np.ascontiguousarray(right[:, block]), total)
+    return bool(all_zero(total))
 
 
 def _free(width: int, columns: Vector) -> Vector:
@@ -286,7 +257,7 @@ def _null_basis(rows: Matrix, width: int, minor: Vector, columns: Vector, free: 
     if solutions is None:
         return None
     basis = [
-        _placed(width, {j: q} | dict(zip(columns, x, strict=True))) for j, (x, q) in zip(free, solutions, strict=True)
+        placed(width, {j: q} | dict(zip(columns, x, strict=True))) for j, (x, q) in zip(free, solutions, strict=True)
     ]
     return basis if all(_annihilates(rows, v) for v in basis) else None
 
@@ -296,7 +267,7 @@ def _null_basis_by_elimination(rows: Matrix, width: int) -> Matrix:
     basis = []
     for position, j in enumerate(free):
         x, denominator = _lowest([-reduced[i][position] for i in minor], q)
-        basis.append(_placed(width, {j: denominator} | dict(zip(columns, x, strict=True))))
+        basis.append(placed(width, {j: denominator} | dict(zip(columns, x, strict=True))))
     return basis
 
 
@@ -348,7 +319,7 @@ def _solve_for_each(A: Matrix, right: Matrix) -> list[Solution] | None:
     """Solve A x = q b for each b, in lowest terms; None if A is singular."""
     n = len(A)
     if n > MAX_UNKNOWNS:
-        raise TooLarge(f"The system has {n} unknowns. Systems of more than {MAX_UNKNOWNS} cannot be solved exactly.")
+        raise TooLarge(f"The system has {n} unknowns; exact solutions are limited to {MAX_UNKNOWNS}.")
     if n <= ELIMINATION_MAX_UNKNOWNS:
         return _solve_by_elimination(A, right)
     for p in small_primes():
@@ -375,6 +346,87 @@ def _lowest(x: Vector, q: int) -> Solution:
 
 
 def _is_singular(A: Matrix, p: int) -> bool:
-    """Whether a null vector of A modulo p is one of A. If A is singular, it is for all but finitely many primes."""
+    """Return whether a null vector of A modulo p gives one of A, as it does for nearly all primes if A is singular."""
     rows, columns = pivots_modulo(as_array(A), p)
     return _null_basis(A, len(A), rows, columns, _free(len(A), columns)[:1]) is not None
+
+
+# --------------------------------------------------------------------------------------------------------- cones
+
+
+class ConeAnswer(NamedTuple):
+    """Rows that the target is a combination of, with positive factors; or a vector that separates it from all rows."""
+
+    members: list[int]  # numbers of independent rows; empty if the target is outside the cone
+    normal: Vector | None  # not negative on any row, negative on the target
+
+
+def in_cone(rows: Matrix, target: Vector) -> ConeAnswer:
+    """Decide whether a vector is a sum of rows times nonnegative factors, on integers (Farkas 1902).
+
+    Parameters
+    ----------
+    rows : matrix of integers
+    target : list of int
+        Not zero.
+
+    Returns
+    -------
+    ConeAnswer
+
+    Notes
+    -----
+    This is the first phase of the simplex method with Bland's rule (1977), which always ends. All numbers of the
+    tableau have the same denominator, the last pivot (Edmonds 1967), so no division leaves a remainder.
+
+    Examples
+    --------
+    >>> in_cone([[1, 0], [1, 1]], [3, 1])
+    ConeAnswer(members=[0, 1], normal=None)
+    >>> in_cone([[1, 0], [1, 1]], [0, -1])
+    ConeAnswer(members=[], normal=[0, 1])
+    """
+    count, size = len(rows), len(target)
+    flip = [-1 if value < 0 else 1 for value in target]
+    tableau = _first_tableau(rows, target, flip)
+    # How much the sum of the artificial variables, the last `size`, falls for each column.
+    cost = [sum(column) for column in zip(*tableau, strict=True)]
+    cost[count : count + size] = [0] * size
+    basis = list(range(count, count + size))
+    last = 1
+    while (entering := next((j for j in range(count) if cost[j] > 0), None)) is not None:
+        leaving = _binding(tableau, basis, entering)
+        top, pivot = tableau[leaving], tableau[leaving][entering]
+        for i, row in enumerate(tableau):
+            check_time()
+            if i != leaving:
+                tableau[i] = _pivoted(row, top, pivot, row[entering], last)
+        cost = _pivoted(cost, top, pivot, cost[entering], last)
+        basis[leaving], last = entering, pivot
+    if cost[-1] == 0:
+        return ConeAnswer([b for b, row in zip(basis, tableau, strict=True) if b < count and row[-1]], None)
+    return ConeAnswer([], [-sign * (c + last) for sign, c in zip(flip, cost[count:-1], strict=True)])
+
+
+def _first_tableau(rows: Matrix, target: Vector, flip: Vector) -> Matrix:
+    """Return the equations, each with an artificial variable and a nonnegative right side."""
+    units = range(len(target))
+    return [
+        [*(sign * row[t] for row in rows), *(int(t == k) for k in units), sign * target[t]]
+        for t, sign in enumerate(flip)
+    ]
+
+
+def _pivoted(row: Vector, top: Vector, pivot: int, factor: int, last: int) -> Vector:
+    return [(v * pivot - factor * p) // last for v, p in zip(row, top, strict=True)]
+
+
+def _binding(tableau: Matrix, basis: list[int], entering: int) -> int:
+    """Return the row that binds first; of several, the one whose variable has the least number."""
+    rows = [i for i, row in enumerate(tableau) if row[entering] > 0]  # not empty: the sum is bounded by zero
+    best = rows[0]
+    for i in rows[1:]:
+        here, there = tableau[i][-1] * tableau[best][entering], tableau[best][-1] * tableau[i][entering]
+        if here < there or (here == there and basis[i] < basis[best]):
+            best = i
+    return best

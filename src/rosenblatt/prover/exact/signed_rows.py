@@ -1,4 +1,4 @@
-"""Signed rows: the one form in which every question of separability is asked.
+"""Signed rows, the one form of every question of separability: their margins, and the exact signs of these.
 
 For sample i of class y and a rival class r the signed row is z = (e_y - e_r) (x) (x, 1), without the block of class 0,
 whose weights are fixed at zero because adding one vector to all classes changes no prediction. A separator is a w with
@@ -11,33 +11,49 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.table import Table
-from rosenblatt.engine.rows import Csr, Dense
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.rows import FASTMATH, Csr, Dense
 from rosenblatt.errors import InvalidInput
-from rosenblatt.prover.exact import signs as compiled
 from rosenblatt.prover.exact.clock import check_time, timed
 from rosenblatt.prover.exact.rational import as_integers, primitive
-from rosenblatt.prover.exact.signs import LimbWeights, SignedIndex
 
 Array = npt.NDArray[Any]
 
 EPS = 2.0**-53  # largest relative error of one rounded operation
 TINY = 1e-323  # twice the smallest positive number: above the absolute error of a product that underflows
-# Long weights are cut into limbs of so many bits, unless that makes more than so many limbs.
+OPEN = 2  # a sign that is not decided yet
+# Long weights are cut into limbs of so many bits, unless they make more than so many limbs (128 MB).
 LIMB_BITS, MAX_LIMBS = 24, 1 << 24
 CACHED_ENTRIES = 1 << 18  # entries of rows as integers that are kept: some ten megabytes
 
 
-class SignedRows:
-    """The signed rows of labelled samples, never stored: each is computed when it is asked for.
+class SignedIndex(NamedTuple):
+    """Numbers of signed rows, split into sample, class and rival."""
 
-    Signed row k belongs to sample k // (classes - 1), and to the rival that comes k % (classes - 1) places from the
-    start among the classes other than the sample's own. With two classes k is the sample.
+    row: np.ndarray  # (m,) sample
+    own: np.ndarray  # (m,) class of the sample
+    rival: np.ndarray  # (m,) rival class
+
+
+class LimbWeights(NamedTuple):
+    """Integer weights in limbs: the sum of limbs[l] 2**(limb_bits l)."""
+
+    limbs: np.ndarray  # (n_limbs, classes, features + 1) int64, below 2**limb_bits in size
+    limb_bits: int
+    entry_bits: int  # bits that an entry of a row may have so that a sum over the row fits into 63 bits
+
+
+class SignedRows:
+    """The signed rows of labelled samples, computed when they are needed and never stored.
+
+    Signed row k belongs to sample k // (classes - 1), and to rival number k % (classes - 1) among the classes other
+    than the sample's own. With two classes k is the sample.
 
     Parameters
     ----------
@@ -45,11 +61,10 @@ class SignedRows:
     label : int array of shape (n_samples,)
         Class numbers from 0.
     classes : int
-        How many classes there are, at least 2.
+        Number of classes, at least 2.
     decimal : bool
         Read each value as the shortest decimal that rounds to it, so that 0.1 is one tenth, in `signs` and `integers`.
-        Where the table has its values exactly, these are read, and the attribute is False: rows that are computed from
-        exact values are floats only where floats hold them as they are.
+        If the table has exact values these are read instead, and the attribute is False.
 
     Attributes
     ----------
@@ -59,9 +74,9 @@ class SignedRows:
         Their length: (classes - 1) blocks of the weights of one class, its bias last.
     samples, features, classes : int
     terms : int
-        Rounded terms in the longest margin, for error bounds.
+        Number of rounded terms in the longest margin, for error bounds.
     arithmetic : str
-        What the values are: "binary" floats, "decimal" ones, or "rational" where floats do not hold them.
+        What the values are: "binary" floats, "decimal" ones, or "rational" if floats do not hold them.
     """
 
     def __init__(self, table: Table, label: Array, classes: int, *, decimal: bool = False) -> None:
@@ -79,7 +94,7 @@ class SignedRows:
         self.n = self.samples * (classes - 1)
         self.width = (self.features + 1) * (classes - 1)
         self._sign = 2.0 * (label > 0) - 1.0
-        # Rounded operations in a margin: products or additions along its longest row, then the rival's.
+        # Rounded operations in a margin: along its longest row, the bias, and the difference to a rival.
         rows = table.rows
         self._longest = int(np.diff(rows.indptr).max()) if isinstance(rows, Csr) else self.features
         self.terms = self._longest + 1 + (classes > 2)
@@ -92,12 +107,12 @@ class SignedRows:
         return SignedRows(self.table.take(index), self.label[index], self.classes, decimal=self.decimal)
 
     def split(self, k: Any) -> tuple[Any, Any]:
-        """Return the sample and the rival class of signed row k; works on arrays as well."""
+        """Return the sample and the rival class of signed row k, or of an array of signed rows."""
         row, rank = divmod(k, self.classes - 1)
         return row, rank + (rank >= self.label[row])
 
     def number(self, row: Any, rival: Any) -> Any:
-        """Return the number of the signed row of a sample and a rival class; works on arrays as well."""
+        """Return the number of the signed row of a sample and a rival class, or of arrays of these."""
         return row * (self.classes - 1) + rival - (rival > self.label[row])
 
     def gather(self, ids: Any, columns: Any = None) -> Array:
@@ -107,7 +122,7 @@ class SignedRows:
         ----------
         ids : int array of shape (m,)
         columns : sorted int array, optional
-            The columns of the width to keep; the others are not computed. All by default.
+            The columns to copy, of `width`; all by default.
 
         Returns
         -------
@@ -122,14 +137,16 @@ class SignedRows:
         if isinstance(rows, Dense):
             kept = np.arange(self.width) if columns is None else kept
             if kept.min() < 0 or kept.max() >= self.width:
-                raise InvalidInput(f"columns go from {kept.min()} to {kept.max()}; there are {self.width} from 0.")
-            compiled.gather_dense(rows, index, kept, out)
+                raise InvalidInput(
+                    f"columns go from {kept.min()} to {kept.max()}; pass numbers from 0 to {self.width - 1}."
+                )
+            gather_dense(rows, index, kept, out)
         else:
-            compiled.gather_csr(rows, index, self.features, kept, out)
+            gather_csr(rows, index, self.features, kept, out)
         return out
 
     def touched(self, ids: Any) -> Array:
-        """Return the sorted columns of the width in which these rows have an entry; all where the data are dense."""
+        """Return the sorted columns in which these rows have an entry; all columns if the data are dense."""
         row, own, rival = self._index(ids)
         rows = self.table.rows
         if isinstance(rows, Dense):
@@ -144,9 +161,9 @@ class SignedRows:
         return np.unique(np.concatenate([inside, start + self.features]))
 
     def margins(self, w: Array) -> tuple[Array, Array]:
-        """Compute z.w in floats for every signed row, and what bounds its error.
+        """Compute z.w in floats for every signed row, and the sums that bound the errors.
 
-        The latest result is cached: search, centring and proof ask for the margins of the same weights.
+        The latest result is cached, because search, centring and proof need the margins of the same weights.
 
         Parameters
         ----------
@@ -155,9 +172,9 @@ class SignedRows:
         Returns
         -------
         s : float64 array of shape (n,)
-            z.w, each within ``slack`` of the truth.
+            z.w, each within `slack` of the exact margin. Read-only.
         a : float64 array of shape (n,)
-            The sum of |z_j w_j|. Neither can be written to.
+            The sums of |z_j w_j|. Read-only.
         """
         w = self._vector(w)
         if self._latest[0] != w.tobytes():
@@ -171,22 +188,22 @@ class SignedRows:
         rows = self.table.rows
         if self.classes == 2:
             if isinstance(rows, Dense):
-                compiled.margins_dense(rows, self._sign, w, s, a)
+                margins_dense(rows, self._sign, w, s, a)
             else:
-                compiled.margins_csr(rows, self._sign, w, s, a)
+                margins_csr(rows, self._sign, w, s, a)
             return s, a
         W = w.reshape(self.classes - 1, self.features + 1)
         if isinstance(rows, Dense):
-            compiled.joint_margins_dense(rows, self.label, W, s, a)
+            joint_margins_dense(rows, self.label, W, s, a)
         else:
-            compiled.joint_margins_csr(rows, self.label, W, s, a)
+            joint_margins_csr(rows, self.label, W, s, a)
         return s, a
 
     def slack(self, w: Array) -> tuple[float, float]:
         """Return (r, t) such that every computed margin s of w is within r a + t of the exact one.
 
-        Holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the smallest
-        numbers for products that underflow. What is rounded is within one more u of the float that it rounds to.
+        The bound holds for any order of summation and fused products: (m + 4) u with m rounded terms, and a few of the
+        smallest numbers for products that underflow. A value that is not a float is within one more u of its float.
         """
         relative, absolute = (self.terms + 4) * 1.01 * EPS, (self.terms + 2) * TINY
         if self.arithmetic != "binary":
@@ -195,7 +212,7 @@ class SignedRows:
         return relative, absolute
 
     def _slack(self, w: Array, exact: bool) -> tuple[float, float]:
-        """Compute `slack` for weights that may be rounded integers: exact says that they are not."""
+        """Compute `slack` for weights that may be rounded integers; `exact` says that they are not."""
         relative, absolute = self.slack(w)
         if exact:
             return relative, absolute
@@ -203,7 +220,7 @@ class SignedRows:
         return relative + 2.02 * EPS, absolute + self.terms * TINY * (math.sqrt(self.table.largest) + 1.0)
 
     def _rounded(self, w: Array | Sequence[int]) -> tuple[Array, list[int] | None, bool]:
-        """Return weights as floats, up to a power of two; as integers, if they are; and whether nothing was lost."""
+        """Return weights as floats up to a power of two, as integers if they are, and whether the floats are exact."""
         if isinstance(w, np.ndarray) and w.dtype.kind == "f":
             return self._vector(w), None, True
         integers = [int(v) for v in w]
@@ -213,8 +230,8 @@ class SignedRows:
     def signs(self, w: Array | Sequence[int]) -> Array:
         """Compute the exact signs of z.w over the rationals.
 
-        A floating-point filter decides most rows. The rows that it leaves open are summed in doubled precision, with a
-        bound of the loss, and where that does not decide, in integers.
+        A floating-point filter decides most rows. Open rows are summed in doubled precision, with a bound of the loss,
+        and if that does not decide, in integers.
 
         Parameters
         ----------
@@ -226,13 +243,13 @@ class SignedRows:
         """
         vector, integers, exact = self._rounded(w)
         if not np.isfinite(vector).all():
-            raise InvalidInput("w has values that are not finite; they have no sign. Pass finite weights.")
-        with np.errstate(over="ignore", invalid="ignore"):  # compiled code does not warn; plain Python would
+            raise InvalidInput("w has values that are not finite, so margins have no sign. Pass finite weights.")
+        with np.errstate(over="ignore", invalid="ignore"):  # compiled code does not warn, plain Python would
             s, a = self.margins(vector)
             relative, absolute = self._slack(vector, exact)
             out = np.empty(self.n, np.int8)
-            count = compiled.filter_signs(s, a, relative, absolute, out)
-        left_open = np.flatnonzero(out == compiled.OPEN) if count else np.empty(0, np.int64)
+            count = filter_signs(s, a, relative, absolute, out)
+        left_open = np.flatnonzero(out == OPEN) if count else np.empty(0, np.int64)
         if count and exact:
             value, lost = self._doubled_margins(vector, left_open)
             known = (lost == 0) | (np.abs(value) > 1.1 * lost)
@@ -241,33 +258,33 @@ class SignedRows:
         if left_open.size:
             integers = as_integers(vector)[0] if integers is None else primitive(integers)
             out[left_open] = self._signs_by_limbs(integers, left_open)
-            left_open = left_open[out[left_open] == compiled.OPEN]
+            left_open = left_open[out[left_open] == OPEN]
             out[left_open] = [(total > 0) - (total < 0) for total, _ in self._integer_margins(integers, left_open)]
         return out
 
     def lowest_candidates(self, w: Array | Sequence[int], ids: Array) -> Array:
-        """Return those of some rows that may have the lowest margin, as far as floats can tell."""
+        """Return the rows among `ids` that may have the lowest margin, judged by floats and their error bounds."""
         vector, _, exact = self._rounded(w)
         with np.errstate(over="ignore", invalid="ignore"):
             s, a = (part[ids] for part in self.margins(vector))
             relative, absolute = self._slack(vector, exact)
             error = relative * a + absolute
-            chosen: Array = ids[~(s - error > (s + error).min())]  # all, where a margin overflowed
+            chosen: Array = ids[~(s - error > (s + error).min())]  # all, if a margin overflowed
         return chosen
 
     def lowest_margin(self, w: Array | Sequence[int], ids: Array) -> Fraction:
-        """Bound the least of some margins from below, within 2**-49 of its size.
+        """Bound the lowest of some margins from below, within 2**-49 of its size.
 
         Parameters
         ----------
-        w : float64 array of shape (width,), or as many Python integers, for which it is exact
+        w : float64 array of shape (width,), or as many Python integers, for which the result is exact
         ids : int array
             Numbers of signed rows, at least one.
 
         Returns
         -------
         Fraction
-            At most z.w for each of these rows.
+            A lower bound of z.w over these rows.
         """
         near = self.lowest_candidates(w, ids)
         vector, integers, _ = self._rounded(w)
@@ -286,7 +303,7 @@ class SignedRows:
     def integers(self, k: int) -> tuple[dict[int, int], Fraction]:
         """Return signed row k exactly: its nonzero entries as integers by column, and their positive scale.
 
-        The row is cached: do not change it.
+        The row is cached; do not modify it.
         """
         if k in self._integers:
             return self._integers[k]
@@ -305,30 +322,30 @@ class SignedRows:
         return entries, scale
 
     def scale(self, k: int) -> Fraction:
-        """Return the scale alone of signed row k."""
+        """Return the scale of signed row k."""
         return self._integers[k][1] if k in self._integers else self._integer_row(int(self.split(k)[0]))[2]
 
     def _index(self, ids: Any) -> SignedIndex:
         """Return sample, own class and rival of checked row numbers."""
         ids = np.ascontiguousarray(ids, np.int64).reshape(-1)
         if ids.size and (ids.min() < 0 or ids.max() >= self.n):
-            raise InvalidInput(f"signed rows {ids.min()} to {ids.max()} were asked for; there are {self.n} from 0.")
+            raise InvalidInput(f"signed rows go from {ids.min()} to {ids.max()}; pass numbers from 0 to {self.n - 1}.")
         row, rival = self.split(ids)
         return SignedIndex(row, self.label[row], rival)
 
     def _vector(self, w: Any) -> Array:
         vector: Array = np.ascontiguousarray(w, np.float64)
         if vector.shape != (self.width,):
-            raise InvalidInput(f"w has shape {vector.shape}; signed rows of width {self.width} need as many weights.")
+            raise InvalidInput(f"w has shape {vector.shape}; pass {self.width} weights, the width of the signed rows.")
         return vector
 
     def _doubled_margins(self, w: Array, ids: Array) -> tuple[Array, Array]:
-        """Compute margins in doubled precision, rounded once, and a bound of what was lost before that."""
+        """Compute margins in doubled precision, rounded once, and a bound of the loss before that."""
         W = np.zeros((self.classes, self.features + 1))
         W[1:] = w.reshape(self.classes - 1, -1)
         value, lost = np.empty(ids.size), np.empty(ids.size)
         rows = self.table.rows
-        add_up = compiled.sum_dense if isinstance(rows, Dense) else compiled.sum_csr
+        add_up = sum_dense if isinstance(rows, Dense) else sum_csr
         index = self._index(ids)
         add_up(rows, index, W, self.arithmetic == "decimal", value, lost)
         if self._rounded_rows is not None:
@@ -350,12 +367,12 @@ class SignedRows:
         return [*columns, self.features], integers, scale
 
     def _signs_by_limbs(self, w: list[int], ids: Array) -> Array:
-        """Compute signs in 64-bit integers for rows of few bits; the others stay open.
+        """Compute signs in 64-bit integers for rows with entries of few bits; other rows stay open.
 
-        The difference of two limbs has at most LIMB_BITS + 1 bits and its product with an entry `entry_bits` more.
-        There are at most `terms` products and a carry, which is smaller than their sum: 62 bits hold it.
+        The difference of two limbs has at most LIMB_BITS + 1 bits, and its product with an entry `entry_bits` more. The
+        sum of at most `terms` products and a smaller carry fits into 62 bits.
         """
-        out = np.full(ids.size, compiled.OPEN, np.int8)
+        out = np.full(ids.size, OPEN, np.int8)
         count = -(-max(v.bit_length() for v in w) // LIMB_BITS)
         size = self.classes * (self.features + 1)
         entry_bits = min(LIMB_BITS, 61 - LIMB_BITS - (2 * self.terms + 2).bit_length())
@@ -366,11 +383,11 @@ class SignedRows:
         index, weights = self._index(ids), LimbWeights(W, LIMB_BITS, entry_bits)
         rows = self.table.rows
         if isinstance(rows, Dense):
-            compiled.sign_dense(rows, index, weights, self.arithmetic == "decimal", out)
+            sign_dense(rows, index, weights, self.arithmetic == "decimal", out)
         else:
-            compiled.sign_csr(rows, self._longest, index, weights, self.arithmetic == "decimal", out)
+            sign_csr(rows, self._longest, index, weights, self.arithmetic == "decimal", out)
         if self._rounded_rows is not None:
-            out[self._rounded_rows[index.row]] = compiled.OPEN
+            out[self._rounded_rows[index.row]] = OPEN
         return out
 
     def _integer_margins(self, w: list[int], ids: Array) -> list[tuple[int, Fraction]]:
@@ -392,7 +409,7 @@ class SignedRows:
 
 
 def row_content(table: Table, i: int) -> Any:
-    """Return what equal rows of a table have in common, and no others."""
+    """Return a hashable key that two rows of a table share exactly if they are equal."""
     rows = table.rows
     place = slice(i, i + 1) if isinstance(rows, Dense) else slice(rows.indptr[i], rows.indptr[i + 1])
     values = table.values[place] if table.exact is None else table.exact[place]
@@ -402,7 +419,7 @@ def row_content(table: Table, i: int) -> Any:
 
 
 def _rounded_rows(table: Table) -> Array | None:
-    """Determine which rows floats do not hold; None if they hold all of them."""
+    """Return which rows floats do not hold; None if they hold all of them."""
     if table.exact is None:
         return None
     different = (table.exact.astype(object) != table.values.astype(object)).astype(bool)
@@ -413,7 +430,7 @@ def _rounded_rows(table: Table) -> Array | None:
 
 
 def _limbs(w: list[int], count: int) -> Array:
-    """Cut integers into so many limbs of LIMB_BITS bits, lowest first, each with the sign of its integer."""
+    """Cut integers into `count` limbs of LIMB_BITS bits, lowest first, each with the sign of its integer."""
     size = LIMB_BITS // 8
     text = b"".join(abs(v).to_bytes(size * count, "little") for v in w)
     octets = np.frombuffer(text, np.uint8).reshape(len(w), count, size)
@@ -423,9 +440,9 @@ def _limbs(w: list[int], count: int) -> Array:
 
 
 def _rounded(w: list[int]) -> tuple[Array, bool]:
-    """Return w divided by a power of two and rounded, and whether nothing was lost.
+    """Return w divided by a power of two and rounded to floats, and whether these are exact.
 
-    The largest becomes about 1; each is within 2u of the truth, relatively, unless it underflows.
+    The largest becomes about 1. Each has a relative error of at most 2u, unless it underflows.
     """
     size = max(v.bit_length() for v in w)
     out, exact = np.empty(len(w)), True
@@ -436,3 +453,320 @@ def _rounded(w: list[int]) -> tuple[Array, bool]:
         numerator, denominator = out[j].as_integer_ratio()
         exact = exact and numerator << size == v * denominator
     return out, exact
+
+
+# -------------------------------------------------------------------------------------------------- compiled passes
+
+# Nothing here checks bounds: `rosenblatt.data.table` and `SignedRows` validate each array. Margins may be summed in any
+# order, which `slack` allows for. The passes that must not lose a bit, `sum_dense` and `sum_csr`, are compiled without.
+
+
+@compiled(fastmath=FASTMATH)
+def margins_dense(rows, sign, w, s, a):
+    """Two classes: s = sign (x.w + b) and a = sum of |x_j w_j| + |b|, the bias b being the last of w."""
+    X = rows.X
+    d = X.shape[1]
+    for i in range(X.shape[0]):
+        total, mass = 0.0, 0.0
+        for j in range(d):
+            term = np.float64(X[i, j]) * w[j]
+            total += term
+            mass += abs(term)
+        s[i] = sign[i] * (total + w[d])
+        a[i] = mass + abs(w[d])
+
+
+@compiled()
+def margins_csr(rows, sign, w, s, a):
+    """`margins_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    # Independent sums hide the latency of the additions; unsigned numbers spare the tests for negative indices.
+    one, two = np.uint64(1), np.uint64(2)
+    bias = w[w.size - 1]
+    for i in range(indptr.size - 1):
+        s0, s1, a0, a1 = 0.0, 0.0, 0.0, 0.0
+        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        while k + two <= end:
+            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
+            t1 = np.float64(data[k + one]) * w[np.uint64(indices[k + one])]
+            s0 += t0
+            s1 += t1
+            a0 += abs(t0)
+            a1 += abs(t1)
+            k += two
+        if k < end:
+            t0 = np.float64(data[k]) * w[np.uint64(indices[k])]
+            s0 += t0
+            a0 += abs(t0)
+        s[i] = sign[i] * ((s0 + s1) + bias)
+        a[i] = (a0 + a1) + abs(bias)
+
+
+@compiled(forceinline=True)
+def _compare(score, mass, own, i, s, a):
+    """Write the margins of row i's class over each of its rivals, from the scores of all classes."""
+    t = i * (score.size - 1)
+    for c in range(score.size):
+        if c != own:
+            s[t] = score[own] - score[c]
+            a[t] = mass[own] + mass[c]
+            t += 1
+
+
+@compiled(fastmath=FASTMATH)
+def joint_margins_dense(rows, label, W, s, a):
+    """Any number of classes: W (classes - 1, features + 1), the first class scoring zero."""
+    X = rows.X
+    d = X.shape[1]
+    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
+    for i in range(X.shape[0]):
+        for c in range(W.shape[0]):
+            total, size = 0.0, 0.0
+            for j in range(d):
+                term = np.float64(X[i, j]) * W[c, j]
+                total += term
+                size += abs(term)
+            score[c + 1] = total + W[c, d]
+            mass[c + 1] = size + abs(W[c, d])
+        _compare(score, mass, label[i], i, s, a)
+
+
+@compiled()
+def joint_margins_csr(rows, label, W, s, a):
+    """`joint_margins_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    d = W.shape[1] - 1
+    score, mass = np.zeros(W.shape[0] + 1), np.zeros(W.shape[0] + 1)
+    for i in range(indptr.size - 1):
+        for c in range(W.shape[0]):
+            total, size = 0.0, 0.0
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                term = np.float64(data[k]) * W[c, np.uint64(indices[k])]
+                total += term
+                size += abs(term)
+            score[c + 1] = total + W[c, d]
+            mass[c + 1] = size + abs(W[c, d])
+        _compare(score, mass, label[i], i, s, a)
+
+
+# --------------------------------------------------------------------------------------------------------- signs
+
+
+@compiled()
+def filter_signs(s, a, relative, absolute, out):
+    """Write the sign of each margin that is farther from 0 than its error bound, else OPEN; return the open count."""
+    count = 0
+    for k in range(s.size):
+        error = relative * a[k] + absolute
+        if not abs(s[k]) < np.inf or not abs(s[k]) > error:
+            out[k] = OPEN
+            count += 1
+        else:
+            out[k] = 1 if s[k] > 0 else -1
+    return count
+
+
+@compiled(forceinline=True)
+def _two_sum(x, y):
+    """Return the sum and its rounding error, exactly (Knuth)."""
+    total = x + y
+    virtual = total - x
+    return total, (x - (total - virtual)) + (y - virtual)
+
+
+@compiled(forceinline=True)
+def _add_product(x, v, total, rest, lost):
+    """Add x v to the unevaluated pair total + rest; `lost` grows by at least what the pair could not hold."""
+    if x == 0.0 or v == 0.0:
+        return total, rest, lost
+    product = x * v
+    # Within these limits neither the product's error nor the halves underflow or overflow.
+    if not (1e-250 < abs(product) < 1e290 and abs(x) < 1e290 and abs(v) < 1e290):
+        return total, rest, np.inf
+    t = 134217729.0 * x  # 2**27 + 1: Veltkamp's splitting, for the product's error after Dekker
+    x_high = t - (t - x)
+    x_low = x - x_high
+    t = 134217729.0 * v
+    v_high = t - (t - v)
+    v_low = v - v_high
+    error = ((x_high * v_high - product) + x_high * v_low + x_low * v_high) + x_low * v_low
+    total, below = _two_sum(total, product)
+    rest, lost_sum = _two_sum(rest, below)
+    rest, lost_error = _two_sum(rest, error)
+    return total, rest, lost + (abs(lost_sum) + abs(lost_error))
+
+
+@compiled(forceinline=True)
+def _plain(x):
+    """Return whether x is the shortest decimal that rounds to it: true for such numbers, of at most 15 digits."""
+    return abs(x) < 1e5 and x * 1024.0 == np.floor(x * 1024.0)
+
+
+@compiled()
+def sum_dense(rows, index, W, decimal, value, lost):
+    """Write margins of signed rows in doubled precision, and a bound of the loss of each; 0 means exact.
+
+    W (classes, features + 1) has a row for every class, the first being zero. With `decimal`, a row gets an infinite
+    loss if one of its values is not the decimal that rounds to it.
+    """
+    X = rows.X
+    d = X.shape[1]
+    for t in range(index.row.size):
+        i, c, r = index.row[t], index.own[t], index.rival[t]
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
+        for j in range(d):
+            x = np.float64(X[i, j])
+            if decimal and not _plain(x):
+                loss = np.inf
+                break
+            total, rest, loss = _add_product(x, W[c, j], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, j], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
+
+
+@compiled()
+def sum_csr(rows, index, W, decimal, value, lost):
+    """`sum_dense` for rows stored by their nonzeros."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    d = W.shape[1] - 1
+    for t in range(index.row.size):
+        i, c, r = index.row[t], index.own[t], index.rival[t]
+        total, rest, loss = _add_product(1.0, W[c, d], 0.0, 0.0, 0.0)
+        total, rest, loss = _add_product(-1.0, W[r, d], total, rest, loss)
+        for k in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[k])
+            if decimal and not _plain(x):
+                loss = np.inf
+                break
+            total, rest, loss = _add_product(x, W[c, indices[k]], total, rest, loss)
+            total, rest, loss = _add_product(-x, W[r, indices[k]], total, rest, loss)
+        value[t], lost[t] = total + rest, loss
+
+
+@compiled(forceinline=True)
+def _sign_of(x, columns, count, c, r, weights):
+    """Return the sign of x[:count] times (the weights of class c less those of class r), limb by limb.
+
+    The products of each limb are added up, and the excess is carried to the next limb. A carry is rounded down, so the
+    remainder is never negative.
+    """
+    limbs, limb_bits = weights.limbs, weights.limb_bits
+    carry, left = np.int64(0), np.int64(0)
+    for t in range(limbs.shape[0]):
+        total = carry
+        for k in range(count):
+            total += x[k] * (limbs[t, c, columns[k]] - limbs[t, r, columns[k]])
+        carry = total >> limb_bits
+        left |= total - (carry << limb_bits)
+    return 1 if carry > 0 or (carry == 0 and left != 0) else -1 if carry < 0 else 0
+
+
+@compiled(forceinline=True)
+def _scale_of(top, bits):
+    """Return the power of two that gives a row with largest entry `top`, at least 1, integers of so many bits."""
+    return math.ldexp(1.0, bits - math.frexp(top)[1])
+
+
+@compiled(forceinline=True)
+def _is_integral(x, scaled, decimal):
+    """Return whether x times a power of two is the integer `scaled`, without underflow."""
+    return scaled == np.floor(scaled) and (scaled != 0.0 or x == 0.0) and (not decimal or _plain(x))
+
+
+@compiled()
+def sign_dense(rows, index, weights, decimal, out):
+    """Write exact signs of signed rows whose entries are integers of few bits times one power of two; else OPEN."""
+    X = rows.X
+    d = X.shape[1]
+    x, columns = np.empty(d + 1, np.int64), np.arange(d + 1)
+    for t in range(index.row.size):
+        i = index.row[t]
+        top = 1.0
+        for j in range(d):
+            top = max(top, abs(np.float64(X[i, j])))
+        scale = _scale_of(top, weights.entry_bits)
+        integral = scale >= 1.0
+        for j in range(d):
+            scaled = np.float64(X[i, j]) * scale
+            if not _is_integral(np.float64(X[i, j]), scaled, decimal):
+                integral = False
+                break
+            x[j] = np.int64(scaled)
+        x[d] = np.int64(scale)
+        out[t] = _sign_of(x, columns, d + 1, index.own[t], index.rival[t], weights) if integral else OPEN
+
+
+@compiled()
+def sign_csr(rows, longest, index, weights, decimal, out):
+    """`sign_dense` for rows stored by at most `longest` nonzeros each."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    x, columns = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
+    for t in range(index.row.size):
+        first = indptr[index.row[t]]
+        count = indptr[index.row[t] + 1] - first
+        top = 1.0
+        for k in range(count):
+            top = max(top, abs(np.float64(data[first + k])))
+        scale = _scale_of(top, weights.entry_bits)
+        integral = scale >= 1.0
+        for k in range(count):
+            scaled = np.float64(data[first + k]) * scale
+            if not _is_integral(np.float64(data[first + k]), scaled, decimal):
+                integral = False
+                break
+            x[k], columns[k] = np.int64(scaled), indices[first + k]
+        x[count], columns[count] = np.int64(scale), weights.limbs.shape[2] - 1
+        out[t] = _sign_of(x, columns, count + 1, index.own[t], index.rival[t], weights) if integral else OPEN
+
+
+# ------------------------------------------------------------------------------------------------------ gathering
+
+
+@compiled()
+def gather_dense(rows, index, columns, out):
+    """Copy some columns of signed rows into the zeroed matrix out."""
+    X = rows.X
+    d = X.shape[1]
+    for t in range(index.row.size):
+        i, own, rival = index.row[t], index.own[t], index.rival[t]
+        for m in range(columns.size):
+            c, j = columns[m] // (d + 1) + 1, columns[m] % (d + 1)
+            if c == own:
+                out[t, m] = np.float64(X[i, j]) if j < d else 1.0
+            elif c == rival:
+                out[t, m] = -np.float64(X[i, j]) if j < d else -1.0
+
+
+@compiled(forceinline=True)
+def _write(columns, column, value, out, t):
+    """Write a value at the place of `column` among the sorted columns, if it is there; no columns means all."""
+    if columns.size == 0:
+        out[t, column] = value
+        return
+    low, high = 0, columns.size
+    while low < high:
+        middle = (low + high) // 2
+        if columns[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    if low < columns.size and columns[low] == column:
+        out[t, low] = value
+
+
+@compiled()
+def gather_csr(rows, index, d, columns, out):
+    """`gather_dense` for rows of d features stored by their nonzeros; no columns means all."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    for t in range(index.row.size):
+        i = index.row[t]
+        for side in range(2):
+            c = index.own[t] if side == 0 else index.rival[t]
+            if c == 0:
+                continue
+            sign = 1.0 if side == 0 else -1.0
+            start = (c - 1) * (d + 1)
+            for k in range(indptr[i], indptr[i + 1]):
+                _write(columns, start + indices[k], sign * np.float64(data[k]), out, t)
+            _write(columns, start + d, sign, out, t)

@@ -1,4 +1,4 @@
-"""The perceptron as a proof: on integers it separates the rows or returns to weights that it had; either decides.
+"""The perceptron as a proof: on integers it either separates the rows or returns to earlier weights.
 
 If the weights after one epoch equal those after an earlier one, the updates in between add up to zero: the numbers of
 updates are the multipliers of Gordan's theorem. On rows that cannot be separated the weights stay bounded (Block and
@@ -14,31 +14,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.certificates.certificate import Certificate, issue, prepare
 from rosenblatt.prover.certificates.verify import confirmed
 from rosenblatt.prover.exact.clock import TIME_LIMIT, Clock, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search import cycle_epochs as compiled
 from rosenblatt.prover.search.certify import check_options
-from rosenblatt.prover.search.reduction import Reduction, reduce
-from rosenblatt.prover.search.views import standardised
+from rosenblatt.prover.search.coordinates import standardised
+from rosenblatt.prover.search.verdict import Reduction, reduce
 from rosenblatt.prover.search.witness import Witness, counts_to_multipliers, multipliers_to_counts
 from rosenblatt.text import count
 
 Array = npt.NDArray[Any]
 
-# Sums stay below this, so that none overflows 64 bits.
-MAX_SUM = 1 << 62
-# Integers of a column stay below this.
-MAX_INTEGER = 1 << 31
-# Entries of the rows as integers: half a gigabyte.
-MAX_ENTRIES = 1 << 26
-# Entries that are read between two looks at the clock.
-ENTRIES_PER_CHECK = 1 << 22
-# Integers of so many bits are floats.
-MANTISSA_BITS = 53
+# No sum may overflow int64, so sums and the integers of a column are limited.
+MAX_SUM, MAX_INTEGER = 1 << 62, 1 << 31
+# Entries of the rows as integers (512 MB), and those presented between two looks at the clock (some milliseconds).
+MAX_ENTRIES, ENTRIES_PER_CHECK = 1 << 26, 1 << 22
+
+# How a run ends.
+GOING, SEPARATED, RETURNED, OVERFLOW = 0, 1, 2, 3
 
 
 def certify_cycle(
@@ -46,39 +43,39 @@ def certify_cycle(
 ) -> Certificate:
     """Decide whether two classes are separable by running the perceptron until it separates them or repeats itself.
 
-    Rows are presented in order, from weights zero, in integer arithmetic. Slow where `certify` is fast, but a proof
-    that needs nothing beyond the algorithm itself.
+    Rows are presented in order, from zero weights, in integer arithmetic. This is slow where `certify` is fast, but the
+    proof needs nothing beyond the algorithm itself.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Integers, or numbers that become integers when each column is multiplied by one factor.
+        Integers, or numbers that become integers if each column is multiplied by a small factor.
     y : array-like of shape (n_samples,)
         Two classes, of which the larger is positive.
     epochs : int
-        Most epochs.
+        Maximum number of epochs.
     exact : {"binary", "decimal"}
-        What a value means: the float itself, or the shortest decimal that rounds to it, so that a column of tenths is
+        What a value means: the float itself, or the shortest decimal that rounds to it. A column of tenths is then
         multiplied by ten.
     time_limit : float or None
-        Most seconds; None: no limit.
+        Maximum number of seconds; None: no limit.
 
     Returns
     -------
     Certificate
-        Separable: the perceptron's weights separate. Otherwise the multipliers are the numbers of updates on each row
-        in one cycle; where they alone leave open whether the data are quasi-separable or overlapping, rows are added
-        to them. Undecided where neither came about within the limits.
+        If separable, the perceptron's weights are the separator. Otherwise the multipliers are the numbers of updates
+        on each row in one cycle; more rows are added if these do not distinguish quasi-separable from overlapping data.
+        Undecided if the perceptron neither separated the rows nor returned within the limits.
 
     Raises
     ------
     InvalidInput
-        If there are more than two classes, or the numbers are not integers of a size that 64 bits can add up.
+        If there are more than two classes, or the numbers are not integers that can be added up in 64 bits.
 
     Notes
     -----
-    How long it takes to come back has no useful bound: XOR takes one epoch, one class of the irises in tenths against
-    the others 262,268, and another has not come back in millions.
+    The number of epochs until the weights return has no useful bound: XOR takes one, one class of the irises in tenths
+    against the others 262,268, and another class has not returned in millions.
 
     References
     ----------
@@ -97,34 +94,32 @@ def certify_cycle(
     """
     check_options(exact, time_limit)
     if not isinstance(epochs, int | np.integer) or epochs < 1:
-        raise InvalidInput(f"epochs={epochs!r} is not possible: it must be a whole number from 1.")
+        raise InvalidInput(f"epochs={epochs!r} is not a whole number from 1. Pass the most epochs to run.")
     signed, classes = prepare(X, y, decimal=exact == "decimal")
     if signed.classes != 2:
-        raise InvalidInput(
-            f"y has {signed.classes} classes; a perceptron tells two apart. Use certify or certify_pairs."
-        )
+        raise InvalidInput(f"y has {signed.classes} classes; a perceptron separates two. Use certify or certify_pairs.")
     clock = Clock(time_limit)
     Z, factors = _integral_rows(signed)
     # In one epoch each weight may grow by every row; then it is multiplied by an entry.
     limit = MAX_SUM // int(np.abs(Z).max()) - len(Z) * int(np.abs(Z).sum(axis=1).max())
     if limit < 0:
-        raise InvalidInput(f"The largest of the integers is {np.abs(Z).max()}: sums may leave 64 bits. Use certify.")
+        raise InvalidInput(f"The largest of the integers is {np.abs(Z).max()}: sums may overflow 64 bits. Use certify.")
     w, counts, state = np.zeros(signed.width, np.int64), np.zeros(signed.n, np.int64), np.array([0, 0, 1])
     mark = w.copy()
-    end = compiled.GOING
-    while end == compiled.GOING and state[0] < epochs and clock.left > 0:
+    end = GOING
+    while end == GOING and state[0] < epochs and clock.left > 0:
         batch = min(epochs - int(state[0]), max(1, ENTRIES_PER_CHECK // Z.size))
-        end = compiled.run_epochs(Z, w, mark, counts, state, batch, limit)
-    if end == compiled.SEPARATED:
+        end = run_epochs(Z, w, mark, counts, state, batch, limit)
+    if end == SEPARATED:
         vector: list[Any] = [int(v) * factor for v, factor in zip(w, factors, strict=True)]
-        if max(map(abs, vector)).bit_length() <= MANTISSA_BITS:
+        if max(map(abs, vector)).bit_length() <= 53:  # floats hold them
             vector = [float(v) for v in vector]
         return confirmed(issue(signed, classes, verdict="separable", vector=vector), signed)
-    if end == compiled.RETURNED:
+    if end == RETURNED:
         return confirmed(issue(signed, classes, **_cycle_claims(signed, counts, clock)), signed)
-    why = "the weights are about to leave 64 bits" if end == compiled.OVERFLOW else "the limit was reached"
-    told = count(int(state[0]), "epoch")
-    reason = f"In {told} the perceptron neither separated the rows nor came back to weights it had: {why}."
+    why = "the weights are about to overflow 64 bits" if end == OVERFLOW else "the limit was reached"
+    epochs_run = count(int(state[0]), "epoch")
+    reason = f"In {epochs_run} the perceptron neither separated the rows nor returned to earlier weights: {why}."
     return issue(signed, classes, verdict="undecided", reason=reason)
 
 
@@ -132,7 +127,7 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
     """Return the signed rows as integers, and the factor that made each column integral."""
     if signed.n * signed.width > MAX_ENTRIES:
         raise InvalidInput(
-            f"{signed.n} rows of {signed.features} features are too many to run in integers. Use certify."
+            f"{signed.n} rows of {signed.features} features are too many to copy as integers. Use certify."
         )
     rows = signed.gather(np.arange(signed.n)) if signed.table.exact is None else _exact_rows(signed)
     Z, factors = np.empty(rows.shape, np.int64), []
@@ -141,7 +136,7 @@ def _integral_rows(signed: SignedRows) -> tuple[Array, list[int]]:
         largest = max(map(abs, integers)) * scale.numerator
         if largest >= MAX_INTEGER:
             raise InvalidInput(
-                f"Column {j} has no small factor that makes its values whole: its largest would be "
+                f"Column {j} has no small factor that makes its values integers: the largest would be "
                 f"{Decimal(largest):.3g}. Use certify, or round the values."
             )
         Z[:, j] = np.array(integers) * scale.numerator
@@ -160,7 +155,7 @@ def _exact_rows(signed: SignedRows) -> Array:
 
 
 def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
-    """Return the fields of a certificate on rows on which the updates of a cycle add up to zero."""
+    """Return the fields of a certificate on rows whose updates in a cycle add up to zero."""
     ids = np.flatnonzero(counts).tolist()
     updates = counts[ids].tolist()
     cycle = dict(zip(ids, updates, strict=True))
@@ -169,7 +164,7 @@ def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, 
     with np.errstate(all="ignore"), suppress(OutOfTime), clock:
         found = reduce(signed, standardised(signed), start, clock)
     if found.verdict == "undecided":
-        reason = "The perceptron cycles, so that no hyperplane separates; whether one separates weakly is open."
+        reason = "The perceptron cycles, so no hyperplane separates; whether one separates weakly is not decided."
         return {"verdict": "undecided", "reason": reason}
     enlarged = found.witness
     if len(enlarged.support) > len(ids):
@@ -183,3 +178,65 @@ def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, 
         "multipliers": [cycle[i] for i in support],
         "vector": found.weak,
     }
+
+
+@compiled()
+def run_epochs(Z, w, mark, counts, state, epochs, limit):
+    """Present the rows of Z in order for more epochs, continuing the last call, with Brent's search for a return.
+
+    Nothing here checks bounds: the caller validates the arrays, and chooses the limit below which no sum overflows.
+
+    Parameters
+    ----------
+    Z : int64 array of shape (n, width)
+        Signed rows: one with z.w <= 0 is a mistake and is added to w.
+    w, mark : int64 arrays of shape (width,)
+        The weights, and the earlier weights that they are compared with.
+    counts : int64 array of shape (n,)
+        Updates on each row since the mark.
+    state : int64 array of shape (3,)
+        Epochs so far, epochs since the mark, and the number after which the mark moves.
+    epochs : int
+        Maximum number of epochs of this call.
+    limit : int
+        The sum of |w| up to which an epoch cannot overflow.
+
+    Returns
+    -------
+    int
+        SEPARATED after an epoch without a mistake, RETURNED if w equals the mark, OVERFLOW if the next epoch might
+        overflow, else GOING.
+    """
+    n, width = Z.shape
+    for _ in range(epochs):
+        size = 0
+        for j in range(width):
+            size += abs(w[j])
+        if size > limit:
+            return OVERFLOW
+        mistakes = 0
+        for i in range(n):
+            margin = 0
+            for j in range(width):
+                margin += Z[i, j] * w[j]
+            if margin <= 0:
+                for j in range(width):
+                    w[j] += Z[i, j]
+                counts[i] += 1
+                mistakes += 1
+        state[0] += 1
+        if mistakes == 0:
+            return SEPARATED
+        state[1] += 1
+        same = True
+        for j in range(width):
+            if w[j] != mark[j]:
+                same = False
+                break
+        if same:
+            return RETURNED
+        if state[1] == state[2]:
+            state[1], state[2] = 0, 2 * state[2]
+            mark[:] = w
+            counts[:] = 0
+    return GOING

@@ -1,9 +1,9 @@
-"""Which coefficients of a logistic regression without a penalty have finite estimates, and where the others go.
+"""Which coefficients of a logistic regression without a penalty have finite estimates, and the signs of the others.
 
-The likelihood rises for ever along every weak separator, and along no other direction. A coefficient is finite if all
-weak separators have a zero there, which is linear algebra on the support. It goes to +inf if none is negative there:
-then the coefficient is a sum of signed rows with positive factors (Farkas 1902), and these rows are the witness. If
-weak separators have both signs there, two of them are the witness.
+The likelihood increases without end along every weak separator, and along no other direction. A coefficient is finite
+if it is zero in all weak separators, which is linear algebra on the support. It diverges to +inf if it is negative in
+none: then it is a sum of signed rows with positive factors (Farkas 1902), and these rows are the witness. If it has
+both signs among the weak separators, two of them are the witness.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,25 @@ from rosenblatt.prover.certificates.certificate_json import (
     UNIDENTIFIED,
     Combination,
 )
-from rosenblatt.prover.certificates.sentences import describe_relations
-from rosenblatt.prover.certificates.spans import dependencies, null_basis, product, without
+from rosenblatt.prover.certificates.describe import describe_relations
 from rosenblatt.prover.exact.clock import Clock
-from rosenblatt.prover.exact.cones import in_cone
-from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, null_vector, pivots, primitive
+from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, in_cone, null_vector, pivots, primitive, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.witness import as_floats, counts_to_multipliers, multipliers_to_counts, solving_seconds
+from rosenblatt.prover.exact.spans import dependencies, null_basis, without
+from rosenblatt.prover.search.limits import (
+    FREE_ENTRIES,
+    FREE_NAMED_ENTRIES,
+    FREE_PRODUCTS,
+    FREE_WIDE_ENTRIES,
+    ROUNDED_DISTANCE,
+)
+from rosenblatt.prover.search.witness import as_floats, counts_to_multipliers, multipliers_to_counts
 
 Array = npt.NDArray[Any]
 
-# Numbers in signed rows up to which estimates are determined unless told otherwise: of any data, and of named columns;
-# and where rows are fewer than columns, some of which then depend on others.
-FREE_ENTRIES, FREE_NAMED_ENTRIES, FREE_WIDE_ENTRIES = 1 << 13, 1 << 18, 1 << 10
-# The same in products of rows with as many directions as there are weights; and the seconds that it may take then.
-FREE_PRODUCTS, FREE_SECONDS = 1 << 22, 5.0
-# Distance from the cone, as a share of the length of what is sought in it, that may be a rounding error.
-ROUNDED_DISTANCE = 1e-9
-# By how many bits a direction may outweigh a strict one that is added to it.
-OUTWEIGHED_BITS = (1, 4, 10, 20, 30)
-# Rows from which the middle of each feature is estimated.
-CENTRED_ROWS = 256
-
 
 def worthwhile(signed: SignedRows, named: bool) -> bool:
-    """Return whether estimates take so little time that they need not be asked for."""
+    """Return whether the estimates take so little time that they are determined by default."""
     entries = signed.n * signed.width
     if signed.features >= signed.samples:
         return entries <= FREE_WIDE_ENTRIES
@@ -67,13 +62,15 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
     claims : dict
         Verdict and witnesses; a `vector` is positive outside the span of the support.
     names : sequence of str
-        Of the features; empty: x0, x1, ...
+        Names of the features; empty: x0, x1, ...
     clock : Clock
     """
     if claims["verdict"] == "undecided":
         return {}
     if signed.features >= MAX_UNKNOWNS:
-        raise TooLarge(f"there are {signed.features} features, and exact systems have at most {MAX_UNKNOWNS} unknowns")
+        raise TooLarge(
+            f"there are {signed.features} features, and exact systems may have at most {MAX_UNKNOWNS} unknowns"
+        )
     dependent = dependencies(signed)
     size = signed.features + 1
     kept = [j for j in range(signed.width) if j % size not in dependent]
@@ -97,7 +94,7 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
 
 
 class SignSearch:
-    """The search for the signs of diverging coefficients, in coordinates of the vectors that vanish on the support.
+    """The search for the signs of diverging coefficients, among the vectors that vanish on the support.
 
     Parameters
     ----------
@@ -107,15 +104,15 @@ class SignSearch:
     kept : list of int
         The weights whose columns do not depend on others; the other weights are zero.
     inside : list of int
-        A weak separator that is zero only where all of them are.
+        A weak separator that is zero only on rows on which all weak separators are.
     clock : Clock
 
     Attributes
     ----------
     diverging : list of int
-        Weights that are not zero for all weak separators.
+        Weights that some weak separator has.
     directions : list of lists of int
-        Weak separators that were found.
+        Weak separators found so far.
     """
 
     def __init__(
@@ -141,22 +138,22 @@ class SignSearch:
         self._likely: list[int] = []
 
     def decide(self, j: int) -> tuple[str, Combination | None]:
-        """Determine what becomes of a diverging coefficient, and the rows that prove its sign if it has one."""
+        """Return the estimate of a diverging coefficient, and the rows that prove its sign if it has one."""
         self.clock.check()
         seen = {(w[j] > 0) - (w[j] < 0) for w in self.directions}
         if {-1, 1} <= seen:
             return INFINITE, None
         sign = (self.inside[j] > 0) - (self.inside[j] < 0)
         if sign == 0:
-            self._look_around(j)
+            self._find_both_signs(j)
             return INFINITE, None
         found = self._decide_by_floats(j, sign) or self._decide_exactly(j, sign)
         return found if isinstance(found, tuple) else (INFINITE, None)
 
     def _centred_units(self) -> list[list[int]]:
-        """Return a basis of all vectors: weights that are zero near the middle of their feature, and the biases."""
+        """Return a basis of all vectors: biases, and weights with a bias that is zero at the mean of their feature."""
         size = self.signed.features + 1
-        sample = self.signed.gather(np.arange(0, self.signed.n, -(-self.signed.n // CENTRED_ROWS)))
+        sample = self.signed.gather(np.arange(0, self.signed.n, -(-self.signed.n // 256)))  # some 256 rows
         blocks = sample.reshape(-1, size)
         X = blocks[blocks[:, -1] != 0] * blocks[blocks[:, -1] != 0, -1:]
         middle, spread = X.mean(axis=0), X.max(axis=0) - X.min(axis=0)
@@ -165,7 +162,7 @@ class SignSearch:
         for j in self.kept:
             vector = [0] * len(self.kept)
             feature = j % size
-            # Round to a power of two about the spread, so that integers stay short.
+            # Means are rounded to a power of two about the spread, which keeps the integers short.
             unit = Fraction(2) ** math.frexp(spread[feature])[1] if 0 < spread[feature] < np.inf else Fraction(1)
             known = feature < size - 1 and np.isfinite(middle[feature])
             centre = round(Fraction(middle[feature]) / unit) * unit if known else Fraction(0)
@@ -179,17 +176,12 @@ class SignSearch:
         return [entries.get(j, 0) for j in self.kept]
 
     def _coordinate(self, i: int) -> list[int]:
-        """Return a row in coordinates of the basis."""
+        """Return a row in the coordinates of the basis."""
         if i not in self._coordinates:
             self.clock.check()
             row = self._row(i)
-            self._coordinates[i] = [product(row, vector) for vector in self.basis]
+            self._coordinates[i] = [sum(map(mul, row, vector)) for vector in self.basis]
         return self._coordinates[i]
-
-    def _target(self, j: int, sign: int) -> list[int]:
-        """Return the weight j, or its opposite, in coordinates of the basis."""
-        a = self.kept.index(j)
-        return [sign * vector[a] for vector in self.basis]
 
     def _to_weights(self, u: Sequence[int]) -> list[int]:
         weights = [0] * self.signed.width
@@ -198,7 +190,7 @@ class SignSearch:
         return primitive(weights)
 
     def _scaled_rows(self) -> tuple[Array, Array]:
-        """Return the rows in coordinates as floats, scaled to length one, and the scales of the columns."""
+        """Return the rows in the coordinates of the basis as floats of length one, and the scales of the columns."""
         powers = [max((abs(v).bit_length() for v in vector), default=0) for vector in self.basis]
         columns = np.array([as_floats([*vector, 1 << p])[:-1] for vector, p in zip(self.basis, powers, strict=True)])
         self._powers = powers
@@ -209,8 +201,8 @@ class SignSearch:
         length = np.sqrt(np.einsum("ij,ij->i", Z, Z))
         return Z / np.where(length > 0, length, 1.0)[:, None], scales
 
-    def _look_around(self, j: int) -> None:
-        """Find weak separators with both signs near one that has a zero there."""
+    def _find_both_signs(self, j: int) -> None:
+        """Find weak separators with both signs at weight j near `inside`, which is zero there."""
         vector = next(vector for vector in self.basis if vector[self.kept.index(j)])
         step = [0] * self.signed.width
         for k, value in zip(self.kept, vector, strict=True):
@@ -225,7 +217,10 @@ class SignSearch:
             times *= 16
 
     def _decide_by_floats(self, j: int, sign: int) -> tuple[str, Combination | None] | bool:
-        """Guess with floats whether the coefficient is in the cone of the rows; False if the guess does not hold."""
+        """Decide with floats whether weight j is in the cone of the rows, checked exactly; False if floats fail.
+
+        True if a direction with the other sign was found.
+        """
         Z, scales = self._floats
         a = self.kept.index(j)
         powers = self._powers
@@ -248,13 +243,13 @@ class SignSearch:
         return self._reached([Fraction(v) / (1 << p) for v, p in zip(u.tolist(), powers, strict=True)], j, sign)
 
     def _reached(self, u: list[Fraction], j: int, sign: int) -> bool:
-        """Move a direction that has the other sign at a weight inside, and see whether it holds."""
+        """Move a direction with the other sign at weight j inside the cone; return whether it is a weak separator."""
         common = math.lcm(*(v.denominator for v in u))
         w = self._to_weights([int(v * common) for v in u])
         if not any(w):
             return False
         size = max(map(abs, self.inside)) // max(1, *map(abs, w)) + 1
-        for bits in OUTWEIGHED_BITS:
+        for bits in (1, 4, 10, 20, 30):  # by which it outweighs the strict direction that is added to it
             moved = [(size * a << bits) + b for a, b in zip(w, self.inside, strict=True)]
             if sign * moved[j] < 0 and (self.signed.signs(moved) >= 0).all():
                 self.directions.append(primitive(moved))
@@ -262,8 +257,8 @@ class SignSearch:
         return False
 
     def _decide_exactly(self, j: int, sign: int) -> tuple[str, Combination | None] | bool:
-        """Decide on integers, with rows added to a working set until no row contradicts."""
-        target = self._target(j, sign)
+        """Decide on integers, adding rows to a working set until no row contradicts; True as in `_decide_by_floats`."""
+        target = [sign * vector[self.kept.index(j)] for vector in self.basis]  # weight j in these coordinates
         margins = self.signed.margins(as_floats(self.inside))[0][self.rows]
         working = self._likely or self.rows[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
         while True:
@@ -271,7 +266,7 @@ class SignSearch:
             members, normal = in_cone([self._coordinate(i) for i in working], target)
             if normal is None:
                 found = self._combined([working[t] for t in members], j, sign)
-                assert found is not None, "what the simplex method found holds"
+                assert found is not None, "the simplex method returns a combination that holds"
                 return found
             w = self._to_weights(normal)
             signs = self.signed.signs(w)
@@ -283,7 +278,7 @@ class SignSearch:
             working = working + below[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
 
     def _combined(self, members: list[int], j: int, sign: int) -> tuple[str, Combination | None] | None:
-        """Prove that weight j is a sum of some signed rows with positive factors; None if it is not."""
+        """Write weight j as a sum of signed rows with positive factors; None if it is not one."""
         self.clock.check(solving_seconds(len(self.independent) + len(members)))
         unit = [-sign * int(k == j) for k in self.kept]
         spanning = [self.support[a] for a in self.independent]

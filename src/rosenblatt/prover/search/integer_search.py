@@ -1,4 +1,4 @@
-"""The search for the nearest point on integers: Wolfe's algorithm without any rounding, where floats do not decide."""
+"""The nearest point on integers: Wolfe's algorithm (1976) without rounding, for rows that floats do not decide."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.prover.exact.clock import Clock
-from rosenblatt.prover.exact.rational import pivots, primitive, solve
+from rosenblatt.prover.exact.rational import pivots, primitive, solve, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.views import AffineView
-from rosenblatt.prover.search.witness import Witness, as_floats, longest, separator, solving_seconds
+from rosenblatt.prover.search.coordinates import AffineView
+from rosenblatt.prover.search.limits import INTEGER_MARGIN_GAP
+from rosenblatt.prover.search.witness import Witness, as_floats, longest, separator
 
 Array = npt.NDArray[Any]
 
-# Share of the largest margin by which the integer search may miss it.
-MARGIN_TOLERANCE = Fraction(1, 10**9)
-
 
 class HullPoint(NamedTuple):
-    """A point of the hull, up to a positive factor, and the shares of the rows that it is a mean of."""
+    """A point of the hull, up to a positive factor, as a weighted mean of rows."""
 
     point: list[int]
     support: list[int]
@@ -32,7 +30,7 @@ class HullPoint(NamedTuple):
 
 
 class IntegerSearch:
-    """Wolfe's algorithm (1976) on signed rows as integers, in the coordinates that a subclass chooses."""
+    """Wolfe's algorithm on signed rows as integers, in the coordinates that a subclass chooses."""
 
     def __init__(self, signed: SignedRows) -> None:
         self.signed = signed
@@ -53,9 +51,9 @@ class IntegerSearch:
         return self.rows[i]
 
     def find_witness(self, support: list[int], ids: Array, clock: Clock) -> Witness | None:
-        """Run Wolfe's algorithm on rows `ids` from a support until it ends with a separator or with a support.
+        """Search the rows `ids`, starting from a support, for a separator or for a support that rules one out.
 
-        The counts of the support are left to be found. None if a system that must have a solution has none.
+        The counts of that support are not computed. None if a system that should have a solution has none.
         """
 
         def lower(point: list[int], support: list[int]) -> int | None:
@@ -75,7 +73,7 @@ class IntegerSearch:
         lower: Callable[[list[int], list[int]], int | None],
         clock: Clock,
     ) -> HullPoint | None:
-        """Go from a support to the nearest point, or until there is no `lower` row."""
+        """Move from a support to the nearest point, until `lower` finds no row that enters."""
         independent, _ = pivots([[*self.row(i), 1] for i in support])
         support = [support[a] for a in independent]
         total = sum(Fraction(share[a]) for a in independent)
@@ -90,7 +88,7 @@ class IntegerSearch:
             support, shares = [*found.support, entering], [*found.shares, Fraction(0)]
 
     def _minimise(self, support: list[int], shares: list[Fraction], clock: Clock) -> HullPoint | None:
-        """Find the nearest point of the hull of a support: Wolfe's minor cycle, until no share is negative."""
+        """Find the nearest point of the hull of a support by Wolfe's minor cycle, until no share is negative."""
         while True:
             gram = self._bordered(support)
             clock.check(solving_seconds(len(support), longest(gram)))
@@ -127,7 +125,7 @@ class IntegerSearch:
 
 
 class StandardisedSearch(IntegerSearch):
-    """A search in coordinates near those of a view: centred on and scaled by round numbers."""
+    """A search in coordinates near those of a view, centred and scaled by round numbers."""
 
     def __init__(self, signed: SignedRows, view: AffineView) -> None:
         super().__init__(signed)
@@ -158,7 +156,7 @@ class StandardisedSearch(IntegerSearch):
 
 
 class SubspaceSearch(IntegerSearch):
-    """A search in the coordinates of a subspace, by a basis of it."""
+    """A search in the coordinates of a basis of a subspace."""
 
     def __init__(self, signed: SignedRows, basis: list[list[int]]) -> None:
         super().__init__(signed)
@@ -194,13 +192,13 @@ class PaddedSearch(IntegerSearch):
         return [*u[:-1], self.padding * u[-1]]
 
     def largest_margin(self, support: list[int], share: Sequence[float], clock: Clock) -> HullPoint | None:
-        """Find the nearest point, up to MARGIN_TOLERANCE of its distance."""
+        """Find the nearest point, up to INTEGER_MARGIN_GAP of its distance."""
         every = np.arange(self.signed.n)
 
         def lower(point: list[int], support: list[int]) -> int | None:
             near = self.signed.lowest_candidates(self.to_weights(point), every).tolist()
             margin = {i: sum(map(mul, self.row(i), point)) for i in (*near, support[0])}
             lowest = min(near, key=margin.__getitem__)
-            return lowest if margin[lowest] < (1 - MARGIN_TOLERANCE) * margin[support[0]] else None
+            return lowest if margin[lowest] < (1 - INTEGER_MARGIN_GAP) * margin[support[0]] else None
 
         return self._nearest_point(support, share, lower, clock)

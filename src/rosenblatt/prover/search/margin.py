@@ -16,54 +16,42 @@ import scipy.sparse as sp
 from rosenblatt.engine.rows import Dense
 from rosenblatt.prover.certificates.brackets import Bracket, augmented_bracket, margin_bracket, quotient
 from rosenblatt.prover.exact.clock import Clock, OutOfTime
-from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, as_integers
+from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
-from rosenblatt.prover.search.compact import CompactRows
-from rosenblatt.prover.search.decide import ADDED_WIDE_ROWS
-from rosenblatt.prover.search.equal_rows import contradiction
-from rosenblatt.prover.search.integer_search import PaddedSearch
-from rosenblatt.prover.search.nearest import ORIGIN
-from rosenblatt.prover.search.search import (
-    DESCENT_EPOCHS,
-    WorkingSet,
-    continue_search,
-    coordinate_descent,
-    gap,
-    lowest_rows,
-)
-from rosenblatt.prover.search.verdict import find_separator
-from rosenblatt.prover.search.views import (
-    ROW_SPACE_MAX_ROWS,
-    SAMPLE_ROWS,
+from rosenblatt.prover.search.coordinates import (
     AffineView,
+    CompactRows,
     RowSpaceView,
     factoring_seconds,
+    is_long,
     is_wide,
     rescale,
     sample_rows,
     standardised,
 )
+from rosenblatt.prover.search.descent import coordinate_descent, gap
+from rosenblatt.prover.search.integer_search import PaddedSearch
+from rosenblatt.prover.search.limits import (
+    ADDED_WIDE_ROWS,
+    BRACKET_WIDTH,
+    CLOSE_DESCENT_EPOCHS,
+    CLOSE_GAP,
+    DESCENT_EPOCHS,
+    INTEGER_SEARCH_MAX_ENTRIES,
+    INTEGER_SEARCH_MAX_FEATURES,
+    MIN_ROWS_FOR_CLOSE,
+    PADDING_OVER_SPREAD,
+    REACHED_GAP,
+    ROW_SPACE_MAX_ROWS,
+    SAMPLE_ROWS,
+    WIDE_DESCENT_EPOCHS,
+    WIDE_MARGIN_GAP,
+)
+from rosenblatt.prover.search.nearest import ORIGIN, WorkingSet, continue_search, lowest_rows
+from rosenblatt.prover.search.verdict import contradiction, find_separator
 from rosenblatt.prover.search.witness import as_floats, as_fractions, separates
 
 Array = npt.NDArray[Any]
-
-# The bias is a weight on a constant, this many times the spread: its share of the length of w is then negligible.
-PADDING_OVER_SPREAD = 100.0
-# Epochs of coordinate descent towards the largest margin of wide rows, and the share of it that may be missing: at its
-# end, or where a search goes on from there.
-WIDE_DESCENT_EPOCHS = 1000
-REACHED_GAP, CLOSE_GAP = 1e-9, 1e-3
-# Share by which the margin of another wide row may be below the support's.
-WIDE_MARGIN_GAP = 1e-7
-# Features and entries up to which a margin that floats do not resolve is searched for on integers: a few seconds.
-INTEGER_SEARCH_MAX_FEATURES, INTEGER_SEARCH_MAX_ENTRIES = 24, 100_000
-# Share of the margin that a bracket may leave open.
-BRACKET_WIDTH = 1e-7
-# Share of a negative margin that floats may lose; and lengths whose squares floats hold.
-NOTHING_LOST, LEAST_LENGTH = 1e-12, 1e-100
-# Wide rows from which on a margin that is close to the largest will do: the space of fewer takes a moment. Epochs of
-# descent towards it; rows that cannot be separated waste them.
-MIN_ROWS_FOR_CLOSE, CLOSE_DESCENT_EPOCHS = 512, 300
 
 
 class LargestMargin(NamedTuple):
@@ -79,9 +67,9 @@ class Hyperplane(NamedTuple):
 
     w: Array
     b: float
-    margin: Bracket  # `lower` is what w and b have, as they are rounded
+    margin: Bracket  # `lower` is the margin of w and b as rounded
     support: Array
-    exact: tuple[Fraction, ...] = ()  # weights and bias, where w and b do not separate
+    exact: tuple[Fraction, ...] = ()  # weights and bias, if w and b do not separate
 
 
 # ----------------------------------------------------------------------------------------------------- proved brackets
@@ -90,16 +78,16 @@ class Hyperplane(NamedTuple):
 def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0) -> Hyperplane | None:
     """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable.
 
-    Of many wide rows the distance may lack a share of at most `tol`.
+    For many wide rows the distance may be below the largest by a share of at most `tol`.
 
     Raises
     ------
     OutOfTime, TooLarge
-        If that was not decided.
+        If the question stays undecided.
     """
     with np.errstate(all="ignore"), clock:
         bracket = Bracket(0.0, math.inf)
-        if is_wide(signed):  # the search for the margin finds a separator sooner than another one would
+        if is_wide(signed):  # here the search for the margin finds a separator sooner than that for any separator
             if contradiction(signed.table, signed.label, clock) is not None:
                 return None
             close = _close_hyperplane(signed, clock, tol) if tol > 0.0 else None
@@ -111,10 +99,10 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0
             if vector is None:
                 return None
             bracket = _claimed(signed, vector, clock, augmented=False)
-            if not bracket.lower > 0:  # hardly any margin, and too many rows to find the largest on integers
+            if not bracket.lower > 0:  # the margin is tiny, and there are too many rows to search on integers
                 bracket = replace(margin_bracket(signed, vector, bracket.rows, bracket.weights), upper=bracket.upper)
         plane = _scaled(signed, bracket) or _rounded(signed, bracket)
-        if plane.exact:  # other weights, of a smaller margin, may be less sensitive to rounding
+        if plane.exact:  # other weights of a smaller margin may be less sensitive to rounding
             w = rescale(np.array(find_separator(signed, clock), np.float64))
             margin = plane_margin(signed, w)
             if margin > 0:
@@ -123,10 +111,9 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0
 
 
 def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplane | None:
-    """Return the hyperplane that coordinate descent finds for many wide rows; None if that is not close enough.
+    """Return the hyperplane that coordinate descent finds for many wide rows; None if it is not close enough.
 
-    Both bounds of the margin are proved by what floats can lose, not by exact sums, which would take longer than the
-    search.
+    Both bounds of the margin are proved by bounds on rounding errors; exact sums would take longer than the search.
     """
     if signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
         return None
@@ -149,7 +136,7 @@ def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplan
 
 
 def _hull_distance_above(signed: SignedRows, ids: Array, weight: Array) -> float:
-    """Bound the distance of the weighted means of the two classes from above, by floats and what they can lose."""
+    """Bound the distance of the weighted means of the two classes from above, by floats and their rounding errors."""
     matrix = signed.table.matrix()[ids].astype(float)
     means, sizes = [], []
     for c in (0, 1):
@@ -159,13 +146,13 @@ def _hull_distance_above(signed: SignedRows, ids: Array, weight: Array) -> float
         part, share = matrix[own], weight[own] / weight[own].sum()
         means.append(part.T @ share)
         sizes.append(np.linalg.norm(abs(part).T @ share))
-    # Shares, their sum, the sums of each coordinate, a decimal's float, the norms: each term is rounded fewer times.
+    # No term is rounded more often, with shares, their sum, coordinates, norms and decimals as floats together.
     lost = (3 * ids.size + 2 * signed.width + 32) * 2.0**-53 * (sizes[0] + sizes[1]) + 2.0**-490
     return float(np.linalg.norm(means[0] - means[1]) + lost) * (1 + 2.0**-50)
 
 
 def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
-    """Scale weights in floats so that the closest rows have y f(x) = 1; None if that, or the bias, costs margin."""
+    """Scale weights in floats so that the closest rows have y f(x) = 1; None if rounding then reduces the margin."""
     if not isinstance(bracket.w[0], float):
         return None
     w = np.array(bracket.w)
@@ -179,7 +166,7 @@ def _scaled(signed: SignedRows, bracket: Bracket) -> Hyperplane | None:
 
 
 def _rounded(signed: SignedRows, bracket: Bracket) -> Hyperplane:
-    """Round weights to floats, the closest rows at y f(x) = 1, and measure the margin that these floats have."""
+    """Round exact weights to floats, with the closest rows at y f(x) = 1, and measure the margin of these floats."""
     integers = _proportional(bracket.w)
     negative, positive = _nearest_rows(signed, [*integers[:-1], 0])
     scale, middle = 2 / (negative + positive), (negative - positive) / 2
@@ -203,8 +190,8 @@ def plane_margin(signed: SignedRows, w: Array) -> float:
         relative, absolute = signed.slack(w)
         lost = relative * sizes + absolute
         lowest, length = float((margins - lost).min()), math.sqrt(float(w[:-1] @ w[:-1]))
-        # On the wrong side nothing is to be proved, and floats will do where they lose nearly nothing.
-        if lost.max() < -NOTHING_LOST * lowest and LEAST_LENGTH < length < 1.0 / LEAST_LENGTH:
+        # A negative margin proves nothing, so floats suffice if they lose little of it and hold the square of |w|.
+        if lost.max() < -1e-12 * lowest and 1e-100 < length < 1e100:
             return lowest / length * (1.0 + (signed.width + 8) * EPS)
     integers, scale = as_integers(w)
     exact = signed.lowest_margin(integers, np.arange(signed.n)) * scale
@@ -212,13 +199,13 @@ def plane_margin(signed: SignedRows, w: Array) -> float:
 
 
 def _nearest_rows(signed: SignedRows, w: list[int]) -> tuple[Fraction, Fraction]:
-    """Return the lowest margin of the rows of either class, exactly."""
+    """Return the exact lowest margin of the rows of either class."""
     negative, positive = (signed.lowest_margin(w, np.flatnonzero(signed.label == c)) for c in (0, 1))
     return negative, positive
 
 
 def _nearest_float(value: Fraction) -> float:
-    """Round, to infinity if need be."""
+    """Return the nearest float, infinity beyond the largest."""
     try:
         return float(value)
     except OverflowError:
@@ -226,11 +213,11 @@ def _nearest_float(value: Fraction) -> float:
 
 
 def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[str, Any]:
-    """Bracket the largest margin of separable rows, as a distance and as the mistake bound has it.
+    """Return the fields of a certificate on the largest margins of separable rows.
 
-    Return the fields of a certificate: margin, augmented, and the vector where a better one was found.
+    They are margin (a distance), augmented (the margin of the mistake bound), and vector if a better one was found.
     """
-    claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # of one class alone
+    claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # one class alone has no largest margin
     if signed.label.min() == 0:
         claims["margin"] = _claimed(signed, vector, clock, augmented=False)
         w = claims["margin"].w
@@ -247,14 +234,14 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
 
 
 def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, clock: Clock, *, augmented: bool) -> Bracket:
-    """Bracket a margin from a separator, searching where floats hold the rows; moving them changes no distances."""
+    """Bracket a margin from a separator, in compact coordinates; moving the rows changes no distances."""
     rows = CompactRows(signed, moved=not augmented, scaled=False)
     inner, w = rows.signed, None if vector is None else rows.from_weights(vector)
     best = largest_margin(inner, clock, augmented=augmented, w=w)
     known = best.w
     if not separates(inner, best.w):
-        # Rows of very different sizes may leave nothing of the margin in floats. A known separator may have some. Where
-        # none is known there may be none: that is decided before the margin is searched for on integers.
+        # With rows of very different sizes, floats may lose all of the margin; a known separator may still have one. If
+        # none is known there may be none, which must be decided before a search on integers.
         if w is None:
             return Bracket(0.0, math.inf)
         known = w
@@ -278,9 +265,9 @@ def _proportional(w: Sequence[Any]) -> list[int]:
 
 
 def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket:
-    """Bracket a margin by weights and by the support of the best ones; on integers where floats are too coarse."""
+    """Bracket a margin by weights and by the support of the best ones; on integers if floats are too coarse."""
     bracket = Bracket(0.0, math.inf)
-    if augmented or w[:-1].any():  # else floats of one scale hold nothing of the weights but the bias
+    if augmented or w[:-1].any():  # beside a large bias, all weights may have underflowed
         bracket = (augmented_bracket if augmented else margin_bracket)(
             signed, w, best.ids.tolist(), best.shares.tolist()
         )
@@ -292,7 +279,7 @@ def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *,
 
 
 def _integer_bracket(signed: SignedRows, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket | None:
-    """Bracket a margin by the nearest point on integers: in floats if they do, else in fractions."""
+    """Bracket a margin by the nearest point on integers; witnesses are floats if these suffice, else fractions."""
     bracket_of = augmented_bracket if augmented else margin_bracket
     # The bias then has less than 2**-40 of the squared length of the weights.
     padding = 1 if augmented else 1 << max(0, math.frexp(math.sqrt(signed.table.largest))[1] + 20)
@@ -309,7 +296,7 @@ def _integer_bracket(signed: SignedRows, best: LargestMargin, clock: Clock, *, a
 
 
 def _narrow(bracket: Bracket) -> bool:
-    """Return whether a bracket determines the margin."""
+    """Return whether a bracket leaves nearly nothing of the margin open."""
     return bracket.lower > 0 and bracket.upper <= bracket.lower * (1 + BRACKET_WIDTH)
 
 
@@ -324,12 +311,12 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
     signed : SignedRows
     clock : Clock
     augmented : bool
-        Whether the bias counts in the length of the weights, as in the perceptron's mistake bound; otherwise the
-        margin is the distance of the rows from the hyperplane.
+        Whether the length of the weights includes the bias, as in the perceptron's mistake bound; otherwise the margin
+        is the distance of the rows from the hyperplane.
     w : array of shape (width,), optional
-        A separator, if one is known: the search begins with the rows of lowest margin.
+        A separator, if one is known; the search starts from its rows of lowest margin.
     """
-    if is_wide(signed) or signed.width > MAX_UNKNOWNS:
+    if is_long(signed):
         return _largest_margin_wide(signed, clock, augmented=augmented)
     index = sample_rows(signed)
     part = signed if index.size == signed.n else signed.take(index)
@@ -354,7 +341,7 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
 
 
 def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
-    """Find the largest margin of wide rows, beginning with those that coordinate descent gives multipliers."""
+    """Find the largest margin of wide rows, starting from the rows that coordinate descent gives multipliers."""
     _, spread, padding = _frame(signed, augmented)
     view = _wide_view(signed, 1.0 if augmented else spread)
     reached = REACHED_GAP if augmented else CLOSE_GAP
@@ -363,7 +350,7 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
     share = alpha[ids] / alpha.sum()
     if augmented and gap(view.margins(u), u, alpha) < REACHED_GAP:
         return LargestMargin(rescale(view.to_weights(u)), ids, share)
-    if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory: a wider bracket must do
+    if ids.size > ROW_SPACE_MAX_ROWS:  # their space would not fit into memory; accept a wider bracket
         w = rescale(view.to_weights(u))
         return LargestMargin(w if augmented else centred(signed, w), ids, share)
     shortest = math.inf
@@ -376,7 +363,7 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         w, support = row_space.to_weights(working.point), ids[working.support]
         margins = signed.margins(w)[0]
         low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - WIDE_MARGIN_GAP)), ids)
-        # More rows have a nearer point: if not, rounding keeps the search from an end. The origin is the nearest one.
+        # More rows have a nearer point. If not, rounding keeps the search from converging.
         length = float(np.linalg.norm(working.point) / working.shares.sum())
         done = end == ORIGIN or not length < shortest
         shortest = length
@@ -388,13 +375,13 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
 
 
 def _wide_view(signed: SignedRows, spread: float) -> AffineView:
-    """Return wide rows in units of their spread: the constant of the bias is then about as long as they are."""
+    """Return wide rows in units of their spread, so that the constant of the bias is about as long as the rows."""
     inverse = np.full(signed.features, 1.0 / spread)
     return AffineView(signed, np.zeros(signed.features), inverse, 1.0, normalise=False)
 
 
 def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:
-    """Return the centre of the rows, how far they are from it, and the constant that the bias is a weight on."""
+    """Return the centre of the rows, their largest distance from it, and the constant that the bias is a weight on."""
     if augmented:
         return np.zeros(signed.features), math.sqrt(signed.table.largest + 1.0), 1.0
     rows, step = signed.table.rows, -(-signed.n // SAMPLE_ROWS)
@@ -402,7 +389,7 @@ def _frame(signed: SignedRows, augmented: bool) -> tuple[Array, float, float]:
         X = rows.X[::step].astype(float)
         centre = X.mean(axis=0)
         squares = ((X - centre) ** 2).sum(axis=1)
-    else:  # the matrix is not centred: that would fill it
+    else:  # centring the matrix would make it dense
         matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(signed.n, signed.features))
         part = matrix[::step].astype(float)
         centre = part.mean(axis=0)

@@ -1,48 +1,52 @@
-"""Compiled search for the point nearest to the origin in the convex hull of signed rows.
+"""The point nearest to the origin in the convex hull of signed rows, with floats.
 
-If that point is the origin, no hyperplane separates (Gordan); otherwise it is the normal of the one with the largest
-margin. `nearest_point` finds it with an active set, `descend_dense` and `descend_csr` prepare by coordinate descent.
+It is the normal of the hyperplane with the largest margin; or the origin itself, and then no hyperplane separates
+(Gordan 1873). A `WorkingSet` of the rows of a `View` grows until no other row improves the point; within it a compiled
+loop, `nearest_point`, solves for the shares of the rows with an active set.
 
-A search over few rows takes milliseconds, and seconds to compile. Its sums are made in order (`Ordered`), so that it
-gives the same bits interpreted and compiled, and it is interpreted at first. Sums over many rows are made in any order
-(`Fast`): the number of rows and columns alone decides. Code is written with loops over numbers, not over arrays, which
-take Numba ten times as long to compile.
-
-Stored rows are the NamedTuples Dense and Csr of `rosenblatt.engine.rows`, read by their fields.
+A search over few rows takes milliseconds, and seconds to compile, so at first it runs as plain Python. It adds up in
+order, which gives the same bits interpreted and compiled. A search over many rows adds up in any order, which is
+faster. The number of rows and columns alone decides. The loops are written over numbers, not over arrays, which take
+Numba ten times as long to compile, and without BLAS, which would start its threads for matrices that fit a cache.
 """
+
+from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.linalg
 
-from rosenblatt.engine.jit import compiled, jitable, overload
-from rosenblatt.engine.rows import INLINED, by_type
+from rosenblatt.engine.jit import compiled, jitable
+from rosenblatt.engine.rows import FASTMATH
+from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.search.coordinates import RowSpaceView, View
+from rosenblatt.prover.search.limits import (
+    ADDED_ENTRIES,
+    ADDED_ROWS_PER_COLUMN,
+    DEPENDENT_SHARE,
+    IMPROVEMENT_SHARE,
+    INDEPENDENT_SHARE,
+    ITERATIONS,
+    LISTED_ROWS,
+    MARGIN_GAP,
+    MARGIN_ROUNDING,
+    MAX_ROUNDS,
+    MIN_ADDED_ROWS,
+    MIN_ITERATIONS,
+    OPERATIONS_PER_ENTRY,
+    OPERATIONS_TO_COMPILE,
+    ORDERED_ENTRIES,
+    PRODUCTS,
+    SURELY_INDEPENDENT_SHARE,
+    ZERO_SHARE,
+)
 
-FASTMATH = {"reassoc", "contract", "nsz"}
+Array = npt.NDArray[Any]
 
 # How a search over a working set ended.
 LIMIT, ORIGIN, NEAREST, APART = 0, 1, 2, 3
-
-# A column counts as dependent if its part outside the span of the others is a smaller share of its length than this.
-DEPENDENT_SHARE = 1e-14
-# Candidates that a step looks at, at least. It looks at all rows when none of these improves the point.
-LISTED_ROWS = 64
-# Rounding error of a margin of zero, as a share of the lengths.
-MARGIN_ROUNDING = 4e-16
-# A row whose margin is below the support's by a smaller share than this does not improve the point.
-IMPROVEMENT_SHARE = 1e-10
-# Entries of the rows up to which sums are made in order.
-ORDERED_ENTRIES = 2000
-# Operations of an interpreted search for each entry of its rows, and those that take as long as compiling the search:
-# a first `certify` of OR takes 1.6 s of CPU so, and 5.9 s if it compiles the search.
-OPERATIONS_PER_ENTRY, OPERATIONS_TO_COMPILE = 30, 2_000_000
-
-
-class Frame(NamedTuple):
-    """Coordinates of coordinate descent: rows are ((x - centre) * inverse, 1). Sparse rows are not moved."""
-
-    centre: np.ndarray  # (features,)
-    inverse: np.ndarray  # (features,)
 
 
 class ActiveSet(NamedTuple):
@@ -56,115 +60,172 @@ class ActiveSet(NamedTuple):
     r: np.ndarray  # (width + 1,) residual
 
 
+class WorkingSet:
+    """The rows that a search looks at, and the support that it has reached."""
+
+    def __init__(self, view: View, first: Array) -> None:
+        size = view.width + 2
+        self.view = view
+        self.A = np.empty((0, view.width))
+        self.ids = np.empty(0, np.int64)
+        self.member = np.zeros(view.n, bool)
+        self.k = 0
+        self.active = ActiveSet(
+            support=np.zeros(size, np.int64),
+            share=np.zeros(size),
+            Q=np.zeros((size, view.width + 1)),
+            R=np.zeros((size, size)),
+            c=np.zeros(size),
+            r=np.zeros(view.width + 1),
+        )
+        self.active.r[-1] = 1.0
+        self.add(first)
+
+    @property
+    def support(self) -> Array:
+        """Rows whose hull contains the nearest point."""
+        support: Array = self.ids[self.active.support[: self.k]]
+        return support
+
+    @property
+    def shares(self) -> Array:
+        """Shares of the nearest point that the rows of the support have."""
+        shares: Array = self.active.share[: self.k]
+        return shares
+
+    @property
+    def residual(self) -> Array:
+        """Minus the nearest point so far times the sum of the shares; last, one minus that sum."""
+        residual: Array = self.active.r
+        return residual
+
+    @property
+    def point(self) -> Array:
+        """The nearest point so far, times the sum of the shares."""
+        return -self.residual[:-1]
+
+    def add(self, ids: Array) -> None:
+        """Take in more rows."""
+        size = self.ids.size
+        if not size:
+            self.A, self.ids = np.array(self.view.gather(ids), float, order="C"), np.array(ids, np.int64)
+            self.member[ids] = True
+            return
+        if size + ids.size > len(self.A):
+            grown = np.empty((2 * size + ids.size, self.A.shape[1]))
+            grown[:size] = self.A[:size]
+            self.A = grown
+        self.A[size : size + ids.size] = self.view.gather(ids)
+        self.ids = np.append(self.ids, ids)
+        self.member[ids] = True
+
+    def start(self, place: Array, share: Array) -> None:
+        """Start from the independent ones among some rows of the working set, and their shares (a warm start)."""
+        if not place.size:
+            return
+        columns = np.vstack([self.A[place].T, np.ones(place.size)])
+        order: Array = np.arange(place.size)
+        Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
+        size = np.abs(np.diag(R))
+        if place.size > len(columns) or size.min() <= SURELY_INDEPENDENT_SHARE * size.max():
+            # Pivoting is much slower, but tells which rows are independent.
+            Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+            size = np.abs(np.diag(R))
+        k = int(np.count_nonzero(size > INDEPENDENT_SHARE * size[0]))
+        Q, order = Q[:, :k], order[:k]
+        active = self.active
+        self.k, active.support[:k], active.share[:k] = k, place[order], share[order]
+        active.Q[:k], active.R[:k, :k], active.c[:k] = Q.T, R[:k, :k].T, Q[-1]
+        active.r[:] -= Q @ Q[-1]
+
+    def start_with_basis(self, view: RowSpaceView, share: Array) -> None:
+        """Start from the rows of the view's basis, all of them in the working set, and their shares.
+
+        Their matrix L is triangular, so the factors of (L, 1) have a closed form (Gill, Golub, Murray and Saunders
+        1974), with p the solution of L p = 1 and t the cumulative sums of one and the squares of p.
+        """
+        L, k = view.triangle, view.basis.size
+        p = scipy.linalg.solve_triangular(L, np.ones(k), lower=True)
+        t = 1.0 + np.cumsum(p * p)
+        before = np.append(1.0, t[:-1])
+        factor, ratio = p / np.sqrt(t * before), np.sqrt(t / before)
+        active = self.active
+        self.k, active.support[:k], active.share[:k] = k, view.basis, share[view.basis]
+        for i in range(k):  # row by row, to skip the zero halves of the triangles
+            active.Q[i, :i] = -factor[i] * p[:i]
+            active.R[i, : i + 1] = L[i, : i + 1] * ratio[: i + 1]
+            active.R[i, :i] += np.cumsum((L[i, 1 : i + 1] * p[1 : i + 1])[::-1])[::-1] * factor[:i]
+        np.fill_diagonal(active.Q[:k, :k], 1.0 / ratio)
+        active.Q[:k, k], active.c[:k] = factor, factor
+        active.r[:k], active.r[k] = -p / t[-1], 1.0 / t[-1]
+
+    def search(self, iterations: int, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
+        """Continue towards the nearest point, or to the first separator; return how the search ended."""
+        self.k, end, _ = nearest_point(self.A, self.ids.size, self.active, self.k, zero, iterations, not to_optimum)
+        return int(end)
+
+    def extend(self, margins: Array) -> bool:
+        """Take in the rows of lowest margin if any is below the support's; return whether there was one."""
+        margins = np.where(self.member, np.inf, margins)
+        if not (margins < self.residual[-1] * (1 - MARGIN_GAP)).any():  # false for NaN: overflow must not loop forever
+            return False
+        low = lowest_rows(margins, self.view.width)
+        self.add(low[margins[low] < np.inf])
+        return True
+
+
+def find_nearest_point(
+    view: View, first: Array, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE
+) -> tuple[int, WorkingSet]:
+    """Search all rows for the nearest point, or for any separator; return how the search ended, and its working set."""
+    working = WorkingSet(view, first)
+    return continue_search(working, clock, to_optimum=to_optimum, zero=zero), working
+
+
+def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
+    """Continue a search until no other row improves the point; return ORIGIN if it is the origin, else NEAREST."""
+    width = working.view.width
+    iterations = min(ITERATIONS, max(MIN_ITERATIONS, int(PRODUCTS / (width * (working.ids.size + 6 * width) + 1))))
+    most = MAX_ROUNDS * (1 + (working.view.width + working.view.n) // iterations)
+    for _ in range(most):
+        before = np.linalg.norm(working.residual)
+        end = working.search(iterations, to_optimum=to_optimum, zero=zero)
+        if end == ORIGIN:
+            return ORIGIN
+        if end == LIMIT and np.linalg.norm(working.residual) >= before:
+            return NEAREST  # rounding prevents further progress
+        clock.check()
+        margins = working.view.margins(working.point)
+        if (not to_optimum and working.k and margins.min() > 0) or (end != LIMIT and not working.extend(margins)):
+            return NEAREST
+    return NEAREST  # rounding keeps it from converging
+
+
+def lowest_rows(margins: Array, width: int) -> Array:
+    """Return the rows with the lowest margins, as many as a working set takes in at a time."""
+    most = max(ADDED_ENTRIES // (width + 1), 2 * width)
+    size = min(margins.size, max(min(ADDED_ROWS_PER_COLUMN * width, most), MIN_ADDED_ROWS))
+    return np.arange(margins.size) if size == margins.size else np.argpartition(margins, size - 1)[:size]
+
+
+# ----------------------------------------------------------------------------------------------------- compiled loops
+
+
 class Candidates(NamedTuple):
-    """What a search knows of each row of its working set."""
+    """State of each row of a working set during a search."""
 
     within: np.ndarray  # whether it is in the support
     barred: np.ndarray  # whether it was found to depend on the support
     gain: np.ndarray  # its product with the residual
-    scratch: np.ndarray  # the gains in another order
-    listed: np.ndarray  # numbers of the rows that a step looks at first
-
-
-@compiled(fastmath=FASTMATH)
-def descend_dense(rows, sign, frame, square, tied, order, w, alpha):
-    """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
-
-    Minimises |w|^2 / 2 with y f(x) >= 1, or f(x) = 0 where rows are tied, in the dual (Hsieh et al. 2008), over the
-    rows of the frame.
-    """
-    X, centre, inverse = rows.X, frame.centre, frame.inverse
-    d = X.shape[1]
-    wrong = 0
-    for t in range(order.size):
-        i = order[t]
-        score = w[d]
-        for j in range(d):
-            score += (X[i, j] - centre[j]) * inverse[j] * w[j]
-        shortfall = 1.0 - sign[i] * score
-        wrong += shortfall >= 1.0
-        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
-            step = max(shortfall / square[i], -alpha[i])
-            if tied[i]:
-                step = (shortfall - 1.0) / square[i]
-            if step != 0.0:
-                alpha[i] += step
-                step *= sign[i]
-                for j in range(d):
-                    w[j] += step * (X[i, j] - centre[j]) * inverse[j]
-                w[d] += step
-    return wrong
-
-
-@compiled(fastmath=FASTMATH)
-def descend_csr(rows, sign, frame, square, tied, order, w, alpha):
-    """`descend_dense` for rows stored by their nonzeros, which are scaled but not moved."""
-    data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
-    d = w.size - 1
-    wrong = 0
-    for t in range(order.size):
-        i = order[t]
-        score = w[d]
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            score += data[k] * inverse[j] * w[j]
-        shortfall = 1.0 - sign[i] * score
-        wrong += shortfall >= 1.0
-        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
-            step = max(shortfall / square[i], -alpha[i])
-            if tied[i]:
-                step = (shortfall - 1.0) / square[i]
-            if step != 0.0:
-                alpha[i] += step
-                step *= sign[i]
-                for k in range(indptr[i], indptr[i + 1]):
-                    j = indices[k]
-                    w[j] += step * data[k] * inverse[j]
-                w[d] += step
-    return wrong
-
-
-@compiled(fastmath=FASTMATH)
-def squares_dense(rows, frame, square):
-    """Write |((x - centre) * inverse, 1)|^2 of every row."""
-    X, centre, inverse = rows.X, frame.centre, frame.inverse
-    for i in range(X.shape[0]):
-        total = 1.0
-        for j in range(X.shape[1]):
-            value = (X[i, j] - centre[j]) * inverse[j]
-            total += value * value
-        square[i] = total
-
-
-@compiled(fastmath=FASTMATH)
-def squares_csr(rows, frame, square):
-    """`squares_dense` for rows stored by their nonzeros, which are scaled but not moved."""
-    data, indices, indptr, inverse = rows.data, rows.indices, rows.indptr, frame.inverse
-    for i in range(square.size):
-        total = 1.0
-        for k in range(indptr[i], indptr[i + 1]):
-            value = data[k] * inverse[indices[k]]
-            total += value * value
-        square[i] = total
-
-
-# Products with BLAS would start its threads for matrices that fit a cache; these loops are as fast as memory.
-
-
-class Ordered(NamedTuple):
-    """Sums are made from the first product to the last."""
-
-    none: float = 0.0
-
-
-class Fast(NamedTuple):
-    """Sums are made in any order."""
-
-    none: float = 0.0
+    scratch: np.ndarray  # space to select the largest gains in
+    listed: np.ndarray  # numbers of the rows that an iteration looks at first
 
 
 @jitable
-def _dot_ordered(A, i, v):
+def _dot(ordered, A, i, v):
+    """Return the product of row i of A with v, added up from the first term to the last or in any order."""
+    if not ordered:
+        return _dot_any_order(A, i, v)
     total = 0.0
     for j in range(v.size):
         total += A[i, j] * v[j]
@@ -172,29 +233,18 @@ def _dot_ordered(A, i, v):
 
 
 @compiled(forceinline=True, fastmath=FASTMATH)
-def _dot_fast(A, i, v):
+def _dot_any_order(A, i, v):
     total = 0.0
     for j in range(v.size):
         total += A[i, j] * v[j]
     return total
 
 
-_DOT = {Ordered: lambda sums, A, i, v: _dot_ordered(A, i, v), Fast: lambda sums, A, i, v: _dot_fast(A, i, v)}
-
-
-def dot(sums, A, i, v):
-    """Return the product of row i of A with v."""
-    return by_type(_DOT, sums)(sums, A, i, v)
-
-
-overload(dot, jit_options=INLINED)(lambda sums, A, i, v: by_type(_DOT, sums))
-
-
 @jitable
-def _times(sums, A, k, v, out):
+def _times(ordered, A, k, v, out):
     """Write the products of the first k rows of A with v."""
     for i in range(k):
-        out[i] = dot(sums, A, i, v)
+        out[i] = _dot(ordered, A, i, v)
 
 
 @jitable
@@ -207,12 +257,12 @@ def _subtract(A, k, shares, v):
 
 
 @jitable
-def _norm(sums, v):
-    return np.sqrt(dot(sums, v.reshape(1, v.size), 0, v))
+def _norm(ordered, v):
+    return np.sqrt(_dot(ordered, v.reshape(1, v.size), 0, v))
 
 
 @jitable
-def _append(sums, Q, R, k, column, inside):
+def _append(ordered, Q, R, k, column, inside):
     """Append a column to the factors, orthogonalised twice; return the share of it that lies outside the span."""
     rest = Q[k]
     for j in range(rest.size):
@@ -220,11 +270,11 @@ def _append(sums, Q, R, k, column, inside):
     for i in range(k + 1):
         R[k, i] = 0.0
     for _ in range(2):
-        _times(sums, Q, k, rest, inside)
+        _times(ordered, Q, k, rest, inside)
         _subtract(Q, k, inside, rest)
         for i in range(k):
             R[k, i] += inside[i]
-    length, total = _norm(sums, rest), _norm(sums, column)
+    length, total = _norm(ordered, rest), _norm(ordered, column)
     if length <= DEPENDENT_SHARE * total:
         return 0.0
     R[k, k] = length
@@ -235,14 +285,14 @@ def _append(sums, Q, R, k, column, inside):
 
 @jitable
 def _length(x, y):
-    """Return the length of (x, y), by arithmetic that is the same everywhere, unlike that of `hypot`."""
+    """Return the length of (x, y) with the same bits on every platform, unlike `hypot`."""
     large, small = max(abs(x), abs(y)), min(abs(x), abs(y))
     return large * np.sqrt(1.0 + (small / large) * (small / large)) if large > 0.0 else 0.0
 
 
 @jitable
 def _remove(Q, R, c, k, at):
-    """Remove column `at` of k from the factors by Givens rotations; the last row of Q is left outside the span."""
+    """Remove column `at` of k from the factors by Givens rotations; the last row of Q then lies outside the span."""
     for j in range(at, k - 1):
         for i in range(j + 2):
             R[j, i] = R[j + 1, i]
@@ -275,11 +325,11 @@ def _back_substitute(R, k, c, out):
 def _walk(active, k, goal):
     """Move the shares to those of the least squares solution, dropping rows whose share would become negative.
 
-    Return the size of the support and the largest component that dropping a row returned to the residual.
+    Return the size of the support, and the largest component that dropping a row gave back to the residual.
     """
     support, share, Q, R, c, r = active.support, active.share, active.Q, active.R, active.c, active.r
     returned = 0.0
-    kept = 0  # passes in a row that dropped no row: rounding may cost one, overflow would cost all
+    kept = 0  # passes in a row that dropped no row: rounding may cause one, overflow would cause them forever
     while k > 0 and kept < 4:
         before = k
         _back_substitute(R, k, c, goal)
@@ -295,7 +345,7 @@ def _walk(active, k, goal):
         for a in range(k):
             share[a] += theta * (goal[a] - share[a])
         for a in range(k - 1, -1, -1):
-            if goal[a] <= 0.0 and share[a] <= max(1e-14 * abs(goal[a]), 1e-300):
+            if goal[a] <= 0.0 and share[a] <= max(1e-14 * abs(goal[a]), 1e-300):  # zero but for rounding
                 _remove(Q, R, c, k, a)
                 k -= 1
                 for j in range(r.size):
@@ -308,7 +358,7 @@ def _walk(active, k, goal):
 
 
 @jitable
-def _price(sums, A, r, candidates, count):
+def _price(ordered, A, r, candidates, count):
     """Return the largest gain among the listed rows outside the support, and the row's number; -1 if there is none."""
     inner = r[: A.shape[1]]
     listed, within, barred = candidates.listed, candidates.within, candidates.barred
@@ -316,7 +366,7 @@ def _price(sums, A, r, candidates, count):
     for q in range(count):
         i = listed[q]
         if not within[i] and not barred[i]:
-            gain = dot(sums, A, i, inner)
+            gain = _dot(ordered, A, i, inner)
             if gain > best:
                 best, entering = gain, i
     return best, entering
@@ -350,10 +400,10 @@ def _cut(gain, size, most, scratch):
 
 
 @jitable
-def _list(sums, A, size, r, candidates, most):
+def _list(ordered, A, size, r, candidates, most):
     """List the `most` rows of largest gain outside the support, and ties; return their number and the highest gain."""
     gain, listed, within, barred = candidates.gain, candidates.listed, candidates.within, candidates.barred
-    _times(sums, A, size, r[: A.shape[1]], gain)
+    _times(ordered, A, size, r[: A.shape[1]], gain)
     highest = -np.inf
     for i in range(size):
         highest = max(highest, gain[i])
@@ -369,32 +419,32 @@ def _list(sums, A, size, r, candidates, most):
 
 
 @jitable
-def _choose(sums, A, size, r, candidates, count, enough, any_separator):
+def _choose(ordered, A, size, r, candidates, count, enough, any_separator):
     """Choose the row to enter the support; return it (-1: none), the length of the list, and how the search ends.
 
-    Most steps look at a short list only; the search ends when all rows were looked at.
+    Most iterations look at a short list only; before the search ends, all rows are looked at.
     """
-    best, entering = _price(sums, A, r, candidates, count)
+    best, entering = _price(ordered, A, r, candidates, count)
     if entering < 0 or best <= enough or (any_separator and best < 0.0):
-        count, highest = _list(sums, A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
+        count, highest = _list(ordered, A, size, r, candidates, max(A.shape[1], LISTED_ROWS))
         if any_separator and highest < 0.0:
             return -1, count, APART
-        best, entering = _price(sums, A, r, candidates, count)
+        best, entering = _price(ordered, A, r, candidates, count)
         if entering < 0 or best <= enough:
             return -1, count, NEAREST
     return entering, count, LIMIT
 
 
 @jitable
-def _enter(sums, A, entering, active, k, column, drift):
-    """Take a row into the support; return the share of it outside the span, 0 if it depends on the support."""
+def _enter(ordered, A, entering, active, k, column, drift):
+    """Take a row into the support; return the share of it outside the span, or 0 if it depends on the support."""
     Q, c, r = active.Q, active.c, active.r
     width = A.shape[1]
     for j in range(width):
         column[j] = A[entering, j]
     column[width] = 1.0
-    outside = _append(sums, Q, active.R, k, column, drift)
-    _times(sums, Q[k:], 1, r, drift)
+    outside = _append(ordered, Q, active.R, k, column, drift)
+    _times(ordered, Q[k:], 1, r, drift)
     along = drift[0]
     if outside == 0.0 or along <= 0.0:
         return 0.0
@@ -402,7 +452,7 @@ def _enter(sums, A, entering, active, k, column, drift):
     active.support[k], active.share[k] = entering, 0.0
     for j in range(r.size):
         r[j] -= along * Q[k, j]
-    _times(sums, Q, k + 1, r, drift)
+    _times(ordered, Q, k + 1, r, drift)
     _subtract(Q, k + 1, drift, r)
     for i in range(k + 1):
         c[i] += drift[i]
@@ -410,8 +460,8 @@ def _enter(sums, A, entering, active, k, column, drift):
 
 
 @jitable
-def _search(sums, A, size, active, k, zero, iterations, any_separator):
-    """Do what `nearest_point` says."""
+def _search(ordered, A, size, active, k, zero, iterations, any_separator):
+    """Run `nearest_point`, interpreted or compiled."""
     width = A.shape[1]
     support, r = active.support, active.r
     within, barred = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -424,14 +474,14 @@ def _search(sums, A, size, active, k, zero, iterations, any_separator):
         within[:] = False
         for a in range(k):
             within[support[a]] = True
-        norm = _norm(sums, r)
+        norm = _norm(ordered, r)
         enough = (IMPROVEMENT_SHARE - 1.0) * r[width] + MARGIN_ROUNDING * norm
-        entering, count, end = _choose(sums, A, size, r, candidates, count, enough, any_separator and k > 0)
+        entering, count, end = _choose(ordered, A, size, r, candidates, count, enough, any_separator and k > 0)
         if entering < 0:
             return k, end, iteration
         if k > width:
             return k, ORIGIN, iteration
-        outside = _enter(sums, A, entering, active, k, column, drift)
+        outside = _enter(ordered, A, entering, active, k, column, drift)
         if outside == 0.0:
             barred[entering] = any_barred = True
             continue
@@ -443,15 +493,15 @@ def _search(sums, A, size, active, k, zero, iterations, any_separator):
         elif any_barred:
             barred[:] = False
             any_barred = False
-        # What rounding leaves of a residual grows with how close to dependent the new column was.
+        # The rounding error of a residual grows as the new column comes close to depending on the others.
         least = max(zero, 0.03 * zero * np.sqrt(width + 1.0) / outside) * max(norm, returned)
-        if _norm(sums, r) <= least or (full and k == width + 1):
+        if _norm(ordered, r) <= least or (full and k == width + 1):
             return k, ORIGIN, iteration + 1
     return k, LIMIT, iterations
 
 
 _search_compiled = compiled()(_search)
-_interpreted = np.zeros(1)  # operations of interpreted searches so far
+_interpreted = np.zeros(1)  # operations that interpreted searches have taken in this process
 
 
 def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iterations: int, any_separator: bool) -> Any:
@@ -460,7 +510,7 @@ def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iteration
     Solves min |A' share|^2 + (sum of shares - 1)^2 over shares >= 0: non-negative least squares (Lawson and Hanson
     1974) on rows lengthened by a one. The rows of the support stay independent, so there are at most width + 1 of
     them. The residual is (-A' share, 1 - sum of shares). It is updated and never recomputed, because it may shrink
-    by many orders of magnitude while only its direction counts.
+    by many orders of magnitude while only its direction matters.
 
     Parameters
     ----------
@@ -483,4 +533,4 @@ def nearest_point(A: Any, size: int, active: Any, k: int, zero: float, iteration
         _interpreted[0] += OPERATIONS_PER_ENTRY * entries
         search = _search
     with np.errstate(all="ignore"):  # compiled code does not warn
-        return search(Ordered() if few else Fast(), A, size, active, k, zero, iterations, any_separator)
+        return search(few, A, size, active, k, zero, iterations, any_separator)

@@ -1,35 +1,98 @@
-"""From rows to a verdict and its witnesses, in the coordinates of the user: what a certificate claims."""
+"""Separable, quasi-separable or overlapping? From rows to a verdict and its witnesses.
+
+`verdict_claims` goes through these steps, and each result counts only after an exact check, so rounding may cost time
+but never a wrong verdict:
+
+1. One class only: the constant separates.
+2. `CompactRows`: drop empty columns, and move columns that are far from zero.
+3. `contradictions`: equal rows of different classes rule a separator out without a search.
+4. `decide`: find a separator or rows that rule one out.
+   a. passes over the rows (`descent`), or the largest margin of a sample if there are many rows;
+   b. wide rows: without the columns that depend on others (`narrowed`), then in the space that the rows span;
+   c. other rows: the nearest point of all rows with floats, in several coordinates (`ATTEMPTS`), then on integers.
+5. `reduce`: if nothing separates, distinguish quasi-separable from overlapping rows by facial reduction.
+
+The point nearest to the origin in the convex hull of the signed rows is a separator; or it is the origin, which proves
+that there is none (Gordan 1873).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.linalg
 
+from rosenblatt.data.table import Table
+from rosenblatt.engine.rows import Dense
+from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.errors import TooLarge
 from rosenblatt.prover.exact.clock import Clock
-from rosenblatt.prover.exact.rational import MAX_UNKNOWNS
-from rosenblatt.prover.exact.signed_rows import SignedRows
-from rosenblatt.prover.search.compact import CompactRows
-from rosenblatt.prover.search.decide import decide
-from rosenblatt.prover.search.equal_rows import contradictions
-from rosenblatt.prover.search.reduction import Reduction, reduce, reduction_claims
-from rosenblatt.prover.search.views import RowSpaceView, View, is_wide, standardised
+from rosenblatt.prover.exact.rational import (
+    MAX_UNKNOWNS,
+    as_integers,
+    null_vector,
+    pivots,
+    primitive,
+    solve,
+    solving_seconds,
+)
+from rosenblatt.prover.exact.signed_rows import SignedRows, row_content
+from rosenblatt.prover.exact.spans import null_basis, spans
+from rosenblatt.prover.search.coordinates import (
+    AffineView,
+    CompactRows,
+    NarrowView,
+    RowSpaceView,
+    SubspaceView,
+    View,
+    factoring_seconds,
+    is_long,
+    is_wide,
+    narrowed,
+    reciprocal,
+    rescale,
+    sample_rows,
+    standardised,
+    whitened,
+    widened,
+)
+from rosenblatt.prover.search.descent import coordinate_descent, joint_epochs
+from rosenblatt.prover.search.integer_search import StandardisedSearch, SubspaceSearch
+from rosenblatt.prover.search.limits import (
+    ADDED_WIDE_ROWS,
+    COPIED_ENTRIES,
+    DESCENT_EPOCHS,
+    MAX_BASIS_ENTRIES,
+    PERCEPTRON_ENTRIES,
+    PERCEPTRON_EPOCHS,
+    PIVOTING_SECONDS,
+    PREPARATION_EPOCHS,
+    ROW_SPACE_MAX_ROWS,
+    TIED_EPOCHS,
+    ZERO_SHARE_OF_LARGEST,
+)
+from rosenblatt.prover.search.nearest import ORIGIN, WorkingSet, find_nearest_point, lowest_rows
 from rosenblatt.prover.search.witness import (
     Witness,
     as_floats,
     as_vector,
+    counts_to_multipliers,
+    integer_matrix,
+    longest,
     separates,
+    separator,
+    vanishing_sum,
 )
 
-# Entries of signed rows up to which contradictions are looked for: the search that goes on from one copies the rows.
-# Where there are more rows than that, for their length, the usual search soon rules a separator out.
-COPIED_ENTRIES = 1 << 24
+Array = npt.NDArray[Any]
 
 
 def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
-    """Find what a certificate claims: the verdict and its witnesses."""
+    """Return the fields of a certificate on the verdict: the verdict itself and its witnesses."""
     if (signed.label == 1).all() and signed.classes == 2:
         return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
     rows = CompactRows(signed)
@@ -44,12 +107,12 @@ def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
 
 
 def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
-    """Return weights that separate, as a certificate holds them; None if there are none.
+    """Return weights that separate, as a certificate holds them; None if it is proved that there are none.
 
     Raises
     ------
     OutOfTime, TooLarge
-        If that was not decided.
+        If the question stays undecided.
     """
     with clock:
         rows = CompactRows(signed)
@@ -60,16 +123,16 @@ def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
 
 
 def _too_large(signed: SignedRows) -> str:
-    """Return why nothing was decided, and what would help."""
+    """Return why nothing was decided, and the remedy."""
     return (
-        "the rows are too many and too long for the search: no separator was found, and to rule one out may take a sum "
-        f"of as many rows as they have columns, {signed.width + 1}, where the exact solver takes {MAX_UNKNOWNS}. "
-        "Fewer columns would help, such as the most frequent features"
+        "the rows are too many and too long for the search: no separator was found, and ruling one out may take a sum "
+        f"of {signed.width + 1} rows, where the exact solver handles {MAX_UNKNOWNS}. Use fewer columns, such as the "
+        "most frequent features"
     )
 
 
 def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Reduction:
-    """Return what was found in compact coordinates in those of the original rows."""
+    """Return a reduction of compact rows as one of the original rows."""
     if rows.same:
         return found
     weak = None if found.weak is None else rows.to_weights(found.weak)
@@ -77,9 +140,9 @@ def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Red
 
 
 def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
-    """Find a separator or what rules one out; equal rows of different classes do, without a search."""
+    """Find a separator or multipliers that rule one out: equal rows of different classes first, then by a search."""
     pairs: list[tuple[int, int]] = []
-    if is_wide(signed):  # each is a round of its own in a search, and they are not more than that can take
+    if is_wide(signed):  # all of them: in a reduction each would take a round, and wide rows are not many
         pairs = list(contradictions(signed.table, signed.label, clock))
     elif signed.n * signed.width <= COPIED_ENTRIES:
         pairs = list(islice(contradictions(signed.table, signed.label, clock), 1))
@@ -91,8 +154,425 @@ def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
 
 
 def _simplest(signed: SignedRows, w: Any) -> Any:
-    """Return a separator in floats if floats separate, else as it is."""
+    """Return a separator in floats if its floats separate, else unchanged."""
     if isinstance(w, np.ndarray):
         return w
     rounded = as_floats(w)
     return rounded if separates(signed, rounded) else w
+
+
+# -------------------------------------------------------------------------------------------------------- equal rows
+
+
+def contradiction(table: Table, label: Array, clock: Clock) -> tuple[int, int] | None:
+    """Return two samples that are exactly equal and of different classes; None if there are none."""
+    return next(contradictions(table, label, clock), None)
+
+
+def contradictions(table: Table, label: Array, clock: Clock) -> Iterator[tuple[int, int]]:
+    """Yield pairs of samples that are exactly equal and of different classes, found by hashing.
+
+    The first of equal samples is paired with the first of every other class.
+    """
+    hashes = _hashes(table, clock)
+    order = np.argsort(hashes, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0))
+    sides = label[order]
+    mixed = np.minimum.reduceat(sides, starts) != np.maximum.reduceat(sides, starts)
+    ends = np.append(starts[1:], order.size)
+    for first, end in zip(starts[mixed], ends[mixed], strict=True):
+        clock.check()
+        seen: dict[Any, dict[int, int]] = {}
+        for i in order[first:end].tolist():  # ascending
+            equal = seen.setdefault(row_content(table, i), {})
+            if equal and label[i] not in equal:
+                yield next(iter(equal.values())), i
+            equal.setdefault(int(label[i]), i)
+
+
+def _hashes(table: Table, clock: Clock) -> Array:
+    """Hash every row by a sum over its nonzero values, which does not depend on how the rows are stored."""
+    n, d = table.shape
+    keys = np.random.default_rng(0).integers(0, 1 << 63, d, np.uint64) * np.uint64(2) + np.uint64(1)
+    hashes, rows = np.empty(n, np.uint64), table.rows
+    per_row = d if isinstance(rows, Dense) else max(1, rows.data.size // n)
+    count = max(1, (1 << 17) // per_row)  # rows at a time, which stay in the processor's cache
+    for start in range(0, n, count):
+        clock.check()
+        stop = min(start + count, n)
+        if isinstance(rows, Dense):
+            hashes[start:stop] = _mixed(rows.X[start:stop], keys).sum(axis=1, dtype=np.uint64)
+            continue
+        pointers = rows.indptr[start : stop + 1]
+        stored = slice(pointers[0], pointers[-1])
+        sums = np.zeros(pointers[-1] - pointers[0] + 1, np.uint64)
+        np.cumsum(_mixed(rows.data[stored], keys[rows.indices[stored]]), out=sums[1:])
+        hashes[start:stop] = np.diff(sums[pointers - pointers[0]])
+    return hashes
+
+
+def _mixed(values: Array, keys: Array) -> Array:
+    """Mix values and keys into 64-bit numbers whose sums differ for different rows; zero stays zero."""
+    bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64) * keys  # -0.0 becomes 0.0
+    bits ^= bits >> np.uint64(32)
+    bits *= np.uint64(0x9E3779B97F4A7C15)  # odd: every bit of a number reaches the upper half
+    bits ^= bits >> np.uint64(29)
+    return bits
+
+
+# -------------------------------------------------------------------------------------------------------- separable?
+
+# Searches over narrow rows, in the order they are tried: the coordinates (None: standardised), whether to continue from
+# a separator to the nearest point, and the share below which a residual is zero. Most data end with the first; the last
+# is for rows that are close to an overlap.
+ATTEMPTS = ((None, False, 1e-12), (None, True, 1e-12), (whitened, True, 1e-12), (None, True, 0.0))
+
+
+def decide(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
+    """Find a separator or multipliers that rule one out, None if the search gave up; return also the view it used."""
+    view = standardised(signed)
+    index = sample_rows(signed) if signed.classes == 2 else np.arange(signed.n)
+    if index.size < signed.n:
+        witness, w = _decide_sample(signed.take(index), clock)
+        if witness is not None:  # rows that cannot be separated stay so when more are added
+            return witness._replace(support=index[witness.support].tolist()), view
+        alpha = np.ones(signed.n)
+    else:
+        w, alpha = _prepare(signed, view, clock)
+    margins = signed.margins(w)[0]
+    if margins.min() > 0 and separates(signed, w):
+        return separator(w), view
+    if is_long(signed):
+        rows = narrowed(signed, clock)
+        if rows is not None:
+            inner, inner_view = decide(rows.signed, clock)
+            witness = widened(signed, rows, inner)
+            if witness is not None:
+                return witness, NarrowView(signed, rows, inner_view)
+        if signed.classes > 2:
+            epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
+            w = rescale(joint_epochs(signed, perceptron(), epochs, clock))
+            if separates(signed, w):
+                return separator(w), view
+        return _decide_wide(signed, alpha, clock)
+    return _decide_narrow(signed, view, margins, clock), view
+
+
+def _prepare(signed: SignedRows, view: AffineView, clock: Clock) -> tuple[Array, Array]:
+    """Pass over the rows a few times; return the weights, and the multiplier of each row."""
+    if signed.classes == 2:
+        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, clock)
+        return rescale(view.to_weights(u)), alpha
+    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), PREPARATION_EPOCHS, clock))
+    return w, np.ones(signed.n)
+
+
+def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Array]:
+    """Find the weights of largest margin of a sample with floats; if nothing separates it, prove that."""
+    view = standardised(signed)
+    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS, clock)[0]), view.width)
+    end, working = find_nearest_point(view, first, clock, to_optimum=True)
+    witness = vanishing_sum(signed, working.support.tolist(), clock) if end == ORIGIN else None
+    return witness, rescale(view.to_weights(working.point))
+
+
+def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, clock: Clock) -> Witness | None:
+    """Search all rows with floats in several coordinates, then on integers."""
+    first = lowest_rows(margins / view.lengths, view.width)
+    attempts = list(ATTEMPTS)
+    while attempts:
+        make, to_optimum, zero = attempts.pop(0)
+        tried = view if make is None else make(signed)
+        end, working = find_nearest_point(tried, first, clock, to_optimum=to_optimum, zero=zero)
+        witness = _proved(signed, tried, end, working, clock)
+        if witness is not None:
+            return witness
+        if end == ORIGIN:  # rounding was taken for the origin, as on a standardised grid: try the strictest zero next
+            attempts.sort(key=lambda attempt: attempt[2])
+    support = [int(i) for i in working.support] or [0]
+    exact = StandardisedSearch(signed, view).find_witness(support, np.arange(signed.n), clock)
+    return vanishing_sum(signed, exact.support, clock) if exact and exact.support else exact
+
+
+def _decide_wide(signed: SignedRows, alpha: Array, clock: Clock) -> tuple[Witness | None, View]:
+    """Decide for wide rows in the space that they span, starting from the rows with the largest multipliers."""
+    ids = np.sort(np.argsort(-alpha, kind="stable")[:ADDED_WIDE_ROWS])
+    while True:
+        clock.check(factoring_seconds(ids.size))
+        view = RowSpaceView(signed, ids)
+        end, working = find_nearest_point(view, np.arange(view.n), clock, to_optimum=False)
+        witness = _proved(signed, view, end, working, clock)
+        if witness is not None:
+            return witness, view
+        margins = signed.margins(view.to_weights(working.point))[0]
+        low = np.setdiff1d(np.flatnonzero(margins <= 0), ids)
+        if end == ORIGIN or not low.size or ids.size >= ROW_SPACE_MAX_ROWS:
+            return None, view
+        ids = np.union1d(ids, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
+
+
+def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, clock: Clock) -> Witness | None:
+    """Turn the result of a search into a witness, if it holds exactly."""
+    support = view.ids[working.support] if isinstance(view, RowSpaceView) else working.support
+    if end == ORIGIN:
+        return vanishing_sum(signed, support.tolist(), clock)
+    w = rescale(view.to_weights(working.point))
+    if separates(signed, w):
+        return separator(w)
+    # Rounding may have stopped the point on its way to the origin, and left small shares that would be zero.
+    likely = support[working.shares > ZERO_SHARE_OF_LARGEST * working.shares.max(initial=0.0)]
+    return vanishing_sum(signed, likely.tolist(), clock) if likely.size else None
+
+
+# ----------------------------------------------------------------------------------- quasi-separable or overlapping?
+
+
+class Reduction(NamedTuple):
+    """A verdict on rows that cannot be separated, and its witnesses.
+
+    Attributes
+    ----------
+    verdict : str
+    witness : Witness
+        Support and counts.
+    weak : list of int or None
+        A weak separator that is positive on every row outside the span of the support.
+    """
+
+    verdict: str
+    witness: Witness
+    weak: list[int] | None = None
+
+
+def inseparable_claims(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> dict[str, Any]:
+    """Return the fields of a certificate on rows that the support of a witness proves inseparable."""
+    return reduction_claims(signed, reduce(signed, view, witness, clock))
+
+
+def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
+    """Return the fields of a certificate that a reduction proves."""
+    if found.verdict == "undecided":
+        reason = "no hyperplane separates, but whether one separates weakly is not decided"
+        return {"verdict": "undecided", "reason": reason}
+    support, counts = found.witness.support, found.witness.counts
+    order = np.argsort(support)
+    row, rival = signed.split(np.array(support)[order])
+    multipliers = counts_to_multipliers(signed, support, counts)
+    return {
+        "verdict": found.verdict,
+        "support": tuple(row.tolist()),
+        "rivals": tuple(rival.tolist()),
+        "multipliers": tuple(multipliers[t] for t in order),
+        "vector": None if found.weak is None else as_vector(found.weak),
+    }
+
+
+def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction:
+    """Distinguish quasi-separable from overlapping rows (Albert and Anderson 1984) by exact facial reduction.
+
+    Every w with Z w >= 0 vanishes on the support, hence on all rows in its span. The other rows, restricted to the
+    vectors that vanish on the support, are a smaller problem of the same kind: a separator of it is a weak separator of
+    all rows, and multipliers of it enlarge the support. Each round enlarges the span of the support.
+    """
+    found = _reduced_at_once(signed, view, witness, clock)
+    if found is not None:
+        return found
+    if isinstance(view, RowSpaceView):
+        if signed.n > ROW_SPACE_MAX_ROWS:
+            return Reduction("undecided", witness)
+        view = RowSpaceView(signed, np.arange(signed.n))
+    rest: SubspaceView | None = None
+    added, before = witness.support, 0
+    while True:
+        clock.check()
+        rank = len(pivots(integer_matrix(signed, witness.support))[0])
+        if rank == signed.width:
+            return Reduction("overlapping", witness)
+        if rest is None or not np.isin(added, rest.ids).all():  # rounding had put one of these rows into the span
+            rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank, clock)
+        else:
+            rest = rest.vanishing(np.array(added), rank - before)
+        step = _reduced(signed, witness, rest, clock)
+        if step is None:
+            basis = _null_basis(signed, witness.support, rank, clock)
+            # Decide on integers whether all rows lie in the span: floats miss a row that leaves it by little.
+            if not any(signed.signs(direction).any() for direction in basis):
+                return Reduction("overlapping", witness)
+            step = _reduced_exactly(signed, witness, basis, clock)
+        if step is None:
+            return Reduction("undecided", witness)
+        if step.w is not None:
+            return Reduction("quasi-separable", witness, step.w)
+        added, before, witness = step.support[len(witness.support) :], rank, step
+
+
+def _reduced_at_once(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+    """Try to decide wide rows without facial reduction: by passes over them, then with fewer columns."""
+    if isinstance(view, RowSpaceView) and len(witness.support) < signed.n:
+        weak = _descended(signed, witness, clock)
+        if weak is not None:
+            return Reduction("quasi-separable", witness, weak)
+    return _reduced_narrow(signed, view, witness, clock)
+
+
+def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+    """Decide without the columns that depend on others; None if there are none, or if all columns refute the result."""
+    if not isinstance(view, NarrowView):
+        rows = narrowed(signed, clock)
+        if rows is None:
+            return None
+        inside = rows.signed
+        view = NarrowView(signed, rows, RowSpaceView(inside, np.arange(2)) if is_wide(inside) else standardised(inside))
+    rows = view.rows
+    found = reduce(rows.signed, view.inner, rows.from_witness(signed, witness), clock)
+    lifted = widened(signed, rows, found.witness)
+    if lifted is None:
+        return None
+    if found.verdict == "undecided":
+        return Reduction("undecided", lifted)
+    weak = None if found.weak is None else rows.to_weights(found.weak)
+    if weak is not None and not _separates_rest(signed, lifted, weak):
+        return None
+    if weak is None and not spans(signed, lifted.support, np.arange(signed.n)):
+        return None
+    return Reduction(found.verdict, lifted, weak)
+
+
+def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
+    """Look for a weak separator of wide rows by passes over them that keep the support at zero."""
+    for w in _tied_weights(signed, np.array(witness.support), clock):
+        weak = _lifted(signed, witness, w, clock)
+        if weak is not None and _separates_rest(signed, witness, weak):
+            return weak
+    return None
+
+
+def _tied_weights(signed: SignedRows, support: Array, clock: Clock) -> Iterator[Array]:
+    """Yield weights after more and more passes over the rows, zero on a support up to rounding."""
+    if signed.classes == 2:
+        view = standardised(signed)
+        yield view.to_weights(coordinate_descent(view, PREPARATION_EPOCHS, clock, tied=support)[0])
+        return
+    Z = signed.gather(support)
+    for epochs in TIED_EPOCHS:
+        w = joint_epochs(signed, passive_aggressive(C=np.inf), epochs, clock)
+        yield w - Z.T @ np.linalg.lstsq(Z @ Z.T, Z @ w)[0]
+
+
+def _reduced(signed: SignedRows, witness: Witness, rest: SubspaceView, clock: Clock) -> Witness | None:
+    """Find a weak separator or a larger support with floats; None if neither holds exactly."""
+    if not rest.n:
+        return None
+    first = lowest_rows(rest.margins(rest.Z.mean(axis=0)), rest.width)
+    for to_optimum in (False, True):
+        end, working = find_nearest_point(rest, first, clock, to_optimum=to_optimum)
+        if end == ORIGIN:
+            step = _enlarged(signed, witness, [int(i) for i in rest.ids[working.support]], clock)
+        else:
+            weak = _lifted(signed, witness, rest.to_weights(working.point), clock)
+            step = separator(weak) if weak and _separates_rest(signed, witness, weak) else None
+        if step is not None:
+            return step
+    return None
+
+
+def _reduced_exactly(signed: SignedRows, witness: Witness, basis: list[list[int]], clock: Clock) -> Witness | None:
+    """Find a weak separator or a larger support on integers, from a basis of the vectors that vanish on the support."""
+    search = SubspaceSearch(signed, basis)
+    # A row that vanishes on a random combination of the basis vanishes on all of it, or fails the check below.
+    random = np.random.default_rng(0)
+    combination = search.to_weights(random.integers(1, 1 << 60, len(basis)).tolist())
+    ids = np.flatnonzero(signed.signs(combination))
+    if not ids.size:
+        return None
+    step = search.find_witness([int(ids[0])], ids, clock)
+    if step is None or step.w is None:
+        return step and _enlarged(signed, witness, step.support, clock)
+    return step if _separates_rest(signed, witness, step.w) else None
+
+
+def _separates_rest(signed: SignedRows, witness: Witness, weak: list[int]) -> bool:
+    """Check exactly that weights are negative on no row, and zero only on rows in the span of the support."""
+    signs = signed.signs(weak)
+    return bool(signs.min() >= 0 and signs.max() > 0) and spans(signed, witness.support, np.flatnonzero(signs == 0))
+
+
+def _null_basis(signed: SignedRows, ids: list[int], rank: int, clock: Clock) -> list[list[int]]:
+    """Compute a basis of the vectors that vanish on some rows."""
+    vectors = signed.width - rank
+    if vectors * signed.width > MAX_BASIS_ENTRIES:
+        raise TooLarge(f"{vectors} directions of {signed.width} weights vanish on the support: too many to search.")
+    clock.check(solving_seconds(rank) * (1 + vectors / max(rank, 1)))
+    return null_basis(signed, ids, range(signed.width))
+
+
+def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clock) -> Witness | None:
+    """Add rows whose remainders sum to zero to a support, with positive counts for all.
+
+    None if they do not, or if the span of the support does not grow: floats then took the rounding error of a row in
+    the span for its remainder, and would do so again.
+    """
+    # With independent rows of the support only, there is exactly one dependency to find.
+    independent = pivots(integer_matrix(signed, witness.support))[0]
+    matrix = integer_matrix(signed, [*(witness.support[a] for a in independent), *added])
+    clock.check(solving_seconds(len(matrix), longest(matrix)))
+    vector = null_vector(matrix)
+    if vector is None:
+        return None
+    split = len(independent)
+    sign = 1 if sum(vector[split:]) > 0 else -1
+    old, new = [0] * len(witness.support), [sign * v for v in vector[split:]]
+    for a, v in zip(independent, vector, strict=False):
+        old[a] = sign * v
+    if min(new) < 0:
+        return None
+    times = 1 + max(0, *(-(v // c) for v, c in zip(old, witness.counts, strict=True)))
+    counts = [v + times * c for v, c in zip(old, witness.counts, strict=True)]
+    kept = [(i, v) for i, v in zip(added, new, strict=True) if v]
+    support = [*witness.support, *(i for i, _ in kept)]
+    if len(pivots(integer_matrix(signed, support))[0]) == split:
+        return None
+    return Witness(None, support, primitive([*counts, *(v for _, v in kept)]))
+
+
+def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> list[int] | None:
+    """Find integers near w, up to a factor, that vanish exactly on the support."""
+    entries = [signed.integers(i)[0] for i in witness.support]
+    minor, bound = _bound_columns(signed, witness, entries, clock)
+    given = w.copy()
+    given[bound] = 0.0
+    values, _ = as_integers(rescale(given))
+    right = [-sum(v * values[j] for j, v in entries[i].items()) for i in minor]
+    solution = solve([[entries[i].get(j, 0) for j in bound] for i in minor], right)
+    if solution is None:
+        return None
+    out = [solution[1] * v for v in values]
+    for j, value in zip(bound, solution[0], strict=True):
+        out[j] = value
+    return primitive(out) if not any(sum(v * out[j] for j, v in row.items()) for row in entries) else None
+
+
+def _bound_columns(
+    signed: SignedRows, witness: Witness, entries: list[dict[int, int]], clock: Clock
+) -> tuple[list[int], list[int]]:
+    """Choose independent rows of a support, and as many columns, determined by the others where these rows vanish."""
+    touched = signed.touched(np.array(witness.support))
+    Z = signed.gather(np.array(witness.support), touched)
+    distinct = _distinct_lines(Z)
+    clock.check(solving_seconds(distinct.size) + PIVOTING_SECONDS * distinct.size**2 * touched.size)
+    Z = Z[distinct]
+    # The columns that a pivoted factorisation takes first are well conditioned.
+    sizes = np.abs(Z).max(axis=0)
+    order = touched[scipy.linalg.qr(Z * reciprocal(sizes), mode="r", pivoting=True)[1]].tolist()
+    minor, columns = pivots([[entries[i].get(j, 0) for j in order] for i in distinct])
+    return [int(distinct[a]) for a in minor], [order[a] for a in columns]
+
+
+def _distinct_lines(Z: Array) -> Array:
+    """Return the rows that are neither equal nor opposite to an earlier one, as the rows of a contradiction are."""
+    leading = Z[np.arange(len(Z)), (Z != 0).argmax(axis=1)]
+    turned = np.where(leading < 0, -1.0, 1.0)[:, None] * Z + 0.0  # -0.0 becomes 0.0
+    first: dict[bytes, int] = {}
+    for i, row in enumerate(turned):
+        first.setdefault(row.tobytes(), i)
+    return np.array(list(first.values()))

@@ -1,0 +1,271 @@
+"""JSON lines: an object on each line. Numbers, texts, lists of them and objects within objects are features."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.features import ONE_GROUP, Entries, Piece, murmur, to_bytes
+from rosenblatt.files.formats import Format
+from rosenblatt.files.options import FileLayout, Reading
+from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Pending, fault_at
+from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_plain, plain_pairs
+from rosenblatt.files.sniffing import SAMPLE_BYTES, SAMPLE_LINES, Sample, most
+from rosenblatt.files.tables import INDEX, Preview, TableParser, as_text, joined_texts, value_of
+
+Array = npt.NDArray[Any]
+
+NOT_OBJECT = ' is not a JSON object of numbers and texts. Write one on each line, as in: {"label": 1, "text": "hello"}'
+
+
+def as_object(line: bytes, pairs: Any = None) -> dict[str, Any]:
+    """Return the object on a line, or raise ValueError. `pairs` makes a dict of its names and values."""
+    content = json.loads(line, object_pairs_hook=pairs)
+    if not isinstance(content, dict):
+        raise ValueError("not an object")
+    return content
+
+
+def names_of(content: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the names of an object, also those of null; names within objects are joined by a dot."""
+    for name, value in content.items():
+        yield from names_of(value, f"{prefix}{name}.") if isinstance(value, dict) else (prefix + name,)
+
+
+def preview(sample: Sample, format: str, header: bool | str, known: Collection[str]) -> Preview:
+    """Return the names and first rows of a file; a list is the text of its parts."""
+    names: dict[str, None] = {}
+    always: set[str] = set()
+    found: list[tuple[int, dict[str, Any]]] = []
+    lines = sample.content.split(b"\n")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            own = ", ".join(name for name, _ in pairs)
+            raise InvalidInput(f"{sample.path}, line {number}: a name is there twice: {own[:200]}. Rename one.")
+        return dict(pairs)
+
+    for number, line in enumerate(lines if len(sample.content) < SAMPLE_BYTES else lines[:-1], 1):
+        try:
+            content = as_object(line, once)
+            found.append((number, {name: _cell(value) for name, value in plain_pairs(content)}))
+            own = dict.fromkeys(names_of(content))
+            always = own.keys() & always if names else set(own)
+            names.update(own)
+        except InvalidInput:
+            raise
+        except (ValueError, RecursionError, OverflowError):
+            continue
+        if len(found) == SAMPLE_LINES:
+            break
+    if not names:
+        raise InvalidInput(f"{sample.path} has no line with a JSON object. Pass a file of them, or another format.")
+    rows = [[row.get(name) for name in names] for _, row in found]
+    return Preview(sample.path, FileLayout("jsonl", tuple(names), True), rows, [number for number, _ in found], always)
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, str | bool) else float(value)
+
+
+class JsonParser(TableParser):
+    """Parse JSON lines."""
+
+    def __init__(self, reading: Reading, labels: str, skip: bool, layout: FileLayout | None = None) -> None:
+        super().__init__(reading, labels, skip, layout)
+        self.kind = {column.name: column.kind for column in reading.columns}
+        kinds = {column.kind: column.name for column in reading.columns}
+        self.label, self.weight = kinds.get("label") if labels != "none" else None, kinds.get("weight")
+        self.ignored = {column.name for column in reading.columns if column.kind in ("label", "weight", "skip")}
+
+    def parse(self, text: Array) -> Parsed:
+        """Return the rows of a block of whole lines."""
+        faults = LineFaults(self.skip)
+        rows = _Rows(self) if self.reading.format == JSONL.name else _Columns(self)
+        lines = text.tobytes().split(b"\n")[:-1]
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
+            try:
+                rows.add(as_object(line), number)
+            except (ValueError, RecursionError, OverflowError) as error:
+                own = isinstance(error, InvalidInput)
+                found = np.frombuffer(line + b"\n", np.uint8)
+                faults.add(
+                    LineFault(number, "", str(error)) if own else fault_at(found, number, 0, len(line), NOT_OBJECT)
+                )
+                if faults.stop:
+                    break
+        text_labels = self.reading.label_type == "text"
+        label = np.array(rows.labels, np.str_ if text_labels else np.float64)
+        weight = np.array(rows.weights) if self.weight is not None else None
+        line_numbers = np.array(rows.line, np.int32)
+        features, missing = rows.finished()
+        return Parsed(features, label, len(lines), line_numbers, faults, weight, missing)
+
+
+class _Rows:
+    """Rows that are collected from objects."""
+
+    def __init__(self, parser: JsonParser) -> None:
+        self.parser = parser
+        self.labels: list[Any] = []
+        self.weights: list[float] = []
+        self.line: list[int] = []
+        self.names: list[list[Any]] = []  # prefix, name and value of each entry
+        # In the order of the columns, whatever the rows of this block have: the names of a dictionary depend on it.
+        self.texts: dict[str, list[bytes]] = {name: [] for name, kind in parser.kind.items() if kind == "text"}
+
+    def add(self, content: dict[str, Any], line: int) -> None:
+        """Add a row; raise ValueError if something of it cannot be used."""
+        found: list[Any] = []
+        texts: dict[str, list[bytes]] = {}
+        parser, label = self.parser, None
+        weight = np.nan if parser.weight in parser.layout.names else 1.0
+        for name, value in plain_pairs(content):
+            if name == parser.label:
+                label = value
+            elif name == parser.weight:
+                weight = float(value)
+            elif name not in parser.ignored:
+                self._feature(name, value, found, texts)
+        self.labels.append(self._label(label))
+        if not 0 <= weight < np.inf:
+            self.labels.pop()
+            raise InvalidInput("the weight is missing or negative. Write a number from 0.")
+        self.weights.append(weight)
+        self.line.append(line)
+        self.names.append(found)
+        for name, column in self.texts.items():
+            column.append(b" ".join(texts.get(name, ())))
+
+    def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
+        kind, encoded = self.parser.kind.get(name), to_bytes(name)
+        if kind == "text":
+            texts.setdefault(name, []).append(as_text(value))
+        elif kind == "category" or (kind is None and isinstance(value, str)):
+            if text := as_text(value):
+                found.append((encoded, text, 1.0))
+        elif (number := _number(name, value)) and not np.isnan(number):
+            found.append((b"", encoded, number))
+
+    def _label(self, value: Any) -> Any:
+        parser = self.parser
+        number = parser.reading.label_type == "number"
+        if value is None or (value == "" and not isinstance(value, bool)):
+            if parser.label is not None and parser.labels == "required":
+                raise InvalidInput(f"there is no label {parser.label!r}. Add it, or correct the line.")
+            return np.nan if number else ""
+        if not number:
+            return as_text(value).decode("utf-8", "backslashreplace")
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"the label {value!r} is not a number, as the first labels are. Correct it, or pass label_type='text'."
+            ) from None
+        if not np.isfinite(found):
+            raise InvalidInput(f"the label {value!r} is not a finite number. Correct it.")
+        return found
+
+    def finished(self) -> tuple[Array | Entries | Pending, int]:
+        """Return the rows, and how many values are missing."""
+        return self.parser.assembled(self._pieces()), 0
+
+    def _pieces(self) -> list[Piece]:
+        """Return the entries of all rows: names and categories together, then each column of text."""
+        flat = [entry for row in self.names for entry in row]
+        text = np.frombuffer(b"".join(name for _, name, _ in flat) + b"\n", np.uint8)
+        ends = np.cumsum([0, *(len(name) for _, name, _ in flat)]).astype(np.int32)
+        prefixes = {b"": 0}
+        group = np.array([prefixes.setdefault(prefix, len(prefixes)) for prefix, _, _ in flat], np.int32)
+        seeds = np.array([murmur(prefix) if prefix else 0 for prefix in prefixes], np.uint32)
+        indptr = np.cumsum([0, *(len(row) for row in self.names)]).astype(np.int32)
+        names = tuple(prefix + b"=" if prefix else b"" for prefix in prefixes)
+        value = np.array([value for _, _, value in flat], np.float64)
+        seed = seeds[group] if flat else np.zeros(1, np.uint32)
+        found = [Piece(indptr, text, ends[:-1], ends[1:], group if flat else ONE_GROUP, names, seed, value)]
+        for name, column in self.texts.items():
+            found += self.parser.word_pieces(name, *joined_texts(column))
+        return found
+
+
+class _Columns(_Rows):
+    """Rows that are collected from objects with exactly the columns of files in another format."""
+
+    def _feature(self, name: str, value: Any, found: list[Any], texts: dict[str, list[bytes]]) -> None:
+        kind = self.parser.kind.get(name)
+        if kind is None:
+            if self.parser.layout.closed and not INDEX.fullmatch(name):
+                raise InvalidInput(f"the name {name!r} is not among the columns of the files before. Rename it.")
+        elif kind == "text":
+            texts.setdefault(name, []).append(as_text(value))
+        elif any(name == other for other, _ in found):
+            raise InvalidInput(f"{name!r} is a list, and has one value in the files before. Write one value.")
+        else:
+            found.append((name, _number(name, value) if kind == "number" else as_text(value)))
+
+    def finished(self) -> tuple[Array | Entries | Pending, int]:
+        """Return the rows, and how many values are missing."""
+        rows = [dict(row) for row in self.names]
+        names = self.parser.number_names
+        numbers = np.array([[row.get(name, np.nan) for name in names] for row in rows], np.float64)
+        categories = [name for name, kind in self.parser.kind.items() if kind == "category"]
+        texts = self.texts | {name: [row.get(name, b"") for row in rows] for name in categories}
+        return self.parser.rows_of_columns(numbers.reshape(len(rows), len(names)), texts)
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a value as a number, NaN if it stands for a missing one; raise an error if it is neither."""
+    if isinstance(value, str):
+        value = value_of(value)
+        if value is None:
+            return np.nan
+    if isinstance(value, str) or not np.isfinite(float(value)):
+        reason = "is not a finite number. Correct it, leave it out, or read the column as a category."
+        raise InvalidInput(f"{value!r} of {name!r} {reason}")
+    return float(value)
+
+
+def records(table: Records, path: Any, layout: FileLayout) -> Iterator[Record]:
+    """Yield the rows of a file as plain values."""
+    for number, line in table.lines(path):
+        try:
+            record = as_object(line)
+        except (ValueError, RecursionError):
+            table.refuse(path, number, line, "is not a JSON object. Correct the line.")
+            continue
+        new = [name for name in names_of(record) if name not in table.kinds and not INDEX.fullmatch(name)]
+        if new and table.reading.format != JSONL.name:
+            table.refuse(path, number, new[0], "is not among the columns of the files before. Rename it.")
+            continue
+        yield record
+
+
+def write(output: Output, rows: Records | FeatureRows) -> None:
+    """Write an object on each line."""
+    for record in rows if isinstance(rows, Records) else rows.records():
+        output.write_row(json.dumps({name: as_plain(value) for name, value in record.items()}))
+
+
+JSONL = Format(
+    name="jsonl",
+    kind="table",
+    endings=(".jsonl", ".ndjson"),
+    rank=10,
+    matches=lambda lines: most(lines, lambda line: line.lstrip()[:1] == b"{"),
+    row='`{"label": 1, "age": 33, "text": "...", "tags": ["a", "b"], "in": {"x": 2}}`',
+    label="a key",
+    refused="anything but an object",
+    typed=True,
+    ragged=True,
+    parser=JsonParser,
+    preview=preview,
+    records=records,
+    write=write,
+)

@@ -1,0 +1,126 @@
+"""The answers to a page's questions, for the server and for notebooks; among them the Python code of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InvalidInput
+from rosenblatt.lab.catalogue import one_of
+from rosenblatt.lab.frames import frames, surface, trace_table
+from rosenblatt.lab.scene import Scene
+from rosenblatt.lab.theory import drawn_certificate
+from rosenblatt.lab.uploads import points_of_text
+from rosenblatt.text import short_repr
+
+MAX_TRIAL = 10_000_000
+
+Body = dict[str, Any]
+
+_ANSWERS: dict[str, Callable[[Body], bytes | str | dict[str, Any]]] = {
+    "run": lambda body: frames(Scene.from_dict(body)).to_bytes(),
+    "certificate": lambda body: drawn_certificate(Scene.from_dict(body)),
+    "surface": lambda body: surface(Scene.from_dict(body), trial_of(body), body.get("way", "vote")).to_bytes(),
+    "table": lambda body: points_of_text(body.get("text"), body.get("label")),
+    "code": lambda body: python_of(Scene.from_dict(body), trial_of(body)),
+    "trace": lambda body: trace_table(Scene.from_dict(body)),
+}
+
+
+def answer(kind: str, body: Body) -> bytes | str | dict[str, Any]:
+    """Return the answer to a question: arrays as bytes, text, or plain values.
+
+    Parameters
+    ----------
+    kind : {"run", "certificate", "surface", "table", "code", "trace"}
+    body : dict
+        From the page; every value is checked.
+
+    Raises
+    ------
+    InvalidInput
+        If the kind of question is unknown, or a value is invalid.
+    """
+    return _ANSWERS[one_of("question", kind, _ANSWERS)](body)
+
+
+def trial_of(body: Body) -> int:
+    """Return the trial that a question is about; raise `InvalidInput` if it is not a trial."""
+    t = body.get("t", 0)
+    if isinstance(t, bool) or not isinstance(t, int) or not 0 <= t <= MAX_TRIAL:
+        raise InvalidInput(f"t={short_repr(t)} is not a trial. Pass an integer from 0 to {MAX_TRIAL}.")
+    return t
+
+
+# ---------------------------------------------------------------------------------------------------------------- code
+
+
+def python_of(scene: Scene, t: int) -> str:
+    """Return a Python program of at most fifteen lines that gives the weights after a trial, bit for bit.
+
+    Parameters
+    ----------
+    scene : Scene
+    t : int
+        The trial; 0 is before the first.
+
+    Returns
+    -------
+    str
+        The program sets `w` to the weights and `b` to the biases, with a row for each problem.
+    """
+    X, y = scene.rows()
+    Z = scene.mapped(X)[0]
+    arguments = ", ".join(f"{name}={value!r}" for name, value in scene.arguments(Z, np.unique(y).size).items())
+    learner = f"{scene.learner}({arguments})"
+    imports, data = _data(scene)
+    extra, features = _features(scene)
+    own = scene.traits.rule == "own"
+    names = [*([] if own else [scene.learner]), *extra, *(["record"] if scene.traits.trials else [])]
+    head = [f"from rosenblatt import {', '.join(sorted(names, key=str.lower))}", *imports]
+    if own:
+        head.append(f"# and {scene.learner}, as you have defined it")
+    if any("np." in line for line in [*data, *features]):
+        head.insert(0, "import numpy as np")
+    return "\n".join([*head, "", *data, *features, *_weights(scene, learner, t), "print(w, b)"]) + "\n"
+
+
+def _data(scene: Scene) -> tuple[list[str], list[str]]:
+    """Return the imports and the statements that create X and y."""
+    if scene.data == "points":
+        rows = ", ".join(f"({', '.join(map(_short, point))})" for point in scene.points)
+        return [], [f"points = np.array([{rows}])", "X, y = points[:, :-1], points[:, -1].astype(int)"]
+    if scene.data in ("or", "and", "xor"):
+        return ["from rosenblatt.datasets import logical"], [f'X, y = logical("{scene.data}")']
+    if scene.data == "spam":
+        return ["from rosenblatt.datasets import spam"], ["X, y = spam()"]
+    controls = "".join(f", {name}={value!r}" for name, value in scene.controls)
+    return ["from rosenblatt.lab.catalogue import points_of"], [f'X, y = points_of("{scene.data}"{controls})']
+
+
+def _features(scene: Scene) -> tuple[list[str], list[str]]:
+    """Return the names to import and the statements that map X."""
+    if scene.features == "quadratic":
+        pairs = "i, j = np.triu_indices(X.shape[1])"
+        return [], [pairs, "X = np.hstack([X, X[:, i] * X[:, j]])  # squares and products"]
+    if scene.features == "units":
+        units = f"AssociationUnits(n_units={scene.units}, random_state={scene.seed})"
+        return ["AssociationUnits"], [f"X = {units}.fit(X).transform(X)"]
+    return [], []
+
+
+def _weights(scene: Scene, learner: str, t: int) -> list[str]:
+    """Return the statements that learn, and take the weights after a trial."""
+    if not scene.traits.trials:
+        return [f"model = {learner}.fit(X, y)", "w, b = model.coef_, model.intercept_"]
+    record = f"run = record({learner}, X, y)"
+    if t <= 0:
+        return [record, "w, b = run.W[0], run.b[0]  # before the first trial"]
+    return [record, f"state = run.at[{t} - 1]  # after trial {t}", "w, b = run.W[state], run.b[state]"]
+
+
+def _short(value: Any) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

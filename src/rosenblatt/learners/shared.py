@@ -1,0 +1,204 @@
+"""The parameters that several learners have, each declared once: a learner lists those that it takes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rosenblatt.data.numbers import is_truth, is_whole
+from rosenblatt.learners.parameters import choice, custom, flag, integer, margins, real, schedule_of, seed
+from rosenblatt.training import first_order, order
+from rosenblatt.training.multiclass import MULTICLASS as MODES
+from rosenblatt.training.plan import Epoch
+
+Callback: TypeAlias = Callable[[Epoch], Any] | None
+ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
+Keep: TypeAlias = Literal["last", "best"] | None
+Margin: TypeAlias = float | tuple[float, float]
+Multiclass: TypeAlias = Literal["ovr", "ovo", "ovo-vote", "joint"]
+Padding: TypeAlias = float | Literal["auto"]
+Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"] | None
+RandomState: TypeAlias = "int | np.random.RandomState | None"  # a text: `np.random` is imported when it is named
+Schedule: TypeAlias = str | order.Schedule
+Shuffle: TypeAlias = bool | Literal["random"]
+
+# ------------------------------------------------------------------------------------------------------------- epochs
+
+FIT_INTERCEPT: Any = flag(default=True, text="Whether to learn a bias b.")
+MAX_ITER: Any = integer(
+    default=1000,
+    text="Most epochs, that is passes over the rows.",
+    least=1,
+    wanted="a whole number from 1",
+    lab=False,
+)
+TOL: Any = real(
+    default=1e-3,
+    text="The fit ends when the mean loss has not fallen by more than tol for `n_iter_no_change` epochs. A"
+    " perceptron goes on nevertheless while some hyperplane may separate the data with a margin above"
+    " tol times the radius. None: all `max_iter` epochs.",
+    most=np.inf,
+    wanted="a number, or None for all epochs",
+    optional=True,
+    lab=False,
+)
+SHUFFLE: Any = choice(
+    default=True,
+    text="Reshuffle the rows each epoch, present them as they are stored, or draw them with replacement. "
+    "From 16,384 rows on blocks of 64 neighbours are reshuffled, at the speed of memory; single rows "
+    "still if the labels come sorted.",
+    choices=(True, False, "random"),
+    lab=False,
+)
+VERBOSE: Any = custom(
+    default=0,
+    text="Print a line per epoch.",
+    kind="int",
+    accepts=lambda value: is_truth(value) or (is_whole(value) and value >= 0),
+    wanted="True, False or a whole number from 0",
+    stores=lambda value: value is None or isinstance(value, Real | np.bool_),
+    lab=False,
+)
+RANDOM_STATE: Any = seed(default=0, text="For the shuffling.", lab=False)
+N_ITER_NO_CHANGE: Any = integer(
+    default=5, text="Epochs without progress to wait.", least=1, wanted="a whole number from 1", lab=False
+)
+MAX_SECONDS: Any = real(
+    default=None,
+    text="Most seconds to train.",
+    above=0,
+    wanted="a positive number or None",
+    optional=True,
+    lab=False,
+)
+CALLBACK: Any = custom(
+    default=None,
+    text="Called with an `Epoch` after each; a true answer ends the fit.",
+    kind="callable or None",
+    accepts=lambda value: value is None or callable(value),
+    wanted="a function of an Epoch, or None",
+    stores=lambda value: value is None,
+    lab=False,
+)
+WARM_START: Any = flag(default=False, text="Whether `fit` continues from where the last call stopped.", lab=False)
+INIT: Any = custom(default=None, text="Weights and bias to start from.", kind="(w0, b0) or None", lab=False)
+KEEP: Any = choice(
+    default=None,
+    text="Return the weights of the last epoch, or those with the fewest errors at the end of an epoch, on"
+    ' the held-out rows if there are any. None: what suits the method, and "last" where tol=None asks'
+    " for all epochs.",
+    choices=(None, "last", "best"),
+    lab=False,
+)
+EARLY_STOPPING: Any = flag(
+    default=False,
+    text="Hold out `validation_fraction` of the rows and end when the error on them stops decreasing.",
+    lab=False,
+)
+VALIDATION_FRACTION: Any = real(
+    default=0.1, text="Share of the rows to hold out.", above=0, below=1, wanted="between 0 and 1", lab=False
+)
+
+# ------------------------------------------------------------------------------------------------------------ classes
+
+CLASS_WEIGHT: Any = custom(
+    default=None, text="Factor of the steps for each class.", kind='dict, "balanced" or None', lab=False
+)
+MULTICLASS: Any = choice(
+    default="ovr",
+    text='More than two classes: one against the rest; every pair, adding up their scores ("ovo", as the lectures'
+    ' do, mostly several points below the others) or with one vote each ("ovo-vote"); or all at once by correcting'
+    " the true class and the best wrong one (Crammer and Singer 2003).",
+    choices=MODES,
+)
+INTERCEPT_SCALING: Any = real(
+    default="auto",
+    text="The constant c that pads each row: the bias is c times the weight of a feature that is c everywhere, and"
+    ' moves by c^2 where a weight moves by its feature. "auto": 1, but in a fit of values with a root mean square v'
+    " below 1/4, such as texts scaled to length one, the power of two close to v, or for two classes to half the"
+    " length of a row.",
+    least=1e-100,
+    most=1e100,
+    wanted='a number from 1e-100 to 1e100, or "auto"',
+    words=("auto",),
+    lab=False,
+)
+
+# -------------------------------------------------------------------------------------------------- threads and shards
+
+N_JOBS: Any = custom(
+    default=None,
+    text="Threads for the problems of a multiclass task, or for shards; -1 for all processors. The result does not"
+    " depend on it.",
+    kind="int or None",
+    accepts=lambda value: value is None or (is_whole(value) and value != 0),
+    wanted="a number of threads from 1, -1 for all processors, or None for one",
+    stores=lambda value: value is None or isinstance(value, Integral),
+    lab=False,
+)
+SHARDS: Any = integer(
+    default=1,
+    text="Parts of the rows that learn by themselves, and whose weights are mixed after each epoch or more often"
+    " (McDonald, Hall and Mann 2010). `n_jobs` threads work on them, also for two classes. The result depends on"
+    " the number of shards, but not on that of the threads; rosenblatt.scaling gives the same on a cluster.",
+    least=1,
+    wanted="a whole number from 1",
+    lab=False,
+)
+MIXES: Any = integer(
+    default="auto",
+    text='Mixes of the shards in an epoch; each is a round on a cluster. "auto": one, or up to four for an average'
+    " of wide rows where shards have many for each weight. The result depends on it.",
+    least=1,
+    wanted='a whole number from 1, or "auto"',
+    words=("auto",),
+    lab=False,
+)
+# Why a learner has no shards, after its own reason.
+NO_MEAN = (
+    "have no mean that is known to learn. Choose AveragedPerceptron or PassiveAggressive, or train without shards."
+)
+
+# -------------------------------------------------------------------------------------------- steps, penalty, average
+
+ETA0: Any = real(
+    default=1.0, text="Learning rate.", above=0, wanted="a positive number", range=(0.01, 10.0, 0.01), log=True
+)
+SCHEDULE: Any = schedule_of(
+    default="constant",
+    text='Factor of the learning rate by epoch: "constant", "1/t", "1/sqrt(t)", "step" (halved every ten '
+    "epochs), or a function of the epoch's number from 1.",
+    words=tuple(order.SCHEDULES),
+)
+MARGIN: Any = margins(default=0.0, text="Update as long as y f(x) <= margin.", range=(0.0, 5.0, 0.1))
+PENALTY: Any = choice(
+    default=None, text="Shrink the weights a little in each trial.", choices=(None, "l2", "l1", "elasticnet")
+)
+ALPHA: Any = real(
+    default=0.0001,
+    text="Strength of the penalty.",
+    least=0,
+    wanted="a number from 0",
+    range=(1e-5, 1.0, 1e-5),
+    log=True,
+)
+L1_RATIO: Any = real(
+    default=0.15,
+    text="Share of L1 in the elastic net.",
+    least=0,
+    most=1,
+    wanted="a number from 0 to 1",
+    range=(0.0, 1.0, 0.05),
+)
+AVERAGE: Any = flag(default=False, text="Whether the model is the average of the weights over all trials.")
+
+
+def penalty_of(learner: Any) -> first_order.Penalty:
+    """Return the penalty that the parameters of a learner describe."""
+    if learner.penalty is None:
+        return first_order.Penalty()
+    share = {"l1": 1.0, "l2": 0.0, "elasticnet": float(learner.l1_ratio)}[learner.penalty]
+    return first_order.Penalty(l1=float(learner.alpha) * share, l2=float(learner.alpha) * (1.0 - share))

@@ -1,0 +1,165 @@
+"""Cheap passes over the rows before a search: coordinate descent on two classes, joint updates on more."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.engine.epoch import Learner, Weights
+from rosenblatt.engine.jit import compiled
+from rosenblatt.engine.joint import run_joint
+from rosenblatt.engine.reorder import shuffle
+from rosenblatt.engine.rows import FASTMATH, Counts, Dense, Task
+from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.signed_rows import SignedRows
+from rosenblatt.prover.search.coordinates import AffineView
+from rosenblatt.prover.search.limits import EPOCHS_PER_LOOK, FAR_MARGIN
+
+Array = npt.NDArray[Any]
+
+
+def coordinate_descent(
+    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, reached: float | None = None
+) -> tuple[Array, Array]:
+    """Run dual coordinate descent on two classes; return the weights in the view and the multipliers.
+
+    Parameters
+    ----------
+    view : AffineView
+    epochs : int
+    clock : Clock
+    tied : int array or None
+        Rows whose margin must be zero, as it is on a support that rules a separator out.
+    reached : float or None
+        Stop when the margin is below the largest by at most this share. None: stop when all rows that are not tied are
+        on their side.
+    """
+    signed, rows = view.signed, view.signed.table.rows
+    u, alpha = np.zeros(view.width), np.zeros(view.n)
+    square = view.lengths**2 if view.normalise else view.squares()
+    sign, ties = 2.0 * signed.label - 1.0, np.zeros(signed.n, bool)
+    if tied is not None:
+        ties[tied] = True
+    descend = descend_dense if isinstance(rows, Dense) else descend_csr
+    random, order = np.random.default_rng(0), np.arange(signed.n)
+    for epoch in range(epochs):
+        clock.check()
+        wrong = descend(rows, sign, view.centre, view.inverse, square, ties, random.permutation(order), u, alpha)
+        if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
+            break
+        if reached is not None and epoch % EPOCHS_PER_LOOK == EPOCHS_PER_LOOK - 1:
+            margins = view.margins(u)
+            if gap(margins, u, alpha) < reached:
+                break
+            order = np.flatnonzero((alpha > 0) | (margins < FAR_MARGIN))
+    return u, alpha
+
+
+def gap(margins: Array, u: Array, alpha: Array) -> float:
+    """Return the share by which the least margin of u is below the bound that multipliers prove, both in floats."""
+    length, total = float(np.linalg.norm(u)), float(alpha.sum())
+    if not (length > 0 and total > 0):
+        return np.inf
+    return 1.0 - float(margins.min()) * total / length**2
+
+
+def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:
+    """Learn several classes jointly until all rows are right, or for some epochs; return the weights.
+
+    Parameters
+    ----------
+    signed : SignedRows
+    rule : passive_aggressive or perceptron
+        The first needs fewer epochs where classes are far apart, the second where they are close.
+    epochs : int
+        Maximum number of epochs.
+    clock : Clock
+    """
+    classes, features, dtype = signed.classes, signed.features, signed.table.dtype
+    zeros, none = np.zeros(classes), np.empty(0)
+    weights = Weights(
+        W=np.zeros((classes, features), dtype),
+        b=np.zeros(classes, dtype),
+        t=np.zeros(classes, np.int64),
+        scale=np.ones(classes),
+        owed=zeros,
+        paid=np.zeros((classes, 0)),
+        scale_sum=zeros.copy(),
+        lag=np.zeros((classes, 0)),
+        lag_b=zeros.copy(),
+        skipped=np.zeros(classes, np.int64),
+    )
+    sign = (2 * np.eye(classes, dtype=np.int8) - 1).astype(np.int8)
+    task = Task(signed.label.astype(np.int32), sign, np.ones(sign.shape), np.ones(classes), none, none, 1.0)
+    # The dtype that training uses for row numbers, so that the epoch is compiled once for both.
+    order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
+    random = np.random.default_rng(0)
+    for _ in range(epochs):
+        clock.check()
+        shuffle(order, random.random(order.size))
+        counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
+        run_joint(rule, Learner(1.0), signed.table.rows, task, order, weights, weights, counts)
+        if counts.mistakes[0] == 0:
+            break
+    W: Array = np.column_stack([weights.W, weights.b]).astype(float)
+    return np.ravel(W[1:] - W[0])
+
+
+@compiled(fastmath=FASTMATH)
+def descend_dense(rows, sign, centre, inverse, square, tied, order, w, alpha):
+    """Pass once over the rows in `order`, solving for one multiplier at a time; return how many are on the wrong side.
+
+    Minimises |w|^2 / 2 subject to y f(x) >= 1, or f(x) = 0 for tied rows, in the dual (Hsieh et al. 2008), over the
+    rows ((x - centre) * inverse, 1) of squared lengths `square`.
+    """
+    X = rows.X
+    d = X.shape[1]
+    wrong = 0
+    for t in range(order.size):
+        i = order[t]
+        score = w[d]
+        for j in range(d):
+            score += (X[i, j] - centre[j]) * inverse[j] * w[j]
+        shortfall = 1.0 - sign[i] * score
+        wrong += shortfall >= 1.0
+        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
+            step = max(shortfall / square[i], -alpha[i])
+            if tied[i]:
+                step = (shortfall - 1.0) / square[i]
+            if step != 0.0:
+                alpha[i] += step
+                step *= sign[i]
+                for j in range(d):
+                    w[j] += step * (X[i, j] - centre[j]) * inverse[j]
+                w[d] += step
+    return wrong
+
+
+@compiled(fastmath=FASTMATH)
+def descend_csr(rows, sign, centre, inverse, square, tied, order, w, alpha):
+    """`descend_dense` for rows stored by their nonzeros, which are scaled but not moved."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    d = w.size - 1
+    wrong = 0
+    for t in range(order.size):
+        i = order[t]
+        score = w[d]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            score += data[k] * inverse[j] * w[j]
+        shortfall = 1.0 - sign[i] * score
+        wrong += shortfall >= 1.0
+        if tied[i] or shortfall > 0.0 or alpha[i] > 0.0:
+            step = max(shortfall / square[i], -alpha[i])
+            if tied[i]:
+                step = (shortfall - 1.0) / square[i]
+            if step != 0.0:
+                alpha[i] += step
+                step *= sign[i]
+                for k in range(indptr[i], indptr[i + 1]):
+                    j = indices[k]
+                    w[j] += step * data[k] * inverse[j]
+                w[d] += step
+    return wrong
