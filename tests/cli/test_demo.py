@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from commands import run
 from rosenblatt import Perceptron
 from rosenblatt.cli.demo import _check_output, _planted, run_demo
 from rosenblatt.errors import InvalidInput
@@ -115,3 +116,7 @@ def test_planted_points_keep_their_distance_and_their_number():
     side = X @ [0.8, 0.6] - 0.1
     assert X.shape == (200, 2)
     assert (y * side).min() >= 0.3
+
+
+def test_the_picture_is_an_option():
+    assert "--no-picture" in run("demo", "--help").stdout

@@ -615,7 +615,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit("class", to={}), "it has no text 'class'"),
         (edit("class", to="AROW"), "the parameters of AROW are not"),
         (edit("parameters", to="x"), "belong to nothing"),
-        (edit("more", to={}), "not just class, parameters, attributes"),
+        (edit("more", to={}), "other names than class, parameters, attributes"),
         (drop("attributes"), "belong to nothing"),
         (drop("parameters", "alpha"), "the parameters of Perceptron are not"),
         (edit("parameters", "callback", to="print"), "callback='print' is not possible"),
@@ -648,7 +648,7 @@ DRAWN = ("parameters", "random_state", "RandomState")
         (edit("attributes", "run_", "record", 1, "stop", to="SEPARATED"), "a Run.stop is not of type"),
         (edit("attributes", "run_", "record", 1, "stops", to={"tuple": ["a"]}), "a Run.stops is not of type"),
         (edit("attributes", "run_", "record", 1, "epochs", to=0), "a run has no epochs"),
-        (drop("attributes", "run_", "record", 1, "kept"), "an entry has not just"),
+        (drop("attributes", "run_", "record", 1, "kept"), "an entry has other names than"),
         (edit("attributes", "learned", to=[]), "belong to nothing"),
         (edit(*STATE, "W", to={"tensor": "learned.state.paid"}), "the weights are of 0 features"),
         (edit(*STATE, "b", to={"tensor": "model.W"}), "biases of shape"),
@@ -708,7 +708,7 @@ def test_updates_that_do_not_fit_are_refused(forged):
         way = ("attributes", "updates", 0, "record", 1)
         assert "belong to nothing" in forged(edit(*way, "factor", to={"tensor": "model.b"}), model)
         assert "kept its updates" in forged(drop("attributes", "updates", 0), model, prune=True)
-        assert "an entry has not just" in forged(drop(*way, "trial"), model, prune=True)
+        assert "an entry has other names than" in forged(drop(*way, "trial"), model, prune=True)
         assert "trials of the updates has" in forged(entry("updates.0.trial", dtype="F64"), model)
     size = model._stream.updates[0].factor.size
     assert "damaged" in forged(replace("updates.0.rows.indices", np.int32(4)), model)

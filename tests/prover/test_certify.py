@@ -29,7 +29,7 @@ from rosenblatt.datasets import noisy
 from rosenblatt.errors import InvalidInput, UnprovedClaim
 from rosenblatt.prover.certificates.certificate import Certificate, prepare
 from rosenblatt.prover.exact import rational
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.search import certify as certify_module
 from strategies import integer_sets, small
 
@@ -779,7 +779,7 @@ def test_a_flag_is_true_or_false(flag):
     assert certify([[0.0], [1.0]], [0, 1], margin=np.False_, coefficients=None).margin is None
 
 
-class CountedLooks(Clock):
+class CountedLooks(Deadline):
     """A clock whose time is over after so many looks at it."""
 
     def __init__(self, looks):

@@ -6,29 +6,29 @@ import random
 import pytest
 
 from rosenblatt.engine import jit
-from rosenblatt.prover.exact.clock import Clock, OutOfTime, check_time
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime, check_time
 from rosenblatt.prover.exact.rational import in_cone, null_space, null_vector, pivots, solve
 
 
 def test_without_a_limit_there_is_always_time():
-    clock = Clock(None)
+    clock = Deadline(None)
     assert clock.left == math.inf
     clock.check(1e300)
 
 
 def test_a_limit_counts_down_and_raises():
-    clock = Clock(1000.0)
+    clock = Deadline(1000.0)
     first = clock.left
     assert clock.left <= first <= 1000.0
     clock.check(1.0)
     with pytest.raises(OutOfTime):
         clock.check(1001.0)
     with pytest.raises(OutOfTime):
-        Clock(-1.0).check()
+        Deadline(-1.0).check()
 
 
 def test_the_time_to_compile_does_not_count(monkeypatch):
-    clock = Clock(5.0)
+    clock = Deadline(5.0)
     clock.end -= 100.0
     monkeypatch.setattr(jit.timer, "seconds", jit.timer.seconds + 98.0)
     clock.check()
@@ -36,9 +36,9 @@ def test_the_time_to_compile_does_not_count(monkeypatch):
 
 def test_far_below_one_asks_the_clock_that_is_running():
     check_time()
-    with Clock(1000.0):
+    with Deadline(1000.0):
         check_time()
-        with Clock(-1.0), pytest.raises(OutOfTime, match="-1 seconds"):
+        with Deadline(-1.0), pytest.raises(OutOfTime, match="-1 seconds"):
             check_time()
         check_time()
     check_time()
@@ -63,5 +63,5 @@ def random_matrix(rows, columns):
 def test_exact_arithmetic_ends_with_its_time(step, size):
     A = random_matrix(size, size)
     assert step(A) is not None
-    with Clock(-1.0), pytest.raises(OutOfTime):
+    with Deadline(-1.0), pytest.raises(OutOfTime):
         step(A)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import coordinates, verdict
@@ -69,7 +69,7 @@ def test_normalised_rows_have_length_one(classes, store):
 def test_a_subspace_is_where_the_support_vanishes():
     signed = signed_rows(2, np.asarray)
     view = standardised(signed)
-    rest = SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Clock(None))
+    rest = SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Deadline(None))
     assert rest.width == view.width - 2
     assert not np.isin([0, 1], rest.ids).any()
     w = rest.to_weights(RNG.standard_normal(rest.width))
@@ -84,7 +84,7 @@ def test_a_subspace_is_where_the_support_vanishes():
 def test_the_way_to_a_subspace_looks_at_the_clock():
     view = standardised(signed_rows(2, np.asarray))
     with pytest.raises(OutOfTime):
-        SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Clock(-1.0))
+        SubspaceView.vanishing_on(view, np.array([0, 1]), 2, Deadline(-1.0))
 
 
 def test_wide_rows_have_many_more_features_than_rows():
@@ -214,20 +214,20 @@ def test_a_dependent_column_that_a_row_breaks_is_kept():
     X = low_rank(rng, 60, 1600, 3)
     X[7, 1000] += 1
     signed = SignedRows(exact_table(X), np.arange(60) % 2, 2)
-    rows = narrowed(signed, Clock(None))
+    rows = narrowed(signed, Deadline(None))
     assert rows.columns.size == 4
     assert np.linalg.matrix_rank(np.c_[X[:, rows.columns], np.ones(60)]) == np.linalg.matrix_rank(np.c_[X, np.ones(60)])
 
 
 def test_rows_that_are_not_long_or_of_full_rank_stay_as_they_are(monkeypatch):
     rng = np.random.default_rng(2)
-    assert narrowed(SignedRows(exact_table(low_rank(rng, 50, 20, 3)), np.arange(50) % 2, 2), Clock(None)) is None
+    assert narrowed(SignedRows(exact_table(low_rank(rng, 50, 20, 3)), np.arange(50) % 2, 2), Deadline(None)) is None
     monkeypatch.setattr(coordinates, "is_long", lambda signed: True)
     full = SignedRows(exact_table(rng.integers(-9, 10, (50, 20))), np.arange(50) % 2, 2)
-    assert narrowed(full, Clock(None)) is None
+    assert narrowed(full, Deadline(None)) is None
     low = SignedRows(exact_table(low_rank(rng, 50, 20, 3)), np.arange(50) % 2, 2)
-    assert narrowed(low, Clock(None)).columns.size == 3
-    assert narrowed(low, Clock(0.0)) is None  # no time for it
+    assert narrowed(low, Deadline(None)).columns.size == 3
+    assert narrowed(low, Deadline(0.0)) is None  # no time for it
 
 
 def test_a_witness_counts_only_if_it_holds_on_all_columns():
@@ -246,5 +246,5 @@ def test_a_verdict_counts_only_if_it_holds_on_all_columns():
     rows = CompactRows(signed, columns=np.array([0]))  # though the second does not depend on it
     view = NarrowView(signed, rows, standardised(rows.signed))
     witness = Witness(None, [0, 1], [1, 1])
-    assert verdict._reduced_narrow(signed, view, witness, Clock(None)) is None
-    assert verdict.reduce(signed, view, witness, Clock(None)).verdict == "quasi-separable"
+    assert verdict._reduced_narrow(signed, view, witness, Deadline(None)) is None
+    assert verdict.reduce(signed, view, witness, Deadline(None)).verdict == "quasi-separable"

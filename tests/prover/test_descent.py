@@ -8,7 +8,7 @@ from margins_by_hand import planted_margin
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.rows import Csr, Dense
 from rosenblatt.engine.rules import passive_aggressive, perceptron
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import coordinates, descent
 from rosenblatt.prover.search.coordinates import standardised
@@ -58,12 +58,12 @@ def test_coordinate_descent_separates_and_ties(store):
     X, y = planted_margin(200, 5, 2.0**-2)
     signed = SignedRows(as_table(store(X)), y > 0, 2)
     view = standardised(signed)
-    u, alpha = coordinate_descent(view, 500, Clock(None))
+    u, alpha = coordinate_descent(view, 500, Deadline(None))
     assert signed.margins(view.to_weights(u))[0].min() > 0
     assert alpha.min() >= 0
     line = SignedRows(as_table(store(np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0], [-2.0, 1.0]]))), [0, 1, 1, 0], 2)
     view = standardised(line)
-    margins = view.margins(coordinate_descent(view, 1000, Clock(None), tied=np.array([0, 1]), reached=1e-9)[0])
+    margins = view.margins(coordinate_descent(view, 1000, Deadline(None), tied=np.array([0, 1]), reached=1e-9)[0])
     assert np.abs(margins[:2]).max() < 1e-6
     assert margins[2:].min() > 0.1
 
@@ -75,4 +75,4 @@ def test_joint_epochs_separate_three_classes(store, rule):
     label = np.arange(90) % 3
     X = np.array([[4.0, 0.0], [0.0, 4.0], [-4.0, -4.0]])[label] + rng.uniform(-1, 1, (90, 2))
     signed = SignedRows(as_table(store(X)), label, 3)
-    assert signed.margins(joint_epochs(signed, rule, 100, Clock(None)))[0].min() > 0
+    assert signed.margins(joint_epochs(signed, rule, 100, Deadline(None)))[0].min() > 0

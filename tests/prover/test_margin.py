@@ -14,7 +14,7 @@ from rosenblatt import MaximumMargin, certify, train, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.engine.jit import DISABLE_JIT
 from rosenblatt.prover.certificates.brackets import Bracket, geometric_bounds
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import margin
 from rosenblatt.prover.search.margin import centred, largest_margin, largest_margin_hyperplane, plane_margin
@@ -131,11 +131,11 @@ def test_margins_are_left_out_on_request():
 
 def test_the_hyperplane_is_scaled_to_its_closest_rows():
     signed = SignedRows(as_table(SQUARE), np.array([0, 1, 1, 1]), 2)
-    found = largest_margin_hyperplane(signed, Clock(None))
+    found = largest_margin_hyperplane(signed, Deadline(None))
     assert np.allclose([*found.w, found.b], [2.0, 2.0, -1.0])
     assert found.support.tolist() == [0, 1, 2]
     assert brackets(found.margin, Fraction(1, 8))
-    assert largest_margin_hyperplane(SignedRows(as_table(SQUARE), np.array([0, 1, 1, 0]), 2), Clock(None)) is None
+    assert largest_margin_hyperplane(SignedRows(as_table(SQUARE), np.array([0, 1, 1, 0]), 2), Deadline(None)) is None
 
 
 def wide_rows(seed, rows=600, features=2000):
@@ -151,8 +151,8 @@ def wide_rows(seed, rows=600, features=2000):
 def test_a_close_margin_of_wide_rows_is_within_its_share_of_the_largest(store, scale):
     X, y = wide_rows(0)
     signed = SignedRows(as_table(store(X * scale)), y, 2)
-    exact = largest_margin_hyperplane(signed, Clock(None))
-    close = largest_margin_hyperplane(signed, Clock(None), tol=1e-2)
+    exact = largest_margin_hyperplane(signed, Deadline(None))
+    close = largest_margin_hyperplane(signed, Deadline(None), tol=1e-2)
     assert not np.array_equal(close.w, exact.w)  # else this would say nothing
     assert close.margin.lower <= exact.margin.upper
     assert close.margin.upper >= exact.margin.lower
@@ -165,8 +165,8 @@ def test_a_close_margin_of_wide_rows_is_within_its_share_of_the_largest(store, s
 @pytest.mark.parametrize("scale", [2.0**-700, 2.0**500])
 def test_lengths_whose_squares_leave_the_floats_are_left_to_exact_sums(scale):
     X, y = wide_rows(1)
-    assert margin._close_hyperplane(SignedRows(as_table(X), y, 2), Clock(None), 1e-2) is not None
-    assert margin._close_hyperplane(SignedRows(as_table(X * scale), y, 2), Clock(None), 1e-2) is None
+    assert margin._close_hyperplane(SignedRows(as_table(X), y, 2), Deadline(None), 1e-2) is not None
+    assert margin._close_hyperplane(SignedRows(as_table(X * scale), y, 2), Deadline(None), 1e-2) is None
 
 
 @compiled_only
@@ -174,7 +174,7 @@ def test_lengths_whose_squares_leave_the_floats_are_left_to_exact_sums(scale):
 def test_the_search_for_a_margin_of_wide_rows_ends_where_one_row_is_in_both_classes(tol):
     X, y = wide_rows(2)
     X, y = sp.vstack([X, X[:1]]).tocsr(), np.append(y, ~y[0])
-    assert largest_margin_hyperplane(SignedRows(as_table(X), y, 2), Clock(None), tol=tol) is None
+    assert largest_margin_hyperplane(SignedRows(as_table(X), y, 2), Deadline(None), tol=tol) is None
 
 
 @given(st.integers(0, 2**32), st.integers(-300, 300), st.integers(1, 40), st.integers(1, 30))
@@ -194,7 +194,7 @@ def test_the_bound_of_a_distance_in_floats_is_above_the_distance(seed, power, ro
 def test_the_largest_margin_has_rows_that_bound_it(store):
     X, y = planted_margin(300, 5, 2.0**-4)
     signed = SignedRows(as_table(store(X)), y > 0, 2)
-    best = largest_margin(signed, Clock(None), augmented=False)
+    best = largest_margin(signed, Deadline(None), augmented=False)
     margin = signed.margins(best.w)[0].min() / np.linalg.norm(best.w[:-1])
     assert abs(margin - 2.0**-4) < 1e-9
     Z = signed.gather(best.ids)[:, :-1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.table import as_table
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import nearest
 from rosenblatt.prover.search.coordinates import MatrixView, RowSpaceView
@@ -132,21 +132,21 @@ def test_a_search_ends_where_margins_overflow():
 
 def test_the_nearest_point_of_a_triangle_and_of_one_around_the_origin():
     Z = np.array([[1.0, 2.0], [1.0, -1.0], [3.0, 0.0]])
-    end, working = find_nearest_point(MatrixView(Z), np.array([2]), Clock(None), to_optimum=True)
+    end, working = find_nearest_point(MatrixView(Z), np.array([2]), Deadline(None), to_optimum=True)
     assert end == NEAREST
     assert np.allclose(working.point / working.shares.sum(), [1.0, 0.0])
     assert sorted(working.support.tolist()) == [0, 1]
     assert np.allclose(working.shares @ Z[working.support], working.point)
     Z = np.array([[1.0, 2.0], [1.0, -1.0], [-3.0, 0.0]])
-    assert find_nearest_point(MatrixView(Z), np.arange(3), Clock(None), to_optimum=False)[0] == ORIGIN
+    assert find_nearest_point(MatrixView(Z), np.arange(3), Deadline(None), to_optimum=False)[0] == ORIGIN
     with pytest.raises(OutOfTime):
-        find_nearest_point(MatrixView(Z[:2]), np.arange(2), Clock(-1.0), to_optimum=True)
+        find_nearest_point(MatrixView(Z[:2]), np.arange(2), Deadline(-1.0), to_optimum=True)
 
 
 def test_a_warm_start_needs_no_iteration():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((300, 6)) + 2.0
-    _, working = find_nearest_point(MatrixView(Z), np.arange(300), Clock(None), to_optimum=True)
+    _, working = find_nearest_point(MatrixView(Z), np.arange(300), Deadline(None), to_optimum=True)
     again = WorkingSet(MatrixView(Z), np.arange(300))
     again.start(working.support, working.shares)
     assert again.search(1, to_optimum=True) == NEAREST

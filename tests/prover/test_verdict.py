@@ -12,7 +12,7 @@ from oracles import exact_lp
 from rosenblatt import certify, verify
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import TooLarge
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import exact_table
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search import verdict
@@ -74,20 +74,20 @@ def test_a_contradiction_among_wide_rows_of_many_classes_is_decided():
 
 def test_a_separator_is_found_or_ruled_out():
     rows = as_table(np.array([[0.0], [1.0], [2.0]]))
-    found = verdict.find_separator(SignedRows(rows, np.array([0, 0, 1]), 2), Clock(None))
+    found = verdict.find_separator(SignedRows(rows, np.array([0, 0, 1]), 2), Deadline(None))
     assert found is not None
     assert found[0] > 0
-    assert verdict.find_separator(SignedRows(rows, np.array([0, 1, 0]), 2), Clock(None)) is None
+    assert verdict.find_separator(SignedRows(rows, np.array([0, 1, 0]), 2), Deadline(None)) is None
 
 
 def test_what_was_not_decided_is_said(monkeypatch):
     signed = SignedRows(as_table(np.array([[0.0], [1.0]])), np.array([0, 1]), 2)
     with pytest.raises(OutOfTime, match="time limit"):
-        verdict.find_separator(signed, Clock(-1.0))
+        verdict.find_separator(signed, Deadline(-1.0))
     monkeypatch.setattr(verdict, "decide", lambda signed, clock: (None, None))
     with pytest.raises(TooLarge, match="too many"):
-        verdict.find_separator(signed, Clock(None))
-    assert verdict.verdict_claims(signed, Clock(None))["verdict"] == "undecided"
+        verdict.find_separator(signed, Deadline(None))
+    assert verdict.verdict_claims(signed, Deadline(None))["verdict"] == "undecided"
 
 
 @pytest.mark.parametrize("limit", [np.int64(3), np.float32(2.5), 3])
@@ -128,7 +128,7 @@ def test_a_decision_is_a_separator_or_a_support_never_both():
     corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], float)
     for label in ([0, 1, 1, 1], [0, 1, 1, 0]):
         signed = SignedRows(as_table(corners), np.array(label), 2)
-        witness, _ = decide(signed, Clock(None))
+        witness, _ = decide(signed, Deadline(None))
         if label[-1]:
             assert (signed.signs(witness.w) > 0).all()
             assert not witness.support
@@ -138,7 +138,7 @@ def test_a_decision_is_a_separator_or_a_support_never_both():
 
 
 def contradiction(X, label):
-    return verdict.contradiction(exact_table(X), np.array(label), Clock(None))
+    return verdict.contradiction(exact_table(X), np.array(label), Deadline(None))
 
 
 @pytest.mark.parametrize("store", [np.array, sp.csr_array, lambda X: np.array(X, np.float32)])
@@ -174,12 +174,12 @@ def test_a_collision_of_hashes_is_no_contradiction(monkeypatch):
 
 def test_hashing_looks_at_the_clock():
     with pytest.raises(OutOfTime):
-        verdict.contradiction(exact_table(np.eye(3)), np.arange(3), Clock(-1.0))
+        verdict.contradiction(exact_table(np.eye(3)), np.arange(3), Deadline(-1.0))
 
 
 def test_equal_rows_of_several_classes_are_paired_with_the_first():
     X = np.array([[1.0], [2.0], [1.0], [1.0], [2.0], [3.0], [1.0]])
-    pairs = verdict.contradictions(exact_table(X), np.array([0, 1, 2, 1, 0, 2, 1]), Clock(None))
+    pairs = verdict.contradictions(exact_table(X), np.array([0, 1, 2, 1, 0, 2, 1]), Deadline(None))
     assert sorted(pairs) == [(0, 2), (0, 3), (1, 4)]
 
 
@@ -229,24 +229,24 @@ def test_a_support_grows_until_it_spans_everything():
     # Two equal points begin; the corners of XOR around them are added.
     X, y = np.array([[0.5, 0.5], [0.5, 0.5], [0, 0], [1, 0], [0, 1], [1, 1]]), np.array([0, 1, 0, 1, 1, 0])
     signed = SignedRows(as_table(X), y, 2)
-    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Clock(None))
+    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(None))
     assert found.verdict == "overlapping"
     assert sorted(found.witness.support) == [0, 1, 2, 3, 4, 5]
     multipliers = counts_to_multipliers(signed, found.witness.support, found.witness.counts)
     assert min(multipliers) > 0
     assert not (np.array(multipliers) @ signed.gather(found.witness.support)).any()
-    claims = inseparable_claims(signed, standardised(signed), Witness(None, [1, 0], [1, 1]), Clock(None))
+    claims = inseparable_claims(signed, standardised(signed), Witness(None, [1, 0], [1, 1]), Deadline(None))
     assert claims["support"] == (0, 1, 2, 3, 4, 5)
 
 
 def test_a_weak_separator_ends_the_reduction():
     X, y = np.array([[0.0], [0.0], [3.0], [-2.0]]), np.array([0, 1, 1, 0])
     signed = SignedRows(as_table(X), y, 2)
-    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Clock(None))
+    found = reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(None))
     assert found.verdict == "quasi-separable"
     assert signed.signs(found.weak).tolist() == [0, 0, 1, 1]
     with pytest.raises(OutOfTime):
-        reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Clock(-1.0))
+        reduce(signed, standardised(signed), Witness(None, [0, 1], [1, 1]), Deadline(-1.0))
 
 
 ENDLESS = [

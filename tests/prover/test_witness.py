@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from rosenblatt.data.table import as_table
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.witness import (
     as_floats,
@@ -32,12 +32,12 @@ def test_separators_are_checked_exactly():
 
 
 def test_a_sum_vanishes_with_positive_counts_or_there_is_none():
-    witness = vanishing_sum(XOR, [0, 1, 2, 3], Clock(None))
+    witness = vanishing_sum(XOR, [0, 1, 2, 3], Deadline(None))
     assert (witness.w, witness.support, witness.counts) == (None, [0, 1, 2, 3], [1, 1, 1, 1])
-    assert vanishing_sum(XOR, [0, 1, 2], Clock(None)) is None
-    assert vanishing_sum(OR, [0, 1, 2, 3], Clock(None)) is None  # the rows depend, with a negative count
+    assert vanishing_sum(XOR, [0, 1, 2], Deadline(None)) is None
+    assert vanishing_sum(OR, [0, 1, 2, 3], Deadline(None)) is None  # the rows depend, with a negative count
     with pytest.raises(OutOfTime):
-        vanishing_sum(XOR, [0, 1, 2, 3], Clock(-1.0))
+        vanishing_sum(XOR, [0, 1, 2, 3], Deadline(-1.0))
 
 
 @given(integer_sets(most_rows=8))

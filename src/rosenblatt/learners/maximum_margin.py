@@ -392,23 +392,23 @@ def _furthest(table: Table, label: Array, signs: Array, seconds: float | None, t
     """Return the hyperplane of each problem; a soft margin where there is none, or where time ran out."""
     # Imported here: the command line lists all learners, and needs no prover for it.
     from rosenblatt.prover.certificates.brackets import Bracket
-    from rosenblatt.prover.exact.clock import Clock, OutOfTime
+    from rosenblatt.prover.exact.clock import Deadline, OutOfTime
     from rosenblatt.prover.exact.signed_rows import SignedRows
     from rosenblatt.prover.search.margin import Hyperplane, largest_margin_hyperplane, plane_margin
 
-    clock, planes = Clock(seconds), []
+    deadline, planes = Deadline(seconds), []
     for p in range(signs.shape[1]):
         sign = signs[:, p : p + 1]
         subset = row_numbers(np.flatnonzero(sign[label, 0]))
         part = table if subset.size == label.size else table.take(subset)
         signed, found, ceiling = SignedRows(part, sign[label[subset], 0] > 0, 2), None, np.inf
         with suppress(OutOfTime, TooLarge):
-            found = largest_margin_hyperplane(signed, clock, tol)
+            found = largest_margin_hyperplane(signed, deadline, tol)
             ceiling = 0.0
         if found is not None:
             planes.append(found._replace(support=subset[found.support]))
             continue
-        w, b = _soft_margin(table, label, subset, sign, clock.left)
+        w, b = _soft_margin(table, label, subset, sign, deadline.left)
         reached = plane_margin(signed, np.append(w, b))
         if ceiling == 0.0:
             reached = min(reached, -np.finfo(float).tiny)

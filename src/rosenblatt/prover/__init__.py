@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from rosenblatt.prover.certificates.certificate import Certificate as Certificate
     from rosenblatt.prover.certificates.verify import verify as verify
     from rosenblatt.prover.exact.clock import TIME_LIMIT as TIME_LIMIT
-    from rosenblatt.prover.exact.clock import Clock as Clock
+    from rosenblatt.prover.exact.clock import Deadline as Deadline
     from rosenblatt.prover.exact.clock import OutOfTime as OutOfTime
     from rosenblatt.prover.exact.signed_rows import SignedRows as SignedRows
     from rosenblatt.prover.search.certify import certify as certify
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
 _HOME = {
     "Bracket": "certificates.brackets",
     "Certificate": "certificates.certificate",
-    "Clock": "exact.clock",
+    "Deadline": "exact.clock",
     "OutOfTime": "exact.clock",
     "SignedRows": "exact.signed_rows",
     "TIME_LIMIT": "exact.clock",

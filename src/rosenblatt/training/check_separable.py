@@ -18,7 +18,7 @@ from rosenblatt.engine.rows import Hyperplanes
 from rosenblatt.engine.scores import score
 from rosenblatt.prover.certificates.certificate import Certificate, issue
 from rosenblatt.prover.certificates.verify import confirmed
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import MatrixView, standardised
 from rosenblatt.prover.search.nearest import LIMIT, ORIGIN, WorkingSet
@@ -36,7 +36,7 @@ from rosenblatt.training.stopping import (
 
 Array = npt.NDArray[Any]
 
-NO_LIMIT = Clock(None)
+NO_LIMIT = Deadline(None)
 NORM_ROUNDING = 1e-15  # of the norm of a point, as a share of the radius
 
 
@@ -97,7 +97,7 @@ def check_separable(problem: Problem, W: Array, b: float, work: float, seconds: 
     SeparabilityCheck
     """
     table, sign, subset, bias, names = problem
-    clock = Clock(None if seconds == math.inf else seconds)
+    clock = Deadline(None if seconds == math.inf else seconds)
     width = table.shape[1] + 1
     if width > SEARCH_MAX_WIDTH:
         return SeparabilityCheck(np.inf, None)
@@ -137,7 +137,7 @@ def _hardest(table: Table, sign: Array, subset: Array, W: Array, b: float) -> tu
     return index, signs
 
 
-def search_hull(Z: Array, budget: float, clock: Clock = NO_LIMIT) -> HullSearch:
+def search_hull(Z: Array, budget: float, clock: Deadline = NO_LIMIT) -> HullSearch:
     """Search for a short point in the hull of rows, within a budget in entries and within the time limit."""
     cost = Z.size + 4 * Z.shape[1] ** 2  # of an iteration
     left, at_once = 1 + int(budget / cost), 1 + ENTRIES_PER_LOOK // cost
@@ -151,7 +151,7 @@ def search_hull(Z: Array, budget: float, clock: Clock = NO_LIMIT) -> HullSearch:
 
 
 def certify_support(
-    signed: SignedRows, classes: tuple[Any, ...], ids: Sequence[int], clock: Clock = NO_LIMIT
+    signed: SignedRows, classes: tuple[Any, ...], ids: Sequence[int], clock: Deadline = NO_LIMIT
 ) -> Certificate | None:
     """Certify that rows are not separable, from a support that a search has found; None if it proves nothing."""
     try:

@@ -63,7 +63,7 @@ _is_number = re.compile(NUMBER).fullmatch
 
 @compiled()
 def _quoted_end(text, i, quote, end):
-    """Return where the quote closes that opened before i, or the end if it does not, and whether quotes are within."""
+    """Return where the quote that opened before i closes, or the end, and whether doubled quotes are within."""
     doubled = False
     while i < end:
         if text[U(i)] == quote:
@@ -78,7 +78,7 @@ def _quoted_end(text, i, quote, end):
 
 @compiled()
 def _after_quotes(text, close, delimiter, end):
-    """Return the delimiter or newline that follows a closing quote; -1 if something else does, or nothing that ends."""
+    """Return where the delimiter or newline after a closing quote is, or -1 if there is something else."""
     after = close + 1
     if after + 1 < end and text[U(after)] == RETURN and text[U(after + 1)] == NEWLINE:
         after += 1
@@ -91,9 +91,9 @@ def _after_quotes(text, close, delimiter, end):
 def _record_end(text, i, delimiter, quote, longest):
     """Return where the record that begins at i ends, and whether that is known.
 
-    A record is damaged in which a quote is not closed at the end of its field, or not within `longest` bytes of the
-    record's beginning. All of it is then its first line, so that one stray quote costs one line, and what is a record
-    does not depend on what text is at hand. It is not known while more text could decide it.
+    A record is damaged if a quote is not closed at the end of its field, or not within `longest` bytes of the start of
+    the record. Then it is its first line alone: a stray quote costs one line, wherever a block of text ends. The end
+    is unknown while more text could change it.
     """
     begin, size = i, text.size
     end = min(size, begin + longest)
@@ -123,7 +123,7 @@ def _record_end(text, i, delimiter, quote, longest):
 
 @compiled()
 def last_record_end(text, delimiter, quote, longest):
-    """Return where the last record ends of which that is known, of a text that begins with a record; 0 if none is."""
+    """Return where the last record with a known end ends, in a text that begins with a record; 0 if there is none."""
     i, known = 0, True
     while known and i < text.size:
         end, known = _record_end(text, i, delimiter, quote, longest)
@@ -142,7 +142,7 @@ def _plain_field(text, i, delimiter):
 
 @compiled()
 def _quoted_field(text, i, delimiter, quote, end):
-    """Return the same of a field in quotes, whether quotes are within, and its newlines; -1 if it is not closed."""
+    """Return the same for a field in quotes, whether doubled quotes are within, and its newlines; -1 if not closed."""
     close, twice = _quoted_end(text, i + 1, quote, end)
     lines = 0
     for place in range(i, close):
@@ -152,7 +152,7 @@ def _quoted_field(text, i, delimiter, quote, end):
 
 @compiled()
 def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
-    """Find the fields of the record at i: where the next one begins, its lines, and what is wrong."""
+    """Find the fields of the record at i; return where the next one begins, its lines, and the fault."""
     lines, columns, end = 1, first.size, min(text.size, i + longest)
     for field in range(columns):
         begin, twice, more = i, False, 0
@@ -182,13 +182,13 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
     start : (int, int, int)
         Where to begin: a byte at the start of a record, the number of its line, and the rows found so far.
     delimiter, quote : int
-        A quote of -1: none has a meaning.
+        A quote of -1: quotes have no meaning.
     longest : int
         Bytes of a record within which its quotes must be closed.
     first, last : int32 arrays of shape (n_rows, n_columns)
-        Receive where each field begins and ends, without quotes. There is a row for each line.
+        Receive where each field begins and ends, without quotes; with a row for each line.
     doubled : uint8 array of shape (n_rows, n_columns)
-        Receives whether a field has quotes within, which are there twice.
+        Receives whether a field has doubled quotes within.
     line : int array
         Receives the number of each row's line.
 
@@ -216,7 +216,7 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
 
 @compiled()
 def read_plain_table(text, delimiter, out):
-    """Read rows of numbers between delimiters; return how many, or -1 if something else is there.
+    """Read rows of numbers between delimiters; return how many, or -1 if there is anything else.
 
     `out` has a row for each line. The text is whole lines.
     """
@@ -501,7 +501,7 @@ class DelimitedParser(TableParser):
         return pieces, missing
 
     def fields(self, text: Array, lines: int, faults: LineFaults) -> tuple[Array, Array, Array, Array]:
-        """Return where each field begins and ends, the line of each row, and which fields have quotes twice."""
+        """Return where each field begins and ends, the line of each row, and which fields have doubled quotes."""
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
@@ -570,7 +570,7 @@ class DelimitedParser(TableParser):
 
 
 def _undoubled(text: Array, first: Array, last: Array, doubled: Array) -> tuple[Array, Array, Array]:
-    """Return a text with the fields that have quotes twice written again at its end, and where the fields are."""
+    """Return a text with the fields that have doubled quotes rewritten at its end, and where all fields are."""
     parts, size = [text.tobytes()], text.size
     first, last = first.copy(), last.copy()
     for row, column in np.argwhere(doubled).tolist():

@@ -136,7 +136,7 @@ def _head_limits(text, i):
     while text[U(bar)] != 124:
         if text[U(bar)] == 10:
             return i, -1
-        if text[U(bar)] == 9 and begin == i:  # up to the first tab nothing counts
+        if text[U(bar)] == 9 and begin == i:  # everything up to the first tab is ignored
             begin = bar + 1
         bar += 1
     return begin, bar
@@ -144,9 +144,9 @@ def _head_limits(text, i):
 
 @compiled()
 def _read_head(text, i, row, label, weight):
-    """Read what is before the bar of a line that begins at i; return where the bar is, and what is wrong.
+    """Read the part before the bar of a line that begins at i; return where the bar is, and the fault.
 
-    `label` and `weight` receive where each begins and ends; the same place twice if there is none.
+    `label` and `weight` receive where each begins and ends; the same place twice if it is missing.
     """
     i, bar = _head_limits(text, i)
     if bar < 0:
@@ -226,10 +226,9 @@ def _read_pairs(text, i, mask, seed, factor, k, column, value):
     return i, k
 
 
-# One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
 def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, others):
-    """Read the features of a namespace from i on, as entries from k on: where they end, their number, what is wrong.
+    """Read the features of a namespace from i on, as entries from k on: where they end, entries so far, the fault.
 
     Zeros are left out. Numbers that are not short decimals are noted in `others`.
     """
@@ -275,7 +274,7 @@ def _read_features(text, i, mask, seed, factor, k, column, value, spans, space, 
 
 @compiled()
 def _read_spaces(text, i, mask, k, column, value, spans, spaces, others):
-    """Read the namespaces of a line from its first bar on: where they end, entries so far, what is wrong."""
+    """Read the namespaces of a line from its first bar on: where they end, entries so far, the fault."""
     while text[U(i)] == 124:
         i += 1
         begin, seed, factor, fault = i, U(0), 1.0, NO_FAULT
@@ -308,8 +307,6 @@ def _read_spaces(text, i, mask, k, column, value, spans, spaces, others):
 def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans, spaces, others):
     """Read lines until the end or the first fault.
 
-    One argument for each array: Numba would pass a bundle of them array by array, too.
-
     Parameters
     ----------
     text : uint8 array
@@ -319,13 +316,13 @@ def read_vw(text, start, mask, label, weight, line, indptr, column, value, spans
     mask : int
         Number of columns, less one.
     label, weight : int arrays of shape (n, 2)
-        Receive spans of the text; empty ones where there is none.
+        Receive spans of the text; empty if they are missing.
     line, indptr : arrays with a place for each line, and one more
     column, value : arrays
         With a place for each two bytes of the text.
     spans : int array of shape (n, 3), or (0, 3) if names are not wanted
         Receives start and end of each feature's name, and the number of its namespace in `spaces`, from 1. A feature
-        without a name is numbered, from 0: it ends so many bytes, and one more, before its start.
+        without a name is numbered, from 0: number n has the end start - 1 - n.
     spaces : int array of shape (n, 2)
         Receives start and end of each namespace's name; its first place counts the others.
     others : int array of shape (n, 3)
@@ -372,7 +369,7 @@ class VwParser(Parser):
     """Parse Vowpal Wabbit's text."""
 
     options = ("label_type", *NAMED_OPTIONS)
-    what = "Vowpal Wabbit's text, whose features are what is after the bar"
+    what = "Vowpal Wabbit's text, whose features are after the bar"
 
     def parse(self, text: Array) -> Parsed:
         """Return the rows of a block of whole lines."""

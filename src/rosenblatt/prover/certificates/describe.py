@@ -98,21 +98,13 @@ def _share(share: Fraction) -> str:
 def _describe_support(certificate: Certificate) -> str:
     """Describe where the hulls meet, or which signed rows cancel."""
     if len(certificate.classes) > 2:
-        count = counted(len(set(certificate.support)), "row")
-        cancelling = _describe_cancelling(certificate)
-        return (
-            f"These {count} prove it. No weights score all of them right, since their differences cancel: {cancelling}."
-        )
+        count, total = counted(len(set(certificate.support)), "row"), sum(certificate.multipliers)
+        terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
+        shares = some(f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms)
+        return f"These {count} prove it. No weights score all of them right, since their differences cancel: {shares}."
     where = f". The hulls of the two classes meet at ({some(f'{v:.6g}' for v in certificate.point)})"
     count = counted(len(certificate.support), "row")
     return f"These {count} prove it: {_describe_meeting(certificate)}{where if certificate.point else ''}."
-
-
-def _describe_cancelling(certificate: Certificate) -> str:
-    """List the signed rows of several classes, with their shares of the sum that vanishes."""
-    total = sum(certificate.multipliers)
-    terms = zip(certificate.support, certificate.rivals, certificate.multipliers, strict=True)
-    return some(f"{_share(Fraction(m, total))}(row {i} against {certificate.classes[r]!r})" for i, r, m in terms)
 
 
 def _describe_meeting(certificate: Certificate) -> str:

@@ -1,8 +1,7 @@
 """Time limits of searches and proofs.
 
-A search gets its clock as an argument. Exact arithmetic far below it calls `check_time`, which looks at the running
-clock: a long elimination, lifting or verification ends soon after the limit, and no function in between has to pass the
-clock on.
+A search gets its deadline as an argument. Exact arithmetic far below it calls `check_time`, which looks at the deadline
+in force: a long elimination, lifting or verification ends soon after it, and no function in between has to pass it on.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ class OutOfTime(Exception):
     """The time limit is over, or would be before the next step ends; the message says which."""
 
 
-class Clock:
-    """A time limit, without the time that compiling takes; None: no limit.
+class Deadline:
+    """A time limit from now on, without the time that compiling takes; None: no limit.
 
-    Within ``with clock:`` it is the one that `check_time` looks at.
+    Within ``with deadline:`` it is the one in force, which `check_time` looks at.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.end = math.inf if seconds is None else time.perf_counter() + float(seconds) - compile_seconds()
-        self._tokens: list[Token[Clock | None]] = []
+        self._tokens: list[Token[Deadline | None]] = []
 
     @property
     def left(self) -> float:
@@ -52,21 +51,21 @@ class Clock:
             )
 
     def __enter__(self) -> Self:
-        self._tokens.append(_running.set(self))
+        self._tokens.append(_in_force.set(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _running.reset(self._tokens.pop())
+        _in_force.reset(self._tokens.pop())
 
 
-_running: ContextVar[Clock | None] = ContextVar("running", default=None)
+_in_force: ContextVar[Deadline | None] = ContextVar("in_force", default=None)
 
 
 def check_time() -> None:
-    """Raise OutOfTime if there is a running clock and its time is over."""
-    clock = _running.get()
-    if clock is not None:
-        clock.check()
+    """Raise OutOfTime if a deadline is in force and over."""
+    deadline = _in_force.get()
+    if deadline is not None:
+        deadline.check()
 
 
 def timed(items: Iterable[T]) -> Iterator[T]:

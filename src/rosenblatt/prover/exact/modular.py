@@ -36,7 +36,7 @@ EXACT_TERMS = 1 << 11
 CERTAIN_BITS = 32
 # Leading bits from which the quotients of Euclid's algorithm are guessed: they fit into int64.
 QUOTIENT_BITS = 62
-# Products of compiled code between two looks at the clock: a fraction of a second.
+# Products of compiled code between two checks of the deadline: a fraction of a second.
 PRODUCTS_PER_LOOK = 1 << 27
 
 
@@ -374,7 +374,7 @@ def small_primes() -> Iterator[int]:
 
 
 def pieces(count: int, products: int) -> Iterator[tuple[int, int]]:
-    """Cut a loop of `count` steps of `products` products each into pieces, and look at the clock before each piece."""
+    """Cut a loop of `count` steps of `products` products each into pieces; check the deadline before each."""
     size = max(1, PRODUCTS_PER_LOOK // max(products, 1))
     for begin in range(0, count, size):
         check_time()

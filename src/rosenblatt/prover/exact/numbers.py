@@ -179,15 +179,10 @@ def _rational(value: Any, decimal: bool, row: int) -> int | Fraction:
         name = "NaN" if math.isnan(value) else "infinity"
         raise InvalidInput(f"Input X contains {name} (row {row}). Remove such rows or fill them in.")
     if isinstance(value, Decimal):
-        _nearest(0 if not value else Fraction(1) if abs(value.adjusted()) < 300 else _power(value.adjusted()))
+        if value and abs(value.adjusted()) >= 300:  # before a Fraction of it, which may have any number of digits
+            _nearest(Fraction(10) ** max(-400, min(400, value.adjusted())))
         return Fraction(value)
     return Fraction(str(value)) if decimal else Fraction(*value.as_integer_ratio())
-
-
-def _power(exponent: int) -> int | Fraction:
-    """Return ten to a power, limited to powers that are just as far outside the range of floats."""
-    exponent = max(-400, min(400, exponent))
-    return Fraction(10) ** exponent
 
 
 def _text(value: Any) -> InvalidInput:

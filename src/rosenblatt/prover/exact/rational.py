@@ -35,7 +35,8 @@ from rosenblatt.prover.exact.modular import (
     small_primes,
 )
 
-# Up to so many unknowns, elimination in pure Python is faster than converting to arrays and back.
+# Up to so many unknowns, elimination in pure Python is faster than lifting with its conversions: 0.2 ms and 0.3 for 9
+# unknowns of 53 bits, 0.5 and 0.4 for 12, 8 and 0.7 for 24.
 ELIMINATION_MAX_UNKNOWNS = 12
 # Sums of more products than this may not be exact in the compiled code (see `modular.LIMB_BITS`).
 MAX_UNKNOWNS = 4000
@@ -167,7 +168,10 @@ def solve(A: Matrix, b: Vector) -> Solution | None:
 
 
 def solving_seconds(size: int, bits: int = 53) -> float:
-    """Estimate the seconds that `solve` takes, on one core: digits of the solution times the cost of a digit."""
+    """Estimate the seconds that `solve` takes, from above: digits of the solution times the cost of a digit.
+
+    One core of a server took 0.1 to 1 times that for 50 to 200 unknowns.
+    """
     return 2e-10 * size**3 * (bits + 6) * (1 + bits / 21)
 
 

@@ -25,7 +25,7 @@ from rosenblatt.prover.exact.signed_rows import SignedRows, row_content
 
 Array = npt.NDArray[Any]
 
-# Columns beyond which it pays to leave out those that depend on others, and entries of rows up to which that is done.
+# Columns beyond which leaving out dependent ones saves time, and entries of rows up to which that is done.
 MANY_COLUMNS, MAX_ENTRIES = 200, 1 << 22
 # Products of a row with a direction up to which they are computed one by one, and not for all signed rows at once.
 MAX_SINGLE_PRODUCTS = 1 << 17

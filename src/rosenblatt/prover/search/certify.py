@@ -26,7 +26,7 @@ from rosenblatt.prover.certificates.certificate import Certificate, draft, issue
 from rosenblatt.prover.certificates.certificate_json import ARITHMETICS
 from rosenblatt.prover.certificates.describe import NO_ESTIMATES
 from rosenblatt.prover.certificates.verify import confirmed
-from rosenblatt.prover.exact.clock import TIME_LIMIT, Clock, OutOfTime
+from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.numbers import some_rows
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import standardised
@@ -121,7 +121,7 @@ def certify(
     check_options(exact, time_limit, margin=margin, coefficients=coefficients)
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel={kernel!r} is not known. Choose one of {', '.join(KERNELS)}.")
-    clock = Clock(time_limit)
+    deadline = Deadline(time_limit)
     if formula is not None:
         X, y = design(X, y, formula)
     decimal = exact == "decimal"
@@ -130,8 +130,8 @@ def certify(
         X = monomials(X, 2 if kernel == "quadratic" else degree, decimal=decimal)
     signed, classes = prepare(X, y, decimal=decimal)
     if kernel == "rbf":
-        return _certify_gaussian(signed, classes, clock)
-    return _certify(signed, classes, names, margin, coefficients, clock)
+        return _certify_gaussian(signed, classes, deadline)
+    return _certify(signed, classes, names, margin, coefficients, deadline)
 
 
 def certify_pairs(
@@ -161,7 +161,7 @@ def certify_pairs(
         rows = some_rows(signed.table, index, decimal=decimal)
         pair = SignedRows(rows, signed.label[index] == b, 2, decimal=decimal)
         labels = classes[a], classes[b]
-        certificates[labels] = _certify(pair, labels, names, margin, None, Clock(time_limit))
+        certificates[labels] = _certify(pair, labels, names, margin, None, Deadline(time_limit))
     return certificates
 
 
@@ -184,9 +184,9 @@ def _certify(
     names: tuple[str, ...],
     margin: bool,
     coefficients: bool | None,
-    clock: Clock,
+    deadline: Deadline,
 ) -> Certificate:
-    claims = proved_claims(signed, classes, margin, clock, coefficients=coefficients, names=names)
+    claims = proved_claims(signed, classes, margin, deadline, coefficients=coefficients, names=names)
     return issue(signed, classes, names=names, **claims)
 
 
@@ -194,7 +194,7 @@ def proved_claims(
     signed: SignedRows,
     classes: tuple[Any, ...],
     margin: bool,
-    clock: Clock,
+    deadline: Deadline,
     *,
     coefficients: bool | None = False,
     names: tuple[str, ...] = (),
@@ -217,18 +217,18 @@ def proved_claims(
         return ""
 
     # Overflow may mislead the search, but not the proof.
-    with np.errstate(all="ignore"), clock:
-        fault = add("verdict", lambda: verdict_claims(signed, clock))
+    with np.errstate(all="ignore"), deadline:
+        fault = add("verdict", lambda: verdict_claims(signed, deadline))
         if fault:
             return {"verdict": "undecided", "reason": _undecided(fault)}
         if claims["verdict"] == "undecided":
             return claims
         if margin and claims["verdict"] == "separable" and signed.classes == 2:
-            fault = add("margin", lambda: margin_claims(signed, claims["vector"], clock))
+            fault = add("margin", lambda: margin_claims(signed, claims["vector"], deadline))
             if fault:  # the verdict stands without it
                 claims["reason"] = f"The largest margin was not determined: {fault}."
         if worthwhile(signed, bool(names)) if coefficients is None else coefficients:
-            own = Clock(min(FREE_SECONDS, clock.left)) if coefficients is None else clock
+            own = Deadline(min(FREE_SECONDS, deadline.left)) if coefficients is None else deadline
             with own:
                 fault = add("table of coefficients", lambda: estimate_claims(signed, claims, names, own))
             if fault:  # the other claims stand without it
@@ -246,10 +246,10 @@ def _undecided(fault: str) -> str:
 # ---------------------------------------------------------------------------------------------------- Gaussian kernel
 
 
-def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock) -> Certificate:
+def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], deadline: Deadline) -> Certificate:
     """Certify that no kernel separates equal rows of different classes; other rows stay undecided."""
     try:
-        pair = contradiction(signed.table, signed.label, clock)
+        pair = contradiction(signed.table, signed.label, deadline)
     except OutOfTime as fault:
         return issue(signed, classes, verdict="undecided", reason=_undecided(str(fault)))
     if pair is None:
@@ -262,8 +262,8 @@ def _certify_gaussian(signed: SignedRows, classes: tuple[Any, ...], clock: Clock
     reason = f"rows {i} and {j} are equal and of different classes, so no kernel separates them"
     ids = [int(signed.number(i, signed.label[j])), int(signed.number(j, signed.label[i]))]
     claims: dict[str, Any] = {"verdict": "undecided"}
-    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge), clock:
-        found = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), clock)
+    with np.errstate(all="ignore"), suppress(OutOfTime, TooLarge), deadline:
+        found = inseparable_claims(signed, standardised(signed), Witness(None, ids, [1, 1]), deadline)
         confirmed(draft(signed, classes, **found), signed)
         claims = found
     return issue(signed, classes, **claims | {"reason": reason})

@@ -27,7 +27,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.rows import FASTMATH, Csr, Dense
 from rosenblatt.prover.certificates.brackets import combine
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, array_pivots, as_integers, primitive
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import sample_integers
@@ -196,13 +196,13 @@ class SubspaceView(MatrixView):
         self.view, self.basis, self.ids = view, basis, ids[kept]
 
     @classmethod
-    def vanishing_on(cls, view: View, ids: Array, rank: int, clock: Clock) -> Self:
+    def vanishing_on(cls, view: View, ids: Array, rank: int, deadline: Deadline) -> Self:
         """Restrict a view to the subspace on which some of its rows, of that rank, vanish."""
-        clock.check(factoring_seconds(view.width))
+        deadline.check(factoring_seconds(view.width))
         basis = _complement(view.gather(ids), rank)
         Z = np.empty((view.n, basis.shape[1]))
         for first in range(0, view.n, BLOCK):
-            clock.check()
+            deadline.check()
             block = np.arange(first, min(first + BLOCK, view.n))
             Z[first : first + BLOCK] = view.gather(block) @ basis
         return cls(view, basis, np.arange(view.n), Z)
@@ -588,13 +588,13 @@ def is_long(signed: SignedRows) -> bool:
     return is_wide(signed) or signed.width > MAX_UNKNOWNS
 
 
-def narrowed(signed: SignedRows, clock: Clock) -> CompactRows | None:
+def narrowed(signed: SignedRows, deadline: Deadline) -> CompactRows | None:
     """Leave out columns of long rows that depend on others; None if there are none, or if that would take too long."""
     if not is_long(signed):
         return None
     samples = np.arange(0, signed.samples, -(-signed.samples // (SAMPLES_PER_FEATURE * (signed.features + 1))))
     matrix = sample_integers(signed, samples, np.arange(signed.features + 1))
-    if matrix is None or ELIMINATION_SECONDS * matrix.size * min(matrix.shape) > clock.left:
+    if matrix is None or ELIMINATION_SECONDS * matrix.size * min(matrix.shape) > deadline.left:
         return None
     # Neighbouring columns are often alike; columns in random order are better conditioned.
     order = np.random.default_rng(0).permutation(signed.features)

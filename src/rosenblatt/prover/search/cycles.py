@@ -18,7 +18,7 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 from rosenblatt.prover.certificates.certificate import Certificate, issue, prepare
 from rosenblatt.prover.certificates.verify import confirmed
-from rosenblatt.prover.exact.clock import TIME_LIMIT, Clock, OutOfTime
+from rosenblatt.prover.exact.clock import TIME_LIMIT, Deadline, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.certify import check_options
@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 
 # No sum may overflow int64, so sums and the integers of a column are limited.
 MAX_SUM, MAX_INTEGER = 1 << 62, 1 << 31
-# Entries of the rows as integers (512 MB), and those presented between two looks at the clock (some milliseconds).
+# Entries of the rows as integers (512 MB), and those presented between two checks of the deadline (some milliseconds).
 MAX_ENTRIES, ENTRIES_PER_CHECK = 1 << 26, 1 << 22
 
 # How a run ends.
@@ -98,7 +98,7 @@ def certify_cycle(
     signed, classes = prepare(X, y, decimal=exact == "decimal")
     if signed.classes != 2:
         raise InvalidInput(f"y has {signed.classes} classes; a perceptron separates two. Use certify or certify_pairs.")
-    clock = Clock(time_limit)
+    deadline = Deadline(time_limit)
     Z, factors = _integral_rows(signed)
     # In one epoch each weight may grow by every row; then it is multiplied by an entry.
     limit = MAX_SUM // int(np.abs(Z).max()) - len(Z) * int(np.abs(Z).sum(axis=1).max())
@@ -107,7 +107,7 @@ def certify_cycle(
     w, counts, state = np.zeros(signed.width, np.int64), np.zeros(signed.n, np.int64), np.array([0, 0, 1])
     mark = w.copy()
     end = GOING
-    while end == GOING and state[0] < epochs and clock.left > 0:
+    while end == GOING and state[0] < epochs and deadline.left > 0:
         batch = min(epochs - int(state[0]), max(1, ENTRIES_PER_CHECK // Z.size))
         end = run_epochs(Z, w, mark, counts, state, batch, limit)
     if end == SEPARATED:
@@ -116,7 +116,7 @@ def certify_cycle(
             vector = [float(v) for v in vector]
         return confirmed(issue(signed, classes, verdict="separable", vector=vector), signed)
     if end == RETURNED:
-        return confirmed(issue(signed, classes, **_cycle_claims(signed, counts, clock)), signed)
+        return confirmed(issue(signed, classes, **_cycle_claims(signed, counts, deadline)), signed)
     why = "the weights are about to overflow 64 bits" if end == OVERFLOW else "the limit was reached"
     epochs_run = count(int(state[0]), "epoch")
     reason = f"In {epochs_run} the perceptron neither separated the rows nor returned to earlier weights: {why}."
@@ -154,15 +154,15 @@ def _exact_rows(signed: SignedRows) -> Array:
     return rows
 
 
-def _cycle_claims(signed: SignedRows, counts: Array, clock: Clock) -> dict[str, Any]:
+def _cycle_claims(signed: SignedRows, counts: Array, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on rows whose updates in a cycle add up to zero."""
     ids = np.flatnonzero(counts).tolist()
     updates = counts[ids].tolist()
     cycle = dict(zip(ids, updates, strict=True))
     start = Witness(None, ids, multipliers_to_counts(signed, ids, updates))
     found = Reduction("undecided", start)
-    with np.errstate(all="ignore"), suppress(OutOfTime), clock:
-        found = reduce(signed, standardised(signed), start, clock)
+    with np.errstate(all="ignore"), suppress(OutOfTime), deadline:
+        found = reduce(signed, standardised(signed), start, deadline)
     if found.verdict == "undecided":
         reason = "The perceptron cycles, so no hyperplane separates; whether one separates weakly is not decided."
         return {"verdict": "undecided", "reason": reason}

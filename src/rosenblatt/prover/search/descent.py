@@ -12,7 +12,7 @@ from rosenblatt.engine.jit import compiled
 from rosenblatt.engine.joint import run_joint
 from rosenblatt.engine.reorder import shuffle
 from rosenblatt.engine.rows import FASTMATH, Counts, Dense, Task
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import AffineView
 from rosenblatt.prover.search.limits import EPOCHS_PER_LOOK, FAR_MARGIN
@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 def coordinate_descent(
-    view: AffineView, epochs: int, clock: Clock, *, tied: Array | None = None, reached: float | None = None
+    view: AffineView, epochs: int, deadline: Deadline, *, tied: Array | None = None, reached: float | None = None
 ) -> tuple[Array, Array]:
     """Run dual coordinate descent on two classes; return the weights in the view and the multipliers.
 
@@ -29,7 +29,7 @@ def coordinate_descent(
     ----------
     view : AffineView
     epochs : int
-    clock : Clock
+    deadline : Deadline
     tied : int array or None
         Rows whose margin must be zero, as it is on a support that rules a separator out.
     reached : float or None
@@ -45,7 +45,7 @@ def coordinate_descent(
     descend = descend_dense if isinstance(rows, Dense) else descend_csr
     random, order = np.random.default_rng(0), np.arange(signed.n)
     for epoch in range(epochs):
-        clock.check()
+        deadline.check()
         wrong = descend(rows, sign, view.centre, view.inverse, square, ties, random.permutation(order), u, alpha)
         if reached is None and wrong < signed.n // 100 + 1 and view.margins(u)[~ties].min() > 0:
             break
@@ -65,7 +65,7 @@ def gap(margins: Array, u: Array, alpha: Array) -> float:
     return 1.0 - float(margins.min()) * total / length**2
 
 
-def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock) -> Array:
+def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, deadline: Deadline) -> Array:
     """Learn several classes jointly until all rows are right, or for some epochs; return the weights.
 
     Parameters
@@ -75,7 +75,7 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
         The first needs fewer epochs where classes are far apart, the second where they are close.
     epochs : int
         Maximum number of epochs.
-    clock : Clock
+    deadline : Deadline
     """
     classes, features, dtype = signed.classes, signed.features, signed.table.dtype
     zeros, none = np.zeros(classes), np.empty(0)
@@ -97,7 +97,7 @@ def joint_epochs(signed: SignedRows, rule: NamedTuple, epochs: int, clock: Clock
     order = np.arange(signed.samples, dtype=np.int32 if signed.samples <= np.iinfo(np.int32).max else np.int64)
     random = np.random.default_rng(0)
     for _ in range(epochs):
-        clock.check()
+        deadline.check()
         shuffle(order, random.random(order.size))
         counts = Counts(*np.zeros((2, 1), np.int64), *np.zeros((2, 1)))
         run_joint(rule, Learner(1.0), signed.table.rows, task, order, weights, weights, counts)

@@ -29,7 +29,7 @@ from rosenblatt.prover.certificates.certificate_json import (
     Combination,
 )
 from rosenblatt.prover.certificates.describe import describe_relations
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import MAX_UNKNOWNS, in_cone, null_vector, pivots, primitive, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.exact.spans import dependencies, null_basis, without
@@ -53,7 +53,9 @@ def worthwhile(signed: SignedRows, named: bool) -> bool:
     return entries <= (FREE_NAMED_ENTRIES if named else FREE_ENTRIES) and entries * signed.width <= FREE_PRODUCTS
 
 
-def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[str], clock: Clock) -> dict[str, Any]:
+def estimate_claims(
+    signed: SignedRows, claims: dict[str, Any], names: Sequence[str], deadline: Deadline
+) -> dict[str, Any]:
     """Return the fields of a certificate on the coefficients of a logistic regression.
 
     Parameters
@@ -63,7 +65,7 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
         Verdict and witnesses; a `vector` is positive outside the span of the support.
     names : sequence of str
         Names of the features; empty: x0, x1, ...
-    clock : Clock
+    deadline : Deadline
     """
     if claims["verdict"] == "undecided":
         return {}
@@ -81,7 +83,7 @@ def estimate_claims(signed: SignedRows, claims: dict[str, Any], names: Sequence[
     directions: list[list[int]] = []
     if claims["verdict"] != "overlapping":
         inside = direction(without([Fraction(v) for v in claims["vector"]], dependent, size))
-        search = SignSearch(signed, claims, kept, list(inside), clock)
+        search = SignSearch(signed, claims, kept, list(inside), deadline)
         for j in search.diverging:
             estimates[j], combinations[j] = search.decide(j)
         if INFINITE in estimates:
@@ -105,7 +107,7 @@ class SignSearch:
         The weights whose columns do not depend on others; the other weights are zero.
     inside : list of int
         A weak separator that is zero only on rows on which all weak separators are.
-    clock : Clock
+    deadline : Deadline
 
     Attributes
     ----------
@@ -116,16 +118,16 @@ class SignSearch:
     """
 
     def __init__(
-        self, signed: SignedRows, claims: dict[str, Any], kept: list[int], inside: list[int], clock: Clock
+        self, signed: SignedRows, claims: dict[str, Any], kept: list[int], inside: list[int], deadline: Deadline
     ) -> None:
-        self.signed, self.kept, self.inside, self.clock = signed, kept, inside, clock
+        self.signed, self.kept, self.inside, self.deadline = signed, kept, inside, deadline
         pairs = zip(claims.get("support", ()), claims.get("rivals", ()), strict=True)
         self.support = [int(signed.number(i, r)) for i, r in pairs]
         self.counts = (
             multipliers_to_counts(signed, self.support, list(claims.get("multipliers", ()))) if self.support else []
         )
         self.independent = pivots([self._row(i) for i in self.support])[0] if self.support else []
-        clock.check(solving_seconds(len(kept)))
+        deadline.check(solving_seconds(len(kept)))
         if self.support:
             self.basis = null_basis(signed, self.support, kept)
         else:
@@ -139,7 +141,7 @@ class SignSearch:
 
     def decide(self, j: int) -> tuple[str, Combination | None]:
         """Return the estimate of a diverging coefficient, and the rows that prove its sign if it has one."""
-        self.clock.check()
+        self.deadline.check()
         seen = {(w[j] > 0) - (w[j] < 0) for w in self.directions}
         if {-1, 1} <= seen:
             return INFINITE, None
@@ -178,7 +180,7 @@ class SignSearch:
     def _coordinate(self, i: int) -> list[int]:
         """Return a row in the coordinates of the basis."""
         if i not in self._coordinates:
-            self.clock.check()
+            self.deadline.check()
             row = self._row(i)
             self._coordinates[i] = [sum(map(mul, row, vector)) for vector in self.basis]
         return self._coordinates[i]
@@ -209,7 +211,7 @@ class SignSearch:
             step[k] = value
         times = 1
         while True:
-            self.clock.check()
+            self.deadline.check()
             sides = [[times * a + sign * b for a, b in zip(self.inside, step, strict=True)] for sign in (1, -1)]
             if all((self.signed.signs(side) >= 0).all() for side in sides):
                 self.directions += map(primitive, sides)
@@ -262,7 +264,7 @@ class SignSearch:
         margins = self.signed.margins(as_floats(self.inside))[0][self.rows]
         working = self._likely or self.rows[np.argsort(margins, kind="stable")[: len(self.basis)]].tolist()
         while True:
-            self.clock.check()
+            self.deadline.check()
             members, normal = in_cone([self._coordinate(i) for i in working], target)
             if normal is None:
                 found = self._combined([working[t] for t in members], j, sign)
@@ -279,7 +281,7 @@ class SignSearch:
 
     def _combined(self, members: list[int], j: int, sign: int) -> tuple[str, Combination | None] | None:
         """Write weight j as a sum of signed rows with positive factors; None if it is not one."""
-        self.clock.check(solving_seconds(len(self.independent) + len(members)))
+        self.deadline.check(solving_seconds(len(self.independent) + len(members)))
         unit = [-sign * int(k == j) for k in self.kept]
         spanning = [self.support[a] for a in self.independent]
         vector = null_vector([*map(self._row, spanning), *map(self._row, members), unit])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import pivots, primitive, solve, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
 from rosenblatt.prover.search.coordinates import AffineView
@@ -50,7 +50,7 @@ class IntegerSearch:
             self.rows[i] = primitive(self._coordinates(self.signed.integers(i)[0]))
         return self.rows[i]
 
-    def find_witness(self, support: list[int], ids: Array, clock: Clock) -> Witness | None:
+    def find_witness(self, support: list[int], ids: Array, deadline: Deadline) -> Witness | None:
         """Search the rows `ids`, starting from a support, for a separator or for a support that rules one out.
 
         The counts of that support are not computed. None if a system that should have a solution has none.
@@ -61,7 +61,7 @@ class IntegerSearch:
             low = ids[self.signed.signs(w)[ids] <= 0]
             return int(low[np.argmin(self.signed.margins(as_floats(w))[0][low])]) if low.size else None
 
-        found = self._nearest_point(support, [1.0] * len(support), lower, clock)
+        found = self._nearest_point(support, [1.0] * len(support), lower, deadline)
         if found is None:
             return None
         return separator(self.to_weights(found.point)) if any(found.point) else Witness(None, found.support, [])
@@ -71,7 +71,7 @@ class IntegerSearch:
         support: list[int],
         share: Sequence[float],
         lower: Callable[[list[int], list[int]], int | None],
-        clock: Clock,
+        deadline: Deadline,
     ) -> HullPoint | None:
         """Move from a support to the nearest point, until `lower` finds no row that enters."""
         independent, _ = pivots([[*self.row(i), 1] for i in support])
@@ -79,7 +79,7 @@ class IntegerSearch:
         total = sum(Fraction(share[a]) for a in independent)
         shares = [Fraction(share[a]) / total for a in independent]
         while True:
-            found = self._minimise(support, shares, clock)
+            found = self._minimise(support, shares, deadline)
             if found is None:
                 return None
             entering = lower(found.point, found.support) if any(found.point) else None
@@ -87,30 +87,23 @@ class IntegerSearch:
                 return found
             support, shares = [*found.support, entering], [*found.shares, Fraction(0)]
 
-    def _minimise(self, support: list[int], shares: list[Fraction], clock: Clock) -> HullPoint | None:
+    def _minimise(self, support: list[int], shares: list[Fraction], deadline: Deadline) -> HullPoint | None:
         """Find the nearest point of the hull of a support by Wolfe's minor cycle, until no share is negative."""
         while True:
-            gram = self._bordered(support)
-            clock.check(solving_seconds(len(support), longest(gram)))
-            goal = self._affine_shares(gram)
-            if goal is None:
+            # The shares of the nearest point in the affine hull solve the products of the rows, bordered by ones.
+            gram = [[1, *(self._product(*sorted((i, j))) for j in support)] for i in support]
+            gram.insert(0, [0, *([1] * len(support))])
+            deadline.check(solving_seconds(len(support), longest(gram)))
+            solution = solve(gram, [1, *([0] * len(support))])
+            if solution is None:
                 return None
+            goal = [Fraction(v, solution[1]) for v in solution[0][1:]]
             if min(goal) > 0:
                 return HullPoint(self._combine(support, goal), support, goal)
             theta = min(s / (s - g) for s, g in zip(shares, goal, strict=True) if g <= 0)
             shares = [s + theta * (g - s) for s, g in zip(shares, goal, strict=True)]
             kept = [a for a, s in enumerate(shares) if s > 0]
             support, shares = [support[a] for a in kept], [shares[a] for a in kept]
-
-    def _bordered(self, support: list[int]) -> list[list[int]]:
-        """Return the products of rows with one another, bordered by ones."""
-        gram = [[1, *(self._product(*sorted((i, j))) for j in support)] for i in support]
-        return [[0, *([1] * len(support))], *gram]
-
-    def _affine_shares(self, gram: list[list[int]]) -> list[Fraction] | None:
-        """Compute the shares of the point nearest to the origin in the affine hull of independent rows."""
-        solution = solve(gram, [1, *([0] * (len(gram) - 1))])
-        return None if solution is None else [Fraction(v, solution[1]) for v in solution[0][1:]]
 
     def _product(self, i: int, j: int) -> int:
         if (i, j) not in self.products:
@@ -191,7 +184,7 @@ class PaddedSearch(IntegerSearch):
         """Return the weights of the signed rows."""
         return [*u[:-1], self.padding * u[-1]]
 
-    def largest_margin(self, support: list[int], share: Sequence[float], clock: Clock) -> HullPoint | None:
+    def largest_margin(self, support: list[int], share: Sequence[float], deadline: Deadline) -> HullPoint | None:
         """Find the nearest point, up to INTEGER_MARGIN_GAP of its distance."""
         every = np.arange(self.signed.n)
 
@@ -201,4 +194,4 @@ class PaddedSearch(IntegerSearch):
             lowest = min(near, key=margin.__getitem__)
             return lowest if margin[lowest] < (1 - INTEGER_MARGIN_GAP) * margin[support[0]] else None
 
-        return self._nearest_point(support, share, lower, clock)
+        return self._nearest_point(support, share, lower, deadline)

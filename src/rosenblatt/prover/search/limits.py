@@ -1,23 +1,23 @@
 """The numbers that steer the search: sizes, amounts of work, tolerances of floats and estimates of time.
 
 None of them can make a verdict or a bound wrong, because whatever the search finds is checked exactly before it counts.
-They decide which way is tried first and how long a search goes on before the next one. `exact` and `certificates` have
-their own limits, which are bounds of what their arithmetic can hold.
+They decide which way is tried first, and how long a search continues before the next one. `exact` and `certificates`
+have their own limits, which follow from the arithmetic.
 """
 
 from fractions import Fraction
 
 # ---- Which way to search, by the size of the data
 
-# Signed rows wider than this, and not much fewer than their columns, are searched in the space that they span. Its
-# matrix is square in the rows: 6,000 take 290 MB and some 4 s to factor, and more are left undecided.
+# Signed rows of more columns than this, and fewer than 1.5 times their columns, are searched in the space that they
+# span. Its matrix is square in the rows: 6,000 take 290 MB and some seconds. If more are needed, nothing is decided.
 ROW_SPACE_MIN_FEATURES, ROW_SPACE_MAX_ROWS = 1500, 6000
 # Rows of a sample that estimates centre and scale, or is searched before all rows.
 SAMPLE_ROWS = 4096
 # Entries of the signed rows up to which a contradiction is looked for: the search that continues from one copies the
 # rows (128 MB). With more rows than that the usual search soon rules a separator out.
 COPIED_ENTRIES = 1 << 24
-# Samples per feature from which dependent columns are guessed. Two find a rank even if half of the rows repeat others.
+# Samples per feature from which dependent columns are guessed: twice the largest rank, as some samples are dependent.
 SAMPLES_PER_FEATURE = 2
 # Share of the columns of dense rows that must be empty to be worth a copy of the others.
 EMPTY_SHARE = 0.25
@@ -43,7 +43,7 @@ FREE_PRODUCTS, FREE_SECONDS = 1 << 22, 5.0
 # ---- How much work a step does
 
 # Epochs of coordinate descent before a search over narrow rows; and of any first pass over several classes or wide
-# rows, whose search is so much slower that more epochs pay.
+# rows, whose search is so slow that more epochs save time.
 DESCENT_EPOCHS, PREPARATION_EPOCHS = 3, 100
 # Epochs of coordinate descent towards the largest margin of wide rows; and towards one that is close to it, where rows
 # that cannot be separated waste them all.
@@ -60,7 +60,8 @@ TIED_EPOCHS = (5, 20, PREPARATION_EPOCHS)
 ADDED_ROWS_PER_COLUMN, MIN_ADDED_ROWS, ADDED_ENTRIES = 10, 200, 1 << 24
 # Wide rows that a search in their space takes in at a time.
 ADDED_WIDE_ROWS = 500
-# Iterations of a search between two looks at all rows and at the clock: at most, at least, and in products (0.1 s).
+# Iterations of a search between two looks at all rows and checks of the deadline: at most, at least, and in products (a
+# fraction of a second).
 ITERATIONS, MIN_ITERATIONS, PRODUCTS = 1000, 10, 3e8
 # Rows outside the support that an iteration looks at first, at least; it looks at all when none of these improves the
 # point.
@@ -73,7 +74,7 @@ OPERATIONS_PER_ENTRY, OPERATIONS_TO_COMPILE = 30, 2_000_000
 # Looks at all rows after which a search gives up, as a multiple of those it would take if every row entered once.
 MAX_ROUNDS = 50
 
-# ---- What floats cannot tell from zero
+# ---- Where floats cannot distinguish a number from zero
 
 # A residual that drops to this share of its size within one step is zero.
 ZERO_SHARE = 1e-12
@@ -105,6 +106,7 @@ PADDING_OVER_SPREAD = 100.0
 
 # ---- How long a step that cannot be interrupted takes
 
-# Seconds per product, on one core: of a Cholesky factorisation, a QR factorisation with pivoting, and an elimination
-# modulo primes.
+# Seconds per product: of a Cholesky factorisation, a QR factorisation with pivoting and the elimination modulo primes
+# after it, and of that elimination alone. They are generous: one core of a server took 1e-11, 2e-10 and 1e-10, the
+# eliminations on int64; longer integers take more.
 FACTORING_SECONDS, PIVOTING_SECONDS, ELIMINATION_SECONDS = 2e-11, 4e-9, 2e-9

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.engine.rows import Dense
 from rosenblatt.prover.certificates.brackets import Bracket, augmented_bracket, margin_bracket, quotient
-from rosenblatt.prover.exact.clock import Clock, OutOfTime
+from rosenblatt.prover.exact.clock import Deadline, OutOfTime
 from rosenblatt.prover.exact.rational import as_integers
 from rosenblatt.prover.exact.signed_rows import EPS, SignedRows
 from rosenblatt.prover.search.coordinates import (
@@ -75,7 +75,7 @@ class Hyperplane(NamedTuple):
 # ----------------------------------------------------------------------------------------------------- proved brackets
 
 
-def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0) -> Hyperplane | None:
+def largest_margin_hyperplane(signed: SignedRows, deadline: Deadline, tol: float = 0.0) -> Hyperplane | None:
     """Find the hyperplane with the largest distance from the rows of two classes; None if they are not separable.
 
     For many wide rows the distance may be below the largest by a share of at most `tol`.
@@ -85,32 +85,32 @@ def largest_margin_hyperplane(signed: SignedRows, clock: Clock, tol: float = 0.0
     OutOfTime, TooLarge
         If the question stays undecided.
     """
-    with np.errstate(all="ignore"), clock:
+    with np.errstate(all="ignore"), deadline:
         bracket = Bracket(0.0, math.inf)
         if is_wide(signed):  # here the search for the margin finds a separator sooner than that for any separator
-            if contradiction(signed.table, signed.label, clock) is not None:
+            if contradiction(signed.table, signed.label, deadline) is not None:
                 return None
-            close = _close_hyperplane(signed, clock, tol) if tol > 0.0 else None
+            close = _close_hyperplane(signed, deadline, tol) if tol > 0.0 else None
             if close is not None:
                 return close
-            bracket = _claimed(signed, None, clock, augmented=False)
+            bracket = _claimed(signed, None, deadline, augmented=False)
         if not bracket.lower > 0:
-            vector = find_separator(signed, clock)
+            vector = find_separator(signed, deadline)
             if vector is None:
                 return None
-            bracket = _claimed(signed, vector, clock, augmented=False)
+            bracket = _claimed(signed, vector, deadline, augmented=False)
             if not bracket.lower > 0:  # the margin is tiny, and there are too many rows to search on integers
                 bracket = replace(margin_bracket(signed, vector, bracket.rows, bracket.weights), upper=bracket.upper)
         plane = _scaled(signed, bracket) or _rounded(signed, bracket)
         if plane.exact:  # other weights of a smaller margin may be less sensitive to rounding
-            w = rescale(np.array(find_separator(signed, clock), np.float64))
+            w = rescale(np.array(find_separator(signed, deadline), np.float64))
             margin = plane_margin(signed, w)
             if margin > 0:
                 return Hyperplane(w[:-1], float(w[-1]), replace(bracket, lower=margin), plane.support)
         return plane
 
 
-def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplane | None:
+def _close_hyperplane(signed: SignedRows, deadline: Deadline, tol: float) -> Hyperplane | None:
     """Return the hyperplane that coordinate descent finds for many wide rows; None if it is not close enough.
 
     Both bounds of the margin are proved by bounds on rounding errors; exact sums would take longer than the search.
@@ -118,7 +118,7 @@ def _close_hyperplane(signed: SignedRows, clock: Clock, tol: float) -> Hyperplan
     if signed.n < MIN_ROWS_FOR_CLOSE or signed.table.exact is not None:
         return None
     view = _wide_view(signed, _frame(signed, augmented=False)[1])
-    u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, clock, reached=tol)
+    u, alpha = coordinate_descent(view, CLOSE_DESCENT_EPOCHS, deadline, reached=tol)
     w = centred(signed, rescale(view.to_weights(u)))
     w /= max(signed.margins(w)[0].min(), np.finfo(float).tiny)
     if not (np.isfinite(w).all() and w[:-1].any()):
@@ -212,19 +212,19 @@ def _nearest_float(value: Fraction) -> float:
         return math.inf
 
 
-def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> dict[str, Any]:
+def margin_claims(signed: SignedRows, vector: tuple[Any, ...], deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on the largest margins of separable rows.
 
     They are margin (a distance), augmented (the margin of the mistake bound), and vector if a better one was found.
     """
     claims: dict[str, Any] = {"margin": Bracket(np.inf, np.inf)}  # one class alone has no largest margin
     if signed.label.min() == 0:
-        claims["margin"] = _claimed(signed, vector, clock, augmented=False)
+        claims["margin"] = _claimed(signed, vector, deadline, augmented=False)
         w = claims["margin"].w
         if isinstance(w[0] if w else None, float) and separates(signed, np.array(w)):
             claims["vector"] = vector = w
     try:
-        claims["augmented"] = _claimed(signed, vector, clock, augmented=True)
+        claims["augmented"] = _claimed(signed, vector, deadline, augmented=True)
     except OutOfTime as fault:
         claims["reason"] = f"The augmented margin, and with it a mistake bound, was not determined: {fault}."
     for name in ("margin", "augmented"):
@@ -233,11 +233,11 @@ def margin_claims(signed: SignedRows, vector: tuple[Any, ...], clock: Clock) -> 
     return claims
 
 
-def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, clock: Clock, *, augmented: bool) -> Bracket:
+def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, deadline: Deadline, *, augmented: bool) -> Bracket:
     """Bracket a margin from a separator, in compact coordinates; moving the rows changes no distances."""
     rows = CompactRows(signed, moved=not augmented, scaled=False)
     inner, w = rows.signed, None if vector is None else rows.from_weights(vector)
-    best = largest_margin(inner, clock, augmented=augmented, w=w)
+    best = largest_margin(inner, deadline, augmented=augmented, w=w)
     known = best.w
     if not separates(inner, best.w):
         # With rows of very different sizes, floats may lose all of the margin; a known separator may still have one. If
@@ -245,7 +245,7 @@ def _claimed(signed: SignedRows, vector: tuple[Any, ...] | None, clock: Clock, *
         if w is None:
             return Bracket(0.0, math.inf)
         known = w
-    bracket = _bracket(inner, known, best, clock, augmented=augmented)
+    bracket = _bracket(inner, known, best, deadline, augmented=augmented)
     if rows.same or not bracket.w:
         return bracket
     if not rows.moved:
@@ -264,7 +264,7 @@ def _proportional(w: Sequence[Any]) -> list[int]:
     return as_integers(np.array([Fraction(v) for v in w], object))[0]
 
 
-def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket:
+def _bracket(signed: SignedRows, w: Array, best: LargestMargin, deadline: Deadline, *, augmented: bool) -> Bracket:
     """Bracket a margin by weights and by the support of the best ones; on integers if floats are too coarse."""
     bracket = Bracket(0.0, math.inf)
     if augmented or w[:-1].any():  # beside a large bias, all weights may have underflowed
@@ -274,17 +274,17 @@ def _bracket(signed: SignedRows, w: Array, best: LargestMargin, clock: Clock, *,
     small = signed.features <= INTEGER_SEARCH_MAX_FEATURES and signed.n * signed.width <= INTEGER_SEARCH_MAX_ENTRIES
     if not _narrow(bracket) and small:
         with suppress(OutOfTime):
-            bracket = _integer_bracket(signed, best, clock, augmented=augmented) or bracket
+            bracket = _integer_bracket(signed, best, deadline, augmented=augmented) or bracket
     return bracket
 
 
-def _integer_bracket(signed: SignedRows, best: LargestMargin, clock: Clock, *, augmented: bool) -> Bracket | None:
+def _integer_bracket(signed: SignedRows, best: LargestMargin, deadline: Deadline, *, augmented: bool) -> Bracket | None:
     """Bracket a margin by the nearest point on integers; witnesses are floats if these suffice, else fractions."""
     bracket_of = augmented_bracket if augmented else margin_bracket
     # The bias then has less than 2**-40 of the squared length of the weights.
     padding = 1 if augmented else 1 << max(0, math.frexp(math.sqrt(signed.table.largest))[1] + 20)
     search = PaddedSearch(signed, padding)
-    found = search.largest_margin(best.ids.tolist() or [0], best.shares.tolist() or [1.0], clock)
+    found = search.largest_margin(best.ids.tolist() or [0], best.shares.tolist() or [1.0], deadline)
     if found is None or not any(found.point):
         return None
     integers, rounded = search.to_weights(found.point), [float(share) for share in found.shares]
@@ -303,13 +303,13 @@ def _narrow(bracket: Bracket) -> bool:
 # ------------------------------------------------------------------------------------------------- search with floats
 
 
-def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Array | None = None) -> LargestMargin:
+def largest_margin(signed: SignedRows, deadline: Deadline, *, augmented: bool, w: Array | None = None) -> LargestMargin:
     """Find the separator of two classes with the largest margin.
 
     Parameters
     ----------
     signed : SignedRows
-    clock : Clock
+    deadline : Deadline
     augmented : bool
         Whether the length of the weights includes the bias, as in the perceptron's mistake bound; otherwise the margin
         is the distance of the rows from the hyperplane.
@@ -317,7 +317,7 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
         A separator, if one is known; the search starts from its rows of lowest margin.
     """
     if is_long(signed):
-        return _largest_margin_wide(signed, clock, augmented=augmented)
+        return _largest_margin_wide(signed, deadline, augmented=augmented)
     index = sample_rows(signed)
     part = signed if index.size == signed.n else signed.take(index)
     centre, spread, padding = _frame(part, augmented)
@@ -327,25 +327,25 @@ def largest_margin(signed: SignedRows, clock: Clock, *, augmented: bool, w: Arra
     support, shares = index[:0], np.empty(0)
     if w is None and part is signed:
         easy = standardised(signed)
-        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS, clock)[0]))
+        w = rescale(easy.to_weights(coordinate_descent(easy, DESCENT_EPOCHS, deadline)[0]))
     elif w is None:
         # If the sample has m of n rows, only about width n / m of all rows violate its optimum (Clarkson 1995).
-        best = largest_margin(part, clock, augmented=augmented)
+        best = largest_margin(part, deadline, augmented=augmented)
         w, support, shares = best.w, index[best.ids], best.shares
     low = lowest_rows(signed.margins(w)[0], signed.width)
     working = WorkingSet(view, np.concatenate([support, np.setdiff1d(low, support)]))
     working.start(np.arange(support.size), shares)
-    continue_search(working, clock, to_optimum=True)
+    continue_search(working, deadline, to_optimum=True)
     w = rescale(view.to_weights(working.point))
     return LargestMargin(w if augmented else centred(signed, w), working.support, working.shares)
 
 
-def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -> LargestMargin:
+def _largest_margin_wide(signed: SignedRows, deadline: Deadline, *, augmented: bool) -> LargestMargin:
     """Find the largest margin of wide rows, starting from the rows that coordinate descent gives multipliers."""
     _, spread, padding = _frame(signed, augmented)
     view = _wide_view(signed, 1.0 if augmented else spread)
     reached = REACHED_GAP if augmented else CLOSE_GAP
-    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, clock, reached=reached)
+    u, alpha = coordinate_descent(view, WIDE_DESCENT_EPOCHS, deadline, reached=reached)
     ids = np.flatnonzero(alpha)
     share = alpha[ids] / alpha.sum()
     if augmented and gap(view.margins(u), u, alpha) < REACHED_GAP:
@@ -355,11 +355,11 @@ def _largest_margin_wide(signed: SignedRows, clock: Clock, *, augmented: bool) -
         return LargestMargin(w if augmented else centred(signed, w), ids, share)
     shortest = math.inf
     while True:
-        clock.check(factoring_seconds(ids.size))
+        deadline.check(factoring_seconds(ids.size))
         row_space = RowSpaceView(signed, ids, padding, normalise=False)
         working = WorkingSet(row_space, np.arange(row_space.n))
         working.start_with_basis(row_space, share)
-        end = continue_search(working, clock, to_optimum=True)
+        end = continue_search(working, deadline, to_optimum=True)
         w, support = row_space.to_weights(working.point), ids[working.support]
         margins = signed.margins(w)[0]
         low = np.setdiff1d(np.flatnonzero(margins < margins[support].min() * (1 - WIDE_MARGIN_GAP)), ids)

@@ -20,7 +20,7 @@ import scipy.linalg
 
 from rosenblatt.engine.jit import compiled, jitable
 from rosenblatt.engine.rows import FASTMATH
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.search.coordinates import RowSpaceView, View
 from rosenblatt.prover.search.limits import (
     ADDED_ENTRIES,
@@ -128,7 +128,7 @@ class WorkingSet:
         Q, R = scipy.linalg.qr(columns, mode="economic", check_finite=False)
         size = np.abs(np.diag(R))
         if place.size > len(columns) or size.min() <= SURELY_INDEPENDENT_SHARE * size.max():
-            # Pivoting is much slower, but tells which rows are independent.
+            # Pivoting is much slower, but shows which rows are independent.
             Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
             size = np.abs(np.diag(R))
         k = int(np.count_nonzero(size > INDEPENDENT_SHARE * size[0]))
@@ -175,14 +175,14 @@ class WorkingSet:
 
 
 def find_nearest_point(
-    view: View, first: Array, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE
+    view: View, first: Array, deadline: Deadline, *, to_optimum: bool, zero: float = ZERO_SHARE
 ) -> tuple[int, WorkingSet]:
     """Search all rows for the nearest point, or for any separator; return how the search ended, and its working set."""
     working = WorkingSet(view, first)
-    return continue_search(working, clock, to_optimum=to_optimum, zero=zero), working
+    return continue_search(working, deadline, to_optimum=to_optimum, zero=zero), working
 
 
-def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
+def continue_search(working: WorkingSet, deadline: Deadline, *, to_optimum: bool, zero: float = ZERO_SHARE) -> int:
     """Continue a search until no other row improves the point; return ORIGIN if it is the origin, else NEAREST."""
     width = working.view.width
     iterations = min(ITERATIONS, max(MIN_ITERATIONS, int(PRODUCTS / (width * (working.ids.size + 6 * width) + 1))))
@@ -194,7 +194,7 @@ def continue_search(working: WorkingSet, clock: Clock, *, to_optimum: bool, zero
             return ORIGIN
         if end == LIMIT and np.linalg.norm(working.residual) >= before:
             return NEAREST  # rounding prevents further progress
-        clock.check()
+        deadline.check()
         margins = working.view.margins(working.point)
         if (not to_optimum and working.k and margins.min() > 0) or (end != LIMIT and not working.extend(margins)):
             return NEAREST

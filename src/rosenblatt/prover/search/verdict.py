@@ -30,7 +30,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.engine.rows import Dense
 from rosenblatt.engine.rules import passive_aggressive, perceptron
 from rosenblatt.errors import TooLarge
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import (
     MAX_UNKNOWNS,
     as_integers,
@@ -91,22 +91,25 @@ from rosenblatt.prover.search.witness import (
 Array = npt.NDArray[Any]
 
 
-def verdict_claims(signed: SignedRows, clock: Clock) -> dict[str, Any]:
+def verdict_claims(signed: SignedRows, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on the verdict: the verdict itself and its witnesses."""
     if (signed.label == 1).all() and signed.classes == 2:
         return {"verdict": "separable", "vector": (0.0,) * signed.features + (1.0,)}
     rows = CompactRows(signed)
-    witness, view = _start(rows.signed, clock)
+    witness, view = _start(rows.signed, deadline)
     if witness is None:
         return {"verdict": "undecided", "reason": _too_large(rows.signed)}
     if witness.w is not None:
         vector = as_vector(_simplest(signed, rows.to_weights(witness.w)))
         return {"verdict": "separable", "vector": vector}
-    found = reduce(rows.signed, view, witness, clock)
-    return reduction_claims(signed, _in_original(found, rows, signed))
+    found = reduce(rows.signed, view, witness, deadline)
+    if not rows.same:
+        weak = None if found.weak is None else rows.to_weights(found.weak)
+        found = found._replace(witness=rows.to_witness(signed, found.witness), weak=weak)
+    return reduction_claims(signed, found)
 
 
-def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
+def find_separator(signed: SignedRows, deadline: Deadline) -> tuple[Any, ...] | None:
     """Return weights that separate, as a certificate holds them; None if it is proved that there are none.
 
     Raises
@@ -114,9 +117,9 @@ def find_separator(signed: SignedRows, clock: Clock) -> tuple[Any, ...] | None:
     OutOfTime, TooLarge
         If the question stays undecided.
     """
-    with clock:
+    with deadline:
         rows = CompactRows(signed)
-        witness, _ = _start(rows.signed, clock)
+        witness, _ = _start(rows.signed, deadline)
         if witness is None:
             raise TooLarge(_too_large(rows.signed))
         return None if witness.w is None else as_vector(_simplest(signed, rows.to_weights(witness.w)))
@@ -131,23 +134,15 @@ def _too_large(signed: SignedRows) -> str:
     )
 
 
-def _in_original(found: Reduction, rows: CompactRows, signed: SignedRows) -> Reduction:
-    """Return a reduction of compact rows as one of the original rows."""
-    if rows.same:
-        return found
-    weak = None if found.weak is None else rows.to_weights(found.weak)
-    return found._replace(witness=rows.to_witness(signed, found.witness), weak=weak)
-
-
-def _start(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
+def _start(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, View]:
     """Find a separator or multipliers that rule one out: equal rows of different classes first, then by a search."""
     pairs: list[tuple[int, int]] = []
     if is_wide(signed):  # all of them: in a reduction each would take a round, and wide rows are not many
-        pairs = list(contradictions(signed.table, signed.label, clock))
+        pairs = list(contradictions(signed.table, signed.label, deadline))
     elif signed.n * signed.width <= COPIED_ENTRIES:
-        pairs = list(islice(contradictions(signed.table, signed.label, clock), 1))
+        pairs = list(islice(contradictions(signed.table, signed.label, deadline), 1))
     if not pairs:
-        return decide(signed, clock)
+        return decide(signed, deadline)
     ids = [int(signed.number(i, signed.label[j])) for a, b in pairs for i, j in ((a, b), (b, a))]
     view: View = RowSpaceView(signed, np.array(ids[:2])) if is_wide(signed) else standardised(signed)
     return Witness(None, ids, [1] * len(ids)), view
@@ -164,24 +159,24 @@ def _simplest(signed: SignedRows, w: Any) -> Any:
 # -------------------------------------------------------------------------------------------------------- equal rows
 
 
-def contradiction(table: Table, label: Array, clock: Clock) -> tuple[int, int] | None:
+def contradiction(table: Table, label: Array, deadline: Deadline) -> tuple[int, int] | None:
     """Return two samples that are exactly equal and of different classes; None if there are none."""
-    return next(contradictions(table, label, clock), None)
+    return next(contradictions(table, label, deadline), None)
 
 
-def contradictions(table: Table, label: Array, clock: Clock) -> Iterator[tuple[int, int]]:
+def contradictions(table: Table, label: Array, deadline: Deadline) -> Iterator[tuple[int, int]]:
     """Yield pairs of samples that are exactly equal and of different classes, found by hashing.
 
     The first of equal samples is paired with the first of every other class.
     """
-    hashes = _hashes(table, clock)
+    hashes = _hashes(table, deadline)
     order = np.argsort(hashes, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0))
     sides = label[order]
     mixed = np.minimum.reduceat(sides, starts) != np.maximum.reduceat(sides, starts)
     ends = np.append(starts[1:], order.size)
     for first, end in zip(starts[mixed], ends[mixed], strict=True):
-        clock.check()
+        deadline.check()
         seen: dict[Any, dict[int, int]] = {}
         for i in order[first:end].tolist():  # ascending
             equal = seen.setdefault(row_content(table, i), {})
@@ -190,7 +185,7 @@ def contradictions(table: Table, label: Array, clock: Clock) -> Iterator[tuple[i
             equal.setdefault(int(label[i]), i)
 
 
-def _hashes(table: Table, clock: Clock) -> Array:
+def _hashes(table: Table, deadline: Deadline) -> Array:
     """Hash every row by a sum over its nonzero values, which does not depend on how the rows are stored."""
     n, d = table.shape
     keys = np.random.default_rng(0).integers(0, 1 << 63, d, np.uint64) * np.uint64(2) + np.uint64(1)
@@ -198,7 +193,7 @@ def _hashes(table: Table, clock: Clock) -> Array:
     per_row = d if isinstance(rows, Dense) else max(1, rows.data.size // n)
     count = max(1, (1 << 17) // per_row)  # rows at a time, which stay in the processor's cache
     for start in range(0, n, count):
-        clock.check()
+        deadline.check()
         stop = min(start + count, n)
         if isinstance(rows, Dense):
             hashes[start:stop] = _mixed(rows.X[start:stop], keys).sum(axis=1, dtype=np.uint64)
@@ -228,80 +223,80 @@ def _mixed(values: Array, keys: Array) -> Array:
 ATTEMPTS = ((None, False, 1e-12), (None, True, 1e-12), (whitened, True, 1e-12), (None, True, 0.0))
 
 
-def decide(signed: SignedRows, clock: Clock) -> tuple[Witness | None, View]:
+def decide(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, View]:
     """Find a separator or multipliers that rule one out, None if the search gave up; return also the view it used."""
     view = standardised(signed)
     index = sample_rows(signed) if signed.classes == 2 else np.arange(signed.n)
     if index.size < signed.n:
-        witness, w = _decide_sample(signed.take(index), clock)
+        witness, w = _decide_sample(signed.take(index), deadline)
         if witness is not None:  # rows that cannot be separated stay so when more are added
             return witness._replace(support=index[witness.support].tolist()), view
         alpha = np.ones(signed.n)
     else:
-        w, alpha = _prepare(signed, view, clock)
+        w, alpha = _prepare(signed, view, deadline)
     margins = signed.margins(w)[0]
     if margins.min() > 0 and separates(signed, w):
         return separator(w), view
     if is_long(signed):
-        rows = narrowed(signed, clock)
+        rows = narrowed(signed, deadline)
         if rows is not None:
-            inner, inner_view = decide(rows.signed, clock)
+            inner, inner_view = decide(rows.signed, deadline)
             witness = widened(signed, rows, inner)
             if witness is not None:
                 return witness, NarrowView(signed, rows, inner_view)
         if signed.classes > 2:
             epochs = min(PERCEPTRON_EPOCHS, PERCEPTRON_ENTRIES // (signed.table.entries * signed.classes))
-            w = rescale(joint_epochs(signed, perceptron(), epochs, clock))
+            w = rescale(joint_epochs(signed, perceptron(), epochs, deadline))
             if separates(signed, w):
                 return separator(w), view
-        return _decide_wide(signed, alpha, clock)
-    return _decide_narrow(signed, view, margins, clock), view
+        return _decide_wide(signed, alpha, deadline)
+    return _decide_narrow(signed, view, margins, deadline), view
 
 
-def _prepare(signed: SignedRows, view: AffineView, clock: Clock) -> tuple[Array, Array]:
+def _prepare(signed: SignedRows, view: AffineView, deadline: Deadline) -> tuple[Array, Array]:
     """Pass over the rows a few times; return the weights, and the multiplier of each row."""
     if signed.classes == 2:
-        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, clock)
+        u, alpha = coordinate_descent(view, PREPARATION_EPOCHS if is_long(signed) else DESCENT_EPOCHS, deadline)
         return rescale(view.to_weights(u)), alpha
-    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), PREPARATION_EPOCHS, clock))
+    w = rescale(joint_epochs(signed, passive_aggressive(C=np.inf), PREPARATION_EPOCHS, deadline))
     return w, np.ones(signed.n)
 
 
-def _decide_sample(signed: SignedRows, clock: Clock) -> tuple[Witness | None, Array]:
+def _decide_sample(signed: SignedRows, deadline: Deadline) -> tuple[Witness | None, Array]:
     """Find the weights of largest margin of a sample with floats; if nothing separates it, prove that."""
     view = standardised(signed)
-    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS, clock)[0]), view.width)
-    end, working = find_nearest_point(view, first, clock, to_optimum=True)
-    witness = vanishing_sum(signed, working.support.tolist(), clock) if end == ORIGIN else None
+    first = lowest_rows(view.margins(coordinate_descent(view, DESCENT_EPOCHS, deadline)[0]), view.width)
+    end, working = find_nearest_point(view, first, deadline, to_optimum=True)
+    witness = vanishing_sum(signed, working.support.tolist(), deadline) if end == ORIGIN else None
     return witness, rescale(view.to_weights(working.point))
 
 
-def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, clock: Clock) -> Witness | None:
+def _decide_narrow(signed: SignedRows, view: AffineView, margins: Array, deadline: Deadline) -> Witness | None:
     """Search all rows with floats in several coordinates, then on integers."""
     first = lowest_rows(margins / view.lengths, view.width)
     attempts = list(ATTEMPTS)
     while attempts:
         make, to_optimum, zero = attempts.pop(0)
         tried = view if make is None else make(signed)
-        end, working = find_nearest_point(tried, first, clock, to_optimum=to_optimum, zero=zero)
-        witness = _proved(signed, tried, end, working, clock)
+        end, working = find_nearest_point(tried, first, deadline, to_optimum=to_optimum, zero=zero)
+        witness = _proved(signed, tried, end, working, deadline)
         if witness is not None:
             return witness
         if end == ORIGIN:  # rounding was taken for the origin, as on a standardised grid: try the strictest zero next
             attempts.sort(key=lambda attempt: attempt[2])
     support = [int(i) for i in working.support] or [0]
-    exact = StandardisedSearch(signed, view).find_witness(support, np.arange(signed.n), clock)
-    return vanishing_sum(signed, exact.support, clock) if exact and exact.support else exact
+    exact = StandardisedSearch(signed, view).find_witness(support, np.arange(signed.n), deadline)
+    return vanishing_sum(signed, exact.support, deadline) if exact and exact.support else exact
 
 
-def _decide_wide(signed: SignedRows, alpha: Array, clock: Clock) -> tuple[Witness | None, View]:
+def _decide_wide(signed: SignedRows, alpha: Array, deadline: Deadline) -> tuple[Witness | None, View]:
     """Decide for wide rows in the space that they span, starting from the rows with the largest multipliers."""
     ids = np.sort(np.argsort(-alpha, kind="stable")[:ADDED_WIDE_ROWS])
     while True:
-        clock.check(factoring_seconds(ids.size))
+        deadline.check(factoring_seconds(ids.size))
         view = RowSpaceView(signed, ids)
-        end, working = find_nearest_point(view, np.arange(view.n), clock, to_optimum=False)
-        witness = _proved(signed, view, end, working, clock)
+        end, working = find_nearest_point(view, np.arange(view.n), deadline, to_optimum=False)
+        witness = _proved(signed, view, end, working, deadline)
         if witness is not None:
             return witness, view
         margins = signed.margins(view.to_weights(working.point))[0]
@@ -311,17 +306,17 @@ def _decide_wide(signed: SignedRows, alpha: Array, clock: Clock) -> tuple[Witnes
         ids = np.union1d(ids, low[np.argsort(margins[low])[:ADDED_WIDE_ROWS]])
 
 
-def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, clock: Clock) -> Witness | None:
+def _proved(signed: SignedRows, view: View, end: int, working: WorkingSet, deadline: Deadline) -> Witness | None:
     """Turn the result of a search into a witness, if it holds exactly."""
     support = view.ids[working.support] if isinstance(view, RowSpaceView) else working.support
     if end == ORIGIN:
-        return vanishing_sum(signed, support.tolist(), clock)
+        return vanishing_sum(signed, support.tolist(), deadline)
     w = rescale(view.to_weights(working.point))
     if separates(signed, w):
         return separator(w)
     # Rounding may have stopped the point on its way to the origin, and left small shares that would be zero.
     likely = support[working.shares > ZERO_SHARE_OF_LARGEST * working.shares.max(initial=0.0)]
-    return vanishing_sum(signed, likely.tolist(), clock) if likely.size else None
+    return vanishing_sum(signed, likely.tolist(), deadline) if likely.size else None
 
 
 # ----------------------------------------------------------------------------------- quasi-separable or overlapping?
@@ -344,9 +339,9 @@ class Reduction(NamedTuple):
     weak: list[int] | None = None
 
 
-def inseparable_claims(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> dict[str, Any]:
+def inseparable_claims(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> dict[str, Any]:
     """Return the fields of a certificate on rows that the support of a witness proves inseparable."""
-    return reduction_claims(signed, reduce(signed, view, witness, clock))
+    return reduction_claims(signed, reduce(signed, view, witness, deadline))
 
 
 def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
@@ -367,14 +362,14 @@ def reduction_claims(signed: SignedRows, found: Reduction) -> dict[str, Any]:
     }
 
 
-def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction:
+def reduce(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction:
     """Distinguish quasi-separable from overlapping rows (Albert and Anderson 1984) by exact facial reduction.
 
     Every w with Z w >= 0 vanishes on the support, hence on all rows in its span. The other rows, restricted to the
     vectors that vanish on the support, are a smaller problem of the same kind: a separator of it is a weak separator of
     all rows, and multipliers of it enlarge the support. Each round enlarges the span of the support.
     """
-    found = _reduced_at_once(signed, view, witness, clock)
+    found = _reduced_at_once(signed, view, witness, deadline)
     if found is not None:
         return found
     if isinstance(view, RowSpaceView):
@@ -384,21 +379,21 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
     rest: SubspaceView | None = None
     added, before = witness.support, 0
     while True:
-        clock.check()
+        deadline.check()
         rank = len(pivots(integer_matrix(signed, witness.support))[0])
         if rank == signed.width:
             return Reduction("overlapping", witness)
         if rest is None or not np.isin(added, rest.ids).all():  # rounding had put one of these rows into the span
-            rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank, clock)
+            rest = SubspaceView.vanishing_on(view, np.array(witness.support), rank, deadline)
         else:
             rest = rest.vanishing(np.array(added), rank - before)
-        step = _reduced(signed, witness, rest, clock)
+        step = _reduced(signed, witness, rest, deadline)
         if step is None:
-            basis = _null_basis(signed, witness.support, rank, clock)
+            basis = _null_basis(signed, witness.support, rank, deadline)
             # Decide on integers whether all rows lie in the span: floats miss a row that leaves it by little.
             if not any(signed.signs(direction).any() for direction in basis):
                 return Reduction("overlapping", witness)
-            step = _reduced_exactly(signed, witness, basis, clock)
+            step = _reduced_exactly(signed, witness, basis, deadline)
         if step is None:
             return Reduction("undecided", witness)
         if step.w is not None:
@@ -406,25 +401,25 @@ def reduce(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Re
         added, before, witness = step.support[len(witness.support) :], rank, step
 
 
-def _reduced_at_once(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+def _reduced_at_once(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction | None:
     """Try to decide wide rows without facial reduction: by passes over them, then with fewer columns."""
     if isinstance(view, RowSpaceView) and len(witness.support) < signed.n:
-        weak = _descended(signed, witness, clock)
+        weak = _descended(signed, witness, deadline)
         if weak is not None:
             return Reduction("quasi-separable", witness, weak)
-    return _reduced_narrow(signed, view, witness, clock)
+    return _reduced_narrow(signed, view, witness, deadline)
 
 
-def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, clock: Clock) -> Reduction | None:
+def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, deadline: Deadline) -> Reduction | None:
     """Decide without the columns that depend on others; None if there are none, or if all columns refute the result."""
     if not isinstance(view, NarrowView):
-        rows = narrowed(signed, clock)
+        rows = narrowed(signed, deadline)
         if rows is None:
             return None
         inside = rows.signed
         view = NarrowView(signed, rows, RowSpaceView(inside, np.arange(2)) if is_wide(inside) else standardised(inside))
     rows = view.rows
-    found = reduce(rows.signed, view.inner, rows.from_witness(signed, witness), clock)
+    found = reduce(rows.signed, view.inner, rows.from_witness(signed, witness), deadline)
     lifted = widened(signed, rows, found.witness)
     if lifted is None:
         return None
@@ -438,45 +433,47 @@ def _reduced_narrow(signed: SignedRows, view: View, witness: Witness, clock: Clo
     return Reduction(found.verdict, lifted, weak)
 
 
-def _descended(signed: SignedRows, witness: Witness, clock: Clock) -> list[int] | None:
+def _descended(signed: SignedRows, witness: Witness, deadline: Deadline) -> list[int] | None:
     """Look for a weak separator of wide rows by passes over them that keep the support at zero."""
-    for w in _tied_weights(signed, np.array(witness.support), clock):
-        weak = _lifted(signed, witness, w, clock)
+    for w in _tied_weights(signed, np.array(witness.support), deadline):
+        weak = _lifted(signed, witness, w, deadline)
         if weak is not None and _separates_rest(signed, witness, weak):
             return weak
     return None
 
 
-def _tied_weights(signed: SignedRows, support: Array, clock: Clock) -> Iterator[Array]:
+def _tied_weights(signed: SignedRows, support: Array, deadline: Deadline) -> Iterator[Array]:
     """Yield weights after more and more passes over the rows, zero on a support up to rounding."""
     if signed.classes == 2:
         view = standardised(signed)
-        yield view.to_weights(coordinate_descent(view, PREPARATION_EPOCHS, clock, tied=support)[0])
+        yield view.to_weights(coordinate_descent(view, PREPARATION_EPOCHS, deadline, tied=support)[0])
         return
     Z = signed.gather(support)
     for epochs in TIED_EPOCHS:
-        w = joint_epochs(signed, passive_aggressive(C=np.inf), epochs, clock)
+        w = joint_epochs(signed, passive_aggressive(C=np.inf), epochs, deadline)
         yield w - Z.T @ np.linalg.lstsq(Z @ Z.T, Z @ w)[0]
 
 
-def _reduced(signed: SignedRows, witness: Witness, rest: SubspaceView, clock: Clock) -> Witness | None:
+def _reduced(signed: SignedRows, witness: Witness, rest: SubspaceView, deadline: Deadline) -> Witness | None:
     """Find a weak separator or a larger support with floats; None if neither holds exactly."""
     if not rest.n:
         return None
     first = lowest_rows(rest.margins(rest.Z.mean(axis=0)), rest.width)
     for to_optimum in (False, True):
-        end, working = find_nearest_point(rest, first, clock, to_optimum=to_optimum)
+        end, working = find_nearest_point(rest, first, deadline, to_optimum=to_optimum)
         if end == ORIGIN:
-            step = _enlarged(signed, witness, [int(i) for i in rest.ids[working.support]], clock)
+            step = _enlarged(signed, witness, [int(i) for i in rest.ids[working.support]], deadline)
         else:
-            weak = _lifted(signed, witness, rest.to_weights(working.point), clock)
+            weak = _lifted(signed, witness, rest.to_weights(working.point), deadline)
             step = separator(weak) if weak and _separates_rest(signed, witness, weak) else None
         if step is not None:
             return step
     return None
 
 
-def _reduced_exactly(signed: SignedRows, witness: Witness, basis: list[list[int]], clock: Clock) -> Witness | None:
+def _reduced_exactly(
+    signed: SignedRows, witness: Witness, basis: list[list[int]], deadline: Deadline
+) -> Witness | None:
     """Find a weak separator or a larger support on integers, from a basis of the vectors that vanish on the support."""
     search = SubspaceSearch(signed, basis)
     # A row that vanishes on a random combination of the basis vanishes on all of it, or fails the check below.
@@ -485,9 +482,9 @@ def _reduced_exactly(signed: SignedRows, witness: Witness, basis: list[list[int]
     ids = np.flatnonzero(signed.signs(combination))
     if not ids.size:
         return None
-    step = search.find_witness([int(ids[0])], ids, clock)
+    step = search.find_witness([int(ids[0])], ids, deadline)
     if step is None or step.w is None:
-        return step and _enlarged(signed, witness, step.support, clock)
+        return step and _enlarged(signed, witness, step.support, deadline)
     return step if _separates_rest(signed, witness, step.w) else None
 
 
@@ -497,16 +494,16 @@ def _separates_rest(signed: SignedRows, witness: Witness, weak: list[int]) -> bo
     return bool(signs.min() >= 0 and signs.max() > 0) and spans(signed, witness.support, np.flatnonzero(signs == 0))
 
 
-def _null_basis(signed: SignedRows, ids: list[int], rank: int, clock: Clock) -> list[list[int]]:
+def _null_basis(signed: SignedRows, ids: list[int], rank: int, deadline: Deadline) -> list[list[int]]:
     """Compute a basis of the vectors that vanish on some rows."""
     vectors = signed.width - rank
     if vectors * signed.width > MAX_BASIS_ENTRIES:
         raise TooLarge(f"{vectors} directions of {signed.width} weights vanish on the support: too many to search.")
-    clock.check(solving_seconds(rank) * (1 + vectors / max(rank, 1)))
+    deadline.check(solving_seconds(rank) * (1 + vectors / max(rank, 1)))
     return null_basis(signed, ids, range(signed.width))
 
 
-def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clock) -> Witness | None:
+def _enlarged(signed: SignedRows, witness: Witness, added: list[int], deadline: Deadline) -> Witness | None:
     """Add rows whose remainders sum to zero to a support, with positive counts for all.
 
     None if they do not, or if the span of the support does not grow: floats then took the rounding error of a row in
@@ -515,7 +512,7 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
     # With independent rows of the support only, there is exactly one dependency to find.
     independent = pivots(integer_matrix(signed, witness.support))[0]
     matrix = integer_matrix(signed, [*(witness.support[a] for a in independent), *added])
-    clock.check(solving_seconds(len(matrix), longest(matrix)))
+    deadline.check(solving_seconds(len(matrix), longest(matrix)))
     vector = null_vector(matrix)
     if vector is None:
         return None
@@ -535,10 +532,10 @@ def _enlarged(signed: SignedRows, witness: Witness, added: list[int], clock: Clo
     return Witness(None, support, primitive([*counts, *(v for _, v in kept)]))
 
 
-def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> list[int] | None:
+def _lifted(signed: SignedRows, witness: Witness, w: Array, deadline: Deadline) -> list[int] | None:
     """Find integers near w, up to a factor, that vanish exactly on the support."""
     entries = [signed.integers(i)[0] for i in witness.support]
-    minor, bound = _bound_columns(signed, witness, entries, clock)
+    minor, bound = _bound_columns(signed, witness, entries, deadline)
     given = w.copy()
     given[bound] = 0.0
     values, _ = as_integers(rescale(given))
@@ -553,13 +550,13 @@ def _lifted(signed: SignedRows, witness: Witness, w: Array, clock: Clock) -> lis
 
 
 def _bound_columns(
-    signed: SignedRows, witness: Witness, entries: list[dict[int, int]], clock: Clock
+    signed: SignedRows, witness: Witness, entries: list[dict[int, int]], deadline: Deadline
 ) -> tuple[list[int], list[int]]:
     """Choose independent rows of a support, and as many columns, determined by the others where these rows vanish."""
     touched = signed.touched(np.array(witness.support))
     Z = signed.gather(np.array(witness.support), touched)
     distinct = _distinct_lines(Z)
-    clock.check(solving_seconds(distinct.size) + PIVOTING_SECONDS * distinct.size**2 * touched.size)
+    deadline.check(solving_seconds(distinct.size) + PIVOTING_SECONDS * distinct.size**2 * touched.size)
     Z = Z[distinct]
     # The columns that a pivoted factorisation takes first are well conditioned.
     sizes = np.abs(Z).max(axis=0)

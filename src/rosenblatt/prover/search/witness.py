@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.prover.exact.clock import Clock
+from rosenblatt.prover.exact.clock import Deadline
 from rosenblatt.prover.exact.rational import null_vector, primitive, solving_seconds
 from rosenblatt.prover.exact.signed_rows import SignedRows
 
@@ -34,11 +34,11 @@ def separates(signed: SignedRows, w: Array) -> bool:
     return bool(np.isfinite(w).all() and (signed.signs(w) > 0).all())
 
 
-def vanishing_sum(signed: SignedRows, ids: list[int], clock: Clock) -> Witness | None:
+def vanishing_sum(signed: SignedRows, ids: list[int], deadline: Deadline) -> Witness | None:
     """Return counts for which these rows sum to zero, as a witness; None if not all can be positive."""
-    clock.check(solving_seconds(len(ids), bits=1))  # before their integers are computed
+    deadline.check(solving_seconds(len(ids), bits=1))  # before their integers are computed
     matrix = integer_matrix(signed, ids)
-    clock.check(solving_seconds(len(ids), longest(matrix)))
+    deadline.check(solving_seconds(len(ids), longest(matrix)))
     counts = null_vector(matrix)
     if counts is None or min(counts) < 0:
         return None
