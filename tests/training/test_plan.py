@@ -20,10 +20,10 @@ from rosenblatt.training.plan import Plan
         ({"max_iter": True}, "max_iter=True"),
         ({"n_iter_no_change": 1.5}, "n_iter_no_change=1.5"),
         ({"n_jobs": -1}, "n_jobs=-1"),
-        ({"eta0": float("inf")}, "eta0=inf is not valid: pass a positive number"),
-        ({"eta0": "1"}, "eta0='1' is not valid"),
+        ({"eta0": float("inf")}, "eta0=inf is invalid: pass a positive number"),
+        ({"eta0": "1"}, "eta0='1' is invalid"),
         ({"tol": float("nan")}, "tol=nan"),
-        ({"max_seconds": 0}, "max_seconds=0 is not valid"),
+        ({"max_seconds": 0}, "max_seconds=0 is invalid"),
     ],
     ids=str,
 )

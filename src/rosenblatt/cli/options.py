@@ -39,7 +39,7 @@ class Sections(click.Command):
         """Write the options, section by section; those without one come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
         for title in sorted(sections, key=lambda title: title == "Options"):

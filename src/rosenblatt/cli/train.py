@@ -346,11 +346,11 @@ def _are_large(files: list[str]) -> bool:
 def _train_on_shards(options: dict[str, Any]) -> None:
     """Train on shards, on threads or on a cluster, and write the model."""
     quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
-    given, files = take_input(options), list(options["files"])
+    how_to_read, files = take_input(options), list(options["files"])
     name, learner = take_learner(options)
     parameters = learner.get_params(deep=False)
     settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}
-    paths, reading, names, notes = resolve_files(files, given)
+    paths, reading, names, notes = resolve_files(files, how_to_read)
     rows = FileRows(paths, reading)
     for text in notes:
         note(text, quiet)
@@ -363,7 +363,7 @@ def _train_on_shards(options: dict[str, Any]) -> None:
 
         with connect(address) as client:
             shards = "partitions" if estimator.shards == 1 else int(estimator.shards)
-            fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **given)
+            fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **how_to_read)
     else:
         fitted = fit_shards(estimator, _shards_of(estimator, rows, names), rounds=epochs)
     parameters = {key: value for key, value in parameters.items() if key not in WITHOUT_OPTION}

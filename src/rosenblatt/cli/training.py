@@ -6,20 +6,19 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
 from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
 from rosenblatt.training.chunked import ChunkedJob, FirstChunkStats, NewLabels
 from rosenblatt.training.plan import Plan
-
-if TYPE_CHECKING:
-    from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.stream import Settings
+from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
 # One pass is rarely enough, and more than a few rarely help.
@@ -29,26 +28,26 @@ WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
     *("shuffle", "max_iter", "class_weight"),
 )
+# The kinds of values of a parameter in Python, and those of its option.
+_KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
 _LEARNING, _TRAINING = "Learner", "Training"
 
 
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
 @cache
 def _parameters() -> dict[str, dict[str, Parameter]]:
     """Return for each parameter the learners that have it, with its declaration there."""
-    found: dict[str, dict[str, Parameter]] = {}
+    declarations: dict[str, dict[str, Parameter]] = {}
     for learner, cls in trainable().items():
         for name, parameter in cls.declared.items():
             if name not in WITHOUT_OPTION:
-                found.setdefault(name, {})[learner] = parameter
-    return dict(sorted(found.items()))
+                declarations.setdefault(name, {})[learner] = parameter
+    return dict(sorted(declarations.items()))
 
 
 class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -86,11 +85,9 @@ def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
     if len(owners) < len(trainable()):
         text += f" For {', '.join(owners)}."
     text += f"  [default: {defaults[0] if len(defaults) == 1 else 'that of the learner'}]"
-    kind = (
-        "VALUE"
-        if len(kinds) > 1
-        else kinds[0].replace('"', "").replace(" or None", ", none").replace("bool", "yes, no")
-    )
+    kind = "VALUE" if len(kinds) > 1 else kinds[0]
+    for python, here in _KINDS.items():
+        kind = kind.replace(python, here)
     flag = f"--{name.replace('_', '-')}"
     return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.sparse import sp
 from rosenblatt.engine.jit import compiled
 from rosenblatt.errors import InvalidInput
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_weights
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, joined

@@ -38,7 +38,7 @@ def check_model(model: LinearModel) -> None:
     if model.classes.size:
         check_classes(model.classes)
     expect(all(isinstance(name, str) for name in model.feature_names), "feature_names are not names")
-    expect(model._scaling is None or _is_scaling(model._scaling), "its scaling of columns is not valid")
+    expect(model._scaling is None or _is_scaling(model._scaling), "its scaling of columns is invalid")
 
 
 def _is_scaling(scaling: Any) -> bool:
@@ -247,7 +247,7 @@ def _shares(shares: Any, n_models: int) -> Array:
         weight = np.empty(0)
     if weight.shape != (n_models,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         expected = f"{n_models} weights from 0 with a positive sum"
-        raise InvalidInput(f"shares={short_repr(shares)} is not valid: pass {expected}.")
+        raise InvalidInput(f"shares={short_repr(shares)} is invalid: pass {expected}.")
     return np.asarray(weight / weight.sum())
 
 

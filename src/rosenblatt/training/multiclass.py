@@ -139,7 +139,7 @@ def class_costs(class_weight: Any, classes: Array, counts: Array | None = None) 
     if isinstance(class_weight, str):
         return _balanced(class_weight, classes, counts)
     if not isinstance(class_weight, Mapping):
-        raise InvalidInput(f"class_weight={short_repr(class_weight)} is not valid. Pass a dict, 'balanced' or None.")
+        raise InvalidInput(f"class_weight={short_repr(class_weight)} is invalid. Pass a dict, 'balanced' or None.")
     unknown = [key for key in class_weight if key not in classes.tolist()]
     if unknown and counts is not None and len(class_weight) - len(unknown) < classes.size:
         raise InvalidInput(

@@ -43,7 +43,7 @@ def step_decay(factor: float = 0.5, every: int = 10) -> Schedule:
     """Return a schedule that multiplies the rate by `factor` after each `every` epochs."""
     if not is_real(factor) or not is_whole(every) or not 0.0 < factor <= 1.0 or every < 1:
         raise InvalidInput(
-            f"factor={short_repr(factor)} or every={short_repr(every)} is not valid: pass a factor above 0 and at "
+            f"factor={short_repr(factor)} or every={short_repr(every)} is invalid: pass a factor above 0 and at "
             "most 1, and a whole number of epochs from 1."
         )
     return lambda epoch: float(factor ** ((epoch - 1) // every))

@@ -142,7 +142,7 @@ class Plan:
         for name, (fits, valid) in _CONDITIONS.items():
             value = getattr(self, name)
             if not fits(value):
-                raise InvalidInput(f"{name}={short_repr(value)} is not valid: pass {valid}.")
+                raise InvalidInput(f"{name}={short_repr(value)} is invalid: pass {valid}.")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch."""

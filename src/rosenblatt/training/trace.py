@@ -121,7 +121,7 @@ def _check_own(n_classes: int, fit_intercept: Any) -> None:
         remedy = "Add examples of another." if n_classes < 2 else "Pass estimator=Perceptron(), which takes several."
         raise InvalidInput(f"y has {count(n_classes, 'class', 'classes')}; a perceptron separates two. {remedy}")
     if not is_truth(fit_intercept):
-        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is not valid: pass True or False.")
+        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is invalid: pass True or False.")
 
 
 def _start(table: Table, init: Any, eta0: float) -> tuple[Array, Array]:

@@ -103,9 +103,9 @@ def train(
 def _check_own(margin: Any, fit_intercept: Any) -> None:
     """Raise an error for invalid values of the rule's parameters."""
     if not is_real(margin) or not 0 <= margin < np.inf:
-        raise InvalidInput(f"margin={short_repr(margin)} is not valid: pass a number from 0.")
+        raise InvalidInput(f"margin={short_repr(margin)} is invalid: pass a number from 0.")
     if not is_truth(fit_intercept):
-        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is not valid: pass True or False.")
+        raise InvalidInput(f"fit_intercept={short_repr(fit_intercept)} is invalid: pass True or False.")
 
 
 def _validation(validation: Any, classes: Array, n_features: int) -> Validation:
