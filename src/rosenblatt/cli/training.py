@@ -13,6 +13,7 @@ import numpy as np
 
 from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
 from rosenblatt.text import listed
 from rosenblatt.training.chunked import ChunkedJob, Look, NewLabels
 from rosenblatt.training.plan import Plan
@@ -37,8 +38,6 @@ _LEARNING, _TRAINING = "Learner", "Training"
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
