@@ -196,8 +196,8 @@ class VotedStream(Stream):
         self.updates = [] if updates is None else updates
         self._sums: Hyperplanes | None = None
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, super().__getstate__()[1] | {"_sums": None}
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_sums": None}
 
     def check(self) -> None:
         """Raise a `Fault` unless what was read from a file makes sense."""
