@@ -319,7 +319,8 @@ class MaximumMargin(ClassifierMixin, Estimator):
         -------
         array of shape (n_samples,)
         """
-        found: Array = self.classes_[winners(self._class_scores(X))]
+        winner = winners(self._class_scores(X))
+        found: Array = self.classes_[winner]
         return found
 
     @available_when(without_probabilities)

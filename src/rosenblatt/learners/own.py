@@ -158,7 +158,7 @@ def values_of(member: Any) -> tuple[Any, ...]:
     return tuple(type(default)(getattr(member, name)) for name, default in member.defaults.items())
 
 
-class _OwnRule(LinearClassifier):
+class _RuleLearner(LinearClassifier):
     """A learner made of a rule; its own parameters come before these."""
 
     average: bool = shared.AVERAGE
@@ -198,7 +198,7 @@ class _OwnRule(LinearClassifier):
         return OwnRule(self.rule.Parameters(*values_of(self)), shared.penalty_of(self), averaged=bool(self.average))
 
 
-class _OwnLoop(LinearClassifier):
+class _LoopLearner(LinearClassifier):
     """A learner made of a loop; its own parameters come before these."""
 
     fit_intercept: bool = shared.FIT_INTERCEPT
@@ -243,7 +243,7 @@ class _OwnLoop(LinearClassifier):
 
 
 # The parameters that a learner of one's own has beside its own.
-FAMILY = {*_OwnRule.declared, *_OwnLoop.declared}
+FAMILY = {*_RuleLearner.declared, *_LoopLearner.declared}
 
 
 def learner(
@@ -316,7 +316,7 @@ def learner(
 
 def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> Any:
     name = function.__name__
-    defaults = _defaults(function, INPUTS, INPUTS[:1], _OwnRule, A_RULE)
+    defaults = _defaults(function, INPUTS, INPUTS[:1], _RuleLearner, A_RULE)
     fault = f"{name} returned a step that is not finite (norm is 0 for a row of zeros), or steps that are too long"
     if finite:
         fault += ", or one that is negative, though finite=True"
@@ -330,11 +330,11 @@ def _rule_class(function: Any, finite: bool, zero_loss: float, remedy: str) -> A
                 f"{name} returned {short_repr(answer)} for {_written(inputs)}. A rule returns two numbers, the step "
                 "and the loss."
             )
-    return _made(function, _OwnRule, defaults, {"rule": rule, "Parameters": rule.Parameters})
+    return _made(function, _RuleLearner, defaults, {"rule": rule, "Parameters": rule.Parameters})
 
 
 def _loop_class(function: Any) -> Any:
-    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], _OwnLoop, A_LOOP)
+    defaults = _defaults(function, LOOP_INPUTS, LOOP_INPUTS[:5], _LoopLearner, A_LOOP)
     inputs = tuple(name for name in inspect.signature(function).parameters if name in LOOP_INPUTS)
     arrays = [[[1.0, -0.5], [-1.0, 2.0]], [1.0, -1.0], [0, 1], [0.0, 0.0], [0.0], [1.0, 1.0]]
     tried = {name: np.array(array) for name, array in zip(LOOP_INPUTS, arrays, strict=True) if name in inputs}
@@ -346,7 +346,7 @@ def _loop_class(function: Any) -> Any:
         )
     # An index that is out of bounds must not write where others live.
     loop = _Explained(compiled(cache=False, boundscheck=True, error_model="numpy")(function))
-    return _made(function, _OwnLoop, defaults, {"loop": loop, "inputs": inputs})
+    return _made(function, _LoopLearner, defaults, {"loop": loop, "inputs": inputs})
 
 
 def _made(function: Any, base: type, defaults: dict[str, Any], members: dict[str, Any]) -> Any:
@@ -394,7 +394,7 @@ def _defaults(
             raise InvalidInput(
                 f"{name} has the default {key}={short_repr(value)}. Defaults are numbers, True or False."
             )
-        taken = key in family.declared and (family, key) != (_OwnLoop, "fit_intercept")
+        taken = key in family.declared and (family, key) != (_LoopLearner, "fit_intercept")
         if taken or key.startswith("_") or key in RESERVED:
             raise InvalidInput(f"{name} cannot call a parameter {key}: every learner has that. Choose another name.")
     return defaults
