@@ -2,8 +2,7 @@
 
     python docs/check_links.py build/site
 
-Nothing may be loaded from elsewhere, so that the site works offline. Links that a reader may follow to other sites are
-not tried.
+The site must work offline, so nothing may be loaded from other sites. Links to other sites are not checked.
 """
 
 import sys
@@ -13,7 +12,7 @@ from urllib.parse import unquote, urldefrag
 
 
 class Page(HTMLParser):
-    """The ids of a page, what it links to, and what it loads."""
+    """The ids of a page, its links, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -23,7 +22,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the attributes of a tag."""
+        """Collect the attributes of a tag."""
         found = {name: value or "" for name, value in attrs}
         self.ids |= {found[name] for name in ("id", "name") if name in found}
         if tag == "a" and "href" in found:
@@ -35,7 +34,7 @@ class Page(HTMLParser):
 
 
 def faults(site: Path) -> list[str]:
-    """Return a sentence for each link that leads nowhere, and for each thing that is loaded from elsewhere."""
+    """Return a message for each broken link, and for each file that is loaded from another site."""
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     found = []
     for path, page in pages.items():
@@ -43,14 +42,14 @@ def faults(site: Path) -> list[str]:
         for link in sorted(page.links | page.loads):
             if "://" in link or link.startswith(("mailto:", "//")):
                 if link in page.loads:
-                    found.append(f"{name} loads {link} from elsewhere.")
+                    found.append(f"{name} loads {link} from another site.")
                 continue
             if link.startswith("data:"):
                 continue
             place, fragment = urldefrag(link)
             target = (path.parent / unquote(place.partition("?")[0])).resolve() if place else path
             if not target.exists():
-                found.append(f"{name} links to {link}, which is not there.")
+                found.append(f"{name} links to {link}, which does not exist.")
             elif fragment and target in pages and unquote(fragment) not in pages[target].ids:
                 found.append(f"{name} links to {link}, and that page has no such id.")
     return found
@@ -60,8 +59,8 @@ def main() -> None:
     """Check a site; exit with 1 if something is wrong."""
     site = Path(sys.argv[1]).resolve()
     wrong = faults(site)
-    for sentence in wrong:
-        print(sentence)
+    for message in wrong:
+        print(message)
     print(f"{len(list(site.rglob('*.html')))} pages, {len(wrong)} faults.")
     sys.exit(bool(wrong))
 

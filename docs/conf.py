@@ -1,4 +1,4 @@
-"""How the site is made: Sphinx, MyST for Markdown, furo for the looks, and small extensions of our own."""
+"""Configuration of the site: Sphinx, MyST for Markdown, the theme furo, and our own small extensions."""
 
 import sys
 import tomllib
@@ -32,7 +32,7 @@ default_role = "code"
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 4
 myst_url_schemes = ["http", "https", "repository"]
-# Attributes such as coef_ are attributes of many classes, and the lists of them are not links.
+# Names such as coef_ are attributes of many classes; lists of attributes are not links.
 suppress_warnings = ["ref.python"]
 
 autodoc_typehints = "none"
@@ -43,7 +43,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 python_use_unqualified_type_names = True
-# Types in docstrings are written for people: "array-like of shape (n, d)".
+# Types in docstrings are written for readers: "array-like of shape (n, d)".
 nitpick_ignore_regex = [("py:.*", ".*")]
 
 html_theme = "furo"

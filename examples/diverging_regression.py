@@ -1,4 +1,4 @@
-"""The coefficients of a logistic regression that have no finite estimate, and the observations that are the reason."""
+"""Find the coefficients of a logistic regression without finite estimates, and the observations that cause this."""
 
 from rosenblatt import certify
 

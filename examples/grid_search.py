@@ -1,4 +1,4 @@
-"""Search the member and its settings together, in a pipeline of scikit-learn."""
+"""Search for the best learner and its parameters together, in a scikit-learn pipeline."""
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV

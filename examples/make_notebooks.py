@@ -1,4 +1,4 @@
-"""Write a notebook for each example: its docstring as text, and a cell for each paragraph of code.
+"""Write a notebook for each example: the docstring as text, and a cell for each paragraph of code.
 
 python examples/make_notebooks.py build/notebooks
 """
@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def cells(source: str) -> list[tuple[str, str]]:
-    """Return the cells of an example as (type, text): one for each group of top-level statements without a gap."""
+    """Return the cells of an example as (type, text), one for each group of statements without empty lines between."""
     module = ast.parse(source)
     lines = source.splitlines()
     found, start, end = [("markdown", ast.get_docstring(module) or "")], 0, module.body[0].end_lineno or 0
@@ -30,7 +30,7 @@ def cells(source: str) -> list[tuple[str, str]]:
 
 
 def notebook(source: str) -> dict[str, Any]:
-    """Return the notebook of an example, format 4.5."""
+    """Return an example as a notebook, format 4.5."""
     made: list[dict[str, Any]] = []
     for number, (kind, text) in enumerate(cells(source)):
         cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": text}

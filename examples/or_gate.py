@@ -1,4 +1,4 @@
-"""The perceptron learns OR: every trial of the run, then the line that it has found."""
+"""Learn OR with the perceptron: print every trial of the run, then the line that it found."""
 
 from rosenblatt import trace
 from rosenblatt.datasets import logical

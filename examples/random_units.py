@@ -1,4 +1,4 @@
-"""Rosenblatt's machine: a fixed layer of random units in front of a trained one separates what no line separates."""
+"""Build Rosenblatt's machine: a fixed layer of random units in front of a trained unit learns a curved boundary."""
 
 from sklearn.pipeline import make_pipeline
 

@@ -1,4 +1,4 @@
-"""Train here, predict there: a file that runs nothing when it is loaded, and a model that needs no scikit-learn."""
+"""Save a model, and predict in another process without scikit-learn. Loading the file executes nothing."""
 
 import subprocess
 import sys

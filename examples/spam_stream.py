@@ -1,4 +1,4 @@
-"""A stream of mails: each is judged before its label is known, then learned from. Words are new all the time."""
+"""Learn from a stream of mails: predict each one, then learn from its label. New words appear all the time."""
 
 import random
 

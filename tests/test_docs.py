@@ -260,7 +260,7 @@ def is_handed_down(caller, code):
         return hasattr(EpochRunner, code.co_name)
     if caller == "engine/jit.py":  # the function that `compiled` decorates
         return True
-    return caller in ("storage/values.py", "storage/records.py")  # check and constructor of a registered record
+    return caller == "storage/values.py"  # check and constructor of a registered record
 
 
 @pytest.fixture(scope="module")

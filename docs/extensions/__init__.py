@@ -1,1 +1,1 @@
-"""What the site needs beside Sphinx: formulas, drawings, the commands, and links into the repository."""
+"""Sphinx extensions of the site: formulas, drawings, the commands, and links into the repository."""

@@ -1,4 +1,4 @@
-"""The directive `commands`: every command of the command line, from what it says of itself."""
+"""The directive `commands`: every command of the command line, from its built-in help."""
 
 import re
 from inspect import cleandoc
@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 
 
 def describe(name: str, command: click.Command) -> nodes.section:
-    """Return the section of a command: what it does, how it is called, its options."""
+    """Return the section of a command: its description, usage and options."""
     context = click.Context(command, info_name=f"rosenblatt {name}")
     title = f"rosenblatt {name}"
     section = nodes.section("", nodes.title(title, title), ids=[nodes.make_id(title)], names=[title])
@@ -42,7 +42,7 @@ class Commands(SphinxDirective):
     """Describe all commands."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a section for each."""
+        """Return a section for each command."""
         from rosenblatt.cli.main import commands
 
         context = click.Context(commands, info_name="rosenblatt")

@@ -1,4 +1,4 @@
-"""Docstrings are plain text: |w| is a length, `coef_` a name. Here, they are kept from being read as markup."""
+"""Escape docstrings, which are plain text: |w| is a length and `coef_` a name, not markup."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ ELSEWHERE = re.compile(r":ref:`([^`<]+?)\s*(?:<[^>]+>)?`")
 
 
 def as_text(line: str) -> str:
-    """Return a line in which only what is between backquotes has a meaning."""
+    """Return a line with all markup escaped, except text between backquotes."""
     parts = QUOTED.split(ELSEWHERE.sub(r"\1", line))
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"(?<!\\)\|", r"\\|", parts[i])
@@ -30,6 +30,6 @@ def escape(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: l
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Escape what napoleon has made of the sections."""
+    """Connect the event, to run after napoleon has converted the sections."""
     app.connect("autodoc-process-docstring", escape, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,13 +1,13 @@
 """The directive `drawing`: a figure that the code in it draws when the site is built, with the code below it, folded.
 
-    ```{drawing} What the figure shows.
+    ```{drawing} The caption of the figure.
     from rosenblatt.plots import plot_trace
     ...
     ax = plot_trace(trace(X, y), X, y)
     ```
 
-The code defines `ax`, axes of matplotlib. The caption is also the text for those who cannot see the figure. The figure
-is written for light pages and, with ink and paper exchanged, for dark ones.
+The code defines `ax`, axes of matplotlib. The caption is also the alternative text of the figure. The figure is written
+twice, with the colours of light pages and of dark ones.
 """
 
 from hashlib import sha256
@@ -23,12 +23,12 @@ from sphinx.util.docutils import SphinxDirective
 from rosenblatt.markup import palette
 
 PAPER, LIGHT_INK = "#131416", "#e2e2e2"
-# Colours on white that cannot be read on black, and what they become there.
+# Colours that are unreadable on a dark page, and their replacements.
 DARK = {
     palette.INK: LIGHT_INK,
     "#000000": LIGHT_INK,
     palette.SOFT: "#9a9a9a",
-    # Of lines that a page draws itself.
+    # Lines that a page draws itself.
     "#222222": LIGHT_INK,
     "#767676": "#9a9a9a",
     palette.PANEL: PAPER,
@@ -38,7 +38,7 @@ DARK = {
 
 
 def draw(code: str) -> str:
-    """Run the code of a drawing; return the figure as SVG, with a transparent ground."""
+    """Run the code of a drawing; return the figure as SVG, with a transparent background."""
     import matplotlib
 
     names: dict[str, Any] = {}
@@ -53,12 +53,12 @@ def dark(picture: str) -> str:
     """Return the same picture for a dark page."""
     for light, other in DARK.items():
         picture = picture.replace(light, other)
-    # Black text has no colour of its own.
+    # Black text has no fill attribute.
     return picture.replace("<svg ", f'<svg fill="{LIGHT_INK}" ', 1)
 
 
 class Drawing(SphinxDirective):
-    """Draw a figure by the code of the page."""
+    """Draw a figure with the code on the page."""
 
     has_content = True
     required_arguments = 1

@@ -1,4 +1,4 @@
-"""Examples end with an empty line, so that doctest knows where their output ends. Pages are shown without it."""
+"""Remove the empty line at the end of examples, which doctest needs to find the end of the output."""
 
 import re
 
@@ -6,7 +6,7 @@ from sphinx.application import Sphinx
 
 
 def shorten(app: Sphinx, page: str, content: list[str]) -> None:
-    """Take the last, empty line from each example of a page."""
+    """Remove the last, empty line of each example on a page."""
     content[0] = re.sub(r"^(```python\n>>> .*?)\n\n([ ]*```)$", r"\1\n\2", content[0], flags=re.DOTALL | re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script from elsewhere, so that the site works offline."""
+"""Write formulas as MathML, which browsers render without a script: the site works offline."""
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
@@ -6,7 +6,7 @@ from sphinx.application import Sphinx
 
 
 def visit_math(self, node):
-    """Write a formula in a line."""
+    """Write an inline formula."""
     self.body.append(convert(node.astext()))
     raise SkipNode
 
@@ -18,7 +18,7 @@ def visit_math_block(self, node):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the writer of formulas."""
+    """Register the renderer."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.config.html_math_renderer = "mathml"
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,12 @@
-"""The directive `lab`: a run that can be played on the page, in a file of its own that needs no server and no network.
+"""The directive `lab`: a run that plays on the page, in a separate file that needs no server and no network.
 
-    ```{lab} What to look for.
+    ```{lab} The caption of the run.
     data=or
     learner=Perceptron
     ```
 
-The lines are the scene, as an address of the lab has it after its #, with `t`, the trial to begin with, and `view`, of
-weight space. Where Markdown is shown without the site, they say what to choose in the lab.
+The lines are the scene, as in the lab's URL after the #, with `t`, the first trial to show, and `view`, the view of
+weight space. Readers of the Markdown file can choose the same settings in the lab.
 """
 
 from html import escape
@@ -37,7 +37,7 @@ class Lab(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Return the frame of the run, with what to look for below it."""
+        """Return the frame of the run with its caption."""
         query = "&".join(line.strip() for line in self.content if line.strip())
         look = dict(parse_qsl(query))
         try:
@@ -54,7 +54,7 @@ class Lab(SphinxDirective):
 
 
 def visit(self: Any, node: Playable) -> None:
-    """Write the run's file and its frame. This is done with each page that is written, so that no file is stale."""
+    """Write the file of the run, and its frame. Every time the page is written, so is the file: it is never stale."""
     folder = Path(self.builder.outdir) / FOLDER
     folder.mkdir(exist_ok=True)
     page = one_file(Scene.from_query(node["query"]), title=node["caption"], t=node["t"], view=node["view"])
@@ -63,13 +63,13 @@ def visit(self: Any, node: Playable) -> None:
     title = escape(f"A run to be played: {node['caption']}")
     self.body.append(
         f'<iframe src="{place}" title="{title}" loading="lazy" sandbox="allow-scripts allow-downloads"></iframe>'
-        f'<p class="alone"><a href="{place}">Open it in a page of its own</a></p>'
+        f'<p class="alone"><a href="{place}">Open it on a separate page</a></p>'
     )
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive and the writer of its node."""
+    """Register the directive and its node."""
     app.add_directive("lab", Lab)
     app.add_node(Playable, html=(visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Links into the repository. Pages link to files as they lie there, so that links work wherever Markdown is shown.
+"""Links into the repository. Pages link to files by their relative paths, which also work in the Markdown files.
 
 On the site, a link to a page of the site leads to that page, and a link to any other file leads to the file itself,
 with its syntax highlighted. A folder becomes a list of its files.
@@ -32,7 +32,7 @@ LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(#[^)\s]+)?(?=\))")
 
 
 def rewritten(text: str, folder: Path) -> str:
-    """Return Markdown whose links, written for the repository, lead somewhere on the site."""
+    """Return Markdown with links for the site, from Markdown with links for the repository."""
 
     def target(match: re.Match[str]) -> str:
         path, fragment = (folder / match[1]).resolve(), match[2] or ""
@@ -62,7 +62,7 @@ def read_included(app: Sphinx, path: Path, parent: str, content: list[str]) -> N
 
 
 def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Lead the links of a page to the pages of their files."""
+    """Point the links of a page to the pages of their files."""
     for reference in doctree.findall(nodes.reference):
         uri = reference.get("refuri", "")
         if uri.startswith("repository:"):
@@ -73,7 +73,7 @@ def resolve(app: Sphinx, doctree: nodes.document, page: str) -> None:
             reference["refuri"] = app.builder.get_relative_uri(page, f"source/{name}") + (fragment and f"#{fragment}")
 
 
-def shown(path: Path) -> str:
+def as_html(path: Path) -> str:
     """Return a file, or the list of a folder's files, as HTML."""
     if path.is_dir():
         names = sorted(child.name for child in path.iterdir() if child.suffix in (".py", ".md", ".json"))
@@ -89,7 +89,7 @@ def collect(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
     """Yield a page for each file that was linked to."""
     for name in sorted(getattr(app.env, "repository_files", ())):
         title = f"<h1><code>{escape(name)}</code></h1>"
-        body = title + shown(ROOT / name)
+        body = title + as_html(ROOT / name)
         yield f"source/{name}", {"title": name, "body": body, "toc": ""}, "page.html"
 
 

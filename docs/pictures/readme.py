@@ -1,4 +1,4 @@
-"""Draw the picture of the README: a run that ends, and a proof that none can end.
+"""Draw the picture of the README: a run that ends, and a proof that no line separates XOR.
 
 python docs/pictures/readme.py
 """

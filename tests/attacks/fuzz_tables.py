@@ -48,7 +48,7 @@ import rosenblatt
 from oracles import features
 from rosenblatt.cli.main import commands as command_line
 from rosenblatt.learners.sharding import fit_shards
-from rosenblatt.scaling.partitions import FileRows, decided, in_groups, shard_of_block
+from rosenblatt.scaling.partitions import FileRows, in_groups, resolve_files, shard_of_block
 from rosenblatt.training.sharded import OnThreads
 
 BITS, EPOCHS = 14, 2
@@ -604,7 +604,7 @@ class Set:
             fitted = fit_shards(estimator, OnThreads(found, 1), rounds=EPOCHS)
         self.same_model("scaling", rosenblatt.load_linear(model), fitted)
         options = {"label": self.rows.label} if self.given else {}
-        paths, reading, *_ = decided(self.paths, options)
+        paths, reading, *_ = resolve_files(self.paths, options)
         labels = [chunk.label for path in paths for chunk in FileRows([path], reading).chunks()]
         demand(np.array_equal(np.concatenate(labels), y), "scaling: labels", labels, y)
         self.outcomes["scaling: the same"] += 1

@@ -30,8 +30,8 @@ def test_standard_input_is_converted_as_the_same_file_is(tmp_path):
 def test_one_row_and_one_line_are_counted_in_the_singular(tmp_path):
     (tmp_path / "rows.svm").write_text("1 1:2\n1 x\n")
     told = run("convert", tmp_path / "rows.svm", "-o", tmp_path / "rows.vw", "--on-error", "skip").stderr
-    assert "1 row is in" in told
-    assert "1 line left out" in told
+    assert "Wrote 1 row to" in told
+    assert "skipped 1 line" in told
 
 
 def test_values_are_under_their_names_whatever_the_order(tmp_path):

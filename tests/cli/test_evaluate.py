@@ -42,7 +42,7 @@ def test_labels_that_the_model_does_not_know_are_told(tmp_path):
     for name, labels in [("train", ["False", "True"]), ("test", [0, 1])]:
         (tmp_path / f"{name}.csv").write_text("a,b,y\n" + f"1,2,{labels[0]}\n2,1,{labels[1]}\n" * 4)
     run("train", tmp_path / "train.csv", "--model", tmp_path / "m", "-q")
-    told = "Labels that the model does not know: 0, 1. It knows False, True."
+    told = "The model does not know the labels 0, 1. It knows False, True."
     assert told in run("evaluate", tmp_path / "test.csv", "--model", tmp_path / "m").stderr
     assert told not in run("evaluate", tmp_path / "train.csv", "--model", tmp_path / "m").stderr
 

@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from commands import run
 from rosenblatt.cli.main import COMMANDS, Commands, commands
 from rosenblatt.errors import InvalidInput
 
@@ -104,3 +105,19 @@ def test_demo_without_picture_needs_no_matplotlib_and_writes_nothing(tmp_path):
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: matplotlib is not installed")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_program(shell):
+    assert "_ROSENBLATT_COMPLETE" in run("completion", shell).stdout
+
+
+def test_completion_knows_the_commands():
+    environment = os.environ | {
+        "_ROSENBLATT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "rosenblatt ev",
+        "COMP_CWORD": "1",
+    }
+    code = "from rosenblatt.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "plain,evaluate\n"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rosenblatt.cli.output import Watch, bar, count, duration, said_while_waiting, table
+from rosenblatt.cli.output import ProgressBar, abbreviated, bar, duration, notice_while_waiting, table
 
 
 class Terminal(io.StringIO):
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 def watched(stream, chunks=3, quiet=False):
     progress = SimpleNamespace(bytes_read=50, bytes_total=100)
-    watch = Watch(SimpleNamespace(progress=lambda: progress), 2, quiet, stream)
+    watch = ProgressBar(SimpleNamespace(progress=lambda: progress), 2, quiet, stream)
     for _ in range(chunks):
         watch.last -= 100
         watch.start -= 1
@@ -49,7 +49,7 @@ def test_durations(seconds, text):
 
 
 def test_numbers_and_tables_are_short():
-    assert [count(number) for number in (12, 34567, 2.34e6)] == ["12", "35k", "2.3M"]
+    assert [abbreviated(number) for number in (12, 34567, 2.34e6)] == ["12", "35k", "2.3M"]
     assert bar(None) == ""
     assert table(("a", "b"), [("long", 1), ("x", 22)]) == "a      b\nlong   1\nx     22"
 
@@ -67,13 +67,13 @@ class Heard(io.StringIO):
 
 def test_what_takes_long_says_so():
     stream = Heard()
-    with said_while_waiting("still at it after {} s", first=0.001, stream=stream):
+    with notice_while_waiting("still at it after {} s", first=0.001, stream=stream):
         assert stream.line.wait(60)
     assert stream.getvalue().startswith("still at it after 0.001 s\n")
 
 
 def test_what_is_soon_over_says_nothing():
     stream = Heard()
-    with said_while_waiting("still at it", first=3600.0, stream=stream):
+    with notice_while_waiting("still at it", first=3600.0, stream=stream):
         pass
     assert not stream.getvalue()

@@ -52,6 +52,6 @@ def test_columns_and_labels_are_read_as_in_training(folder):
 
 def test_a_model_without_a_reading_and_what_is_no_model_are_refused(folder):
     rosenblatt.save(rosenblatt.Perceptron().fit([[0.0], [1.0]], [0, 1]), folder / "library")
-    assert "does not know how to read" in run("predict", folder / "library", folder / "two.svm", code=1).stderr
+    assert "does not say how to read" in run("predict", folder / "library", folder / "two.svm", code=1).stderr
     assert "cannot be loaded" in run("predict", folder / "two.svm", folder / "two.svm", code=1).stderr
     run("predict", folder / "none", folder / "two.svm", code=1)

@@ -52,7 +52,7 @@ def test_two_ways_to_evaluate_are_one_too_many(tmp_path):
     data = rows(tmp_path / "a.csv", 10, 0)
     done = run("report", data, "-o", tmp_path / "r.html", "--test", data, "--holdout", 2, code=2)
     assert "Choose one" in done.stderr
-    assert "not standard input" in run("report", data, "-o", tmp_path / "r.html", "--test", "-", code=2).stderr
+    assert "cannot be standard input" in run("report", data, "-o", tmp_path / "r.html", "--test", "-", code=2).stderr
 
 
 def test_the_rows_of_a_test_file_are_counted_as_they_are_read(tmp_path):

@@ -142,7 +142,7 @@ def test_class_weights_and_classes_are_options(folder):
         (["none.svm"], 1, "none.svm"),
         (["two.svm", "--model", "no/where"], 1, "does not exist"),
         (["two.svm", "--margin", "-1"], 2, "margin=-1"),
-        (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is no option of arow"),
+        (["two.svm", "--learner", "arow", "--margin", "1"], 2, "--margin is not an option of arow"),
         (["two.svm", "--learner", "winnow", "--multiclass", "joint"], 2, "does not exist for Winnow"),
         (["two.svm", "--resume"], 2, "--checkpoint"),
         (["two.svm", "--holdout", "5", "--validation", "two.svm"], 2, "Choose one"),
@@ -168,17 +168,19 @@ def test_damaged_lines_are_errors_or_are_counted(folder):
     done = run("train", folder / "bad.svm", "--model", folder / "bad", code=1)
     assert "line 51" in done.stderr
     done = run("train", folder / "bad.svm", "--model", folder / "bad", "--on-error", "skip")
-    assert "1 line was left out" in done.stderr
+    assert "Skipped 1 line" in done.stderr
     assert (folder / "bad").read_bytes() == trained(folder)
 
 
 def test_rows_that_come_sorted_by_label_are_pointed_out(folder):
     lines = sorted((folder / "two.svm").read_text().splitlines())
     (folder / "sorted.svm").write_text("\n".join(lines) + "\n")
-    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s").stderr
-    assert "come together" in run("train", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
-    assert "come together" not in run("train", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
-    assert "come together" not in run("train", folder / "two.svm", "--model", folder / "s").stderr
+    assert "grouped by label" in run("train", folder / "sorted.svm", "--model", folder / "s").stderr
+    assert (
+        "grouped by label" in run("train", folder / "sorted.svm", "--model", folder / "s", "--chunk-bytes", 500).stderr
+    )
+    assert "grouped by label" not in run("train", folder / "sorted.svm", "--model", folder / "s", "--shuffle").stderr
+    assert "grouped by label" not in run("train", folder / "two.svm", "--model", folder / "s").stderr
 
 
 # --------------------------------------------------------------------------------------------- interruptions, accidents
@@ -307,7 +309,7 @@ def test_a_disk_that_is_full_at_a_checkpoint_does_not_end_the_training(folder, t
     )
     assert told.returncode == 0
     assert told.stderr.count("cannot be written") == 1
-    assert "the last one stays, and training goes on" in told.stderr
+    assert "the last one is kept, and training continues" in told.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "unbroken").read_bytes()
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
 
@@ -348,7 +350,7 @@ def test_a_place_where_nothing_can_be_written_is_noticed_before_the_work(folder,
     monkeypatch.chdir(folder)
     before = sorted(os.listdir(folder))
     option = words.split()[-2]
-    for place, fault in (("/proc/self/x", "nothing can be written into the folder /proc/"), ("no/x", "does not exist")):
+    for place, fault in (("/proc/self/x", "is not writable"), ("no/x", "does not exist")):
         told = run(*words.format(place=place).split(), code=1).stderr
         assert option in told
         assert fault in told

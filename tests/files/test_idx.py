@@ -66,7 +66,7 @@ def header(code, *shape):
         (header(0x0E, 2**32 - 1, 2**32 - 1) + bytes(100), "too short"),
         (header(8, 2**32 - 1) + bytes(100), "too short"),
         (header(8, *[2**32 - 1] * 64) + bytes(100), "too short"),
-        (header(8, 0, *[2**32 - 1] * 5), "no shape of an array"),
+        (header(8, 0, *[2**32 - 1] * 5), "not the shape of an array"),
         (header(8, 30_000) + bytes(100), "too short|only 100"),
     ],
 )

@@ -494,7 +494,7 @@ def test_a_proof_of_the_contrary_is_a_common_point_of_the_hulls(lab):
 def test_the_weights_of_xor_go_in_a_loop(lab):
     lab.open("data=xor&t=4&view=slice")
     assert lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
-    assert "for ever" in lab.text(".say .end")
+    assert "repeats forever" in lab.text(".say .end")
     lab.press("ArrowLeft")
     assert not lab.page.locator(".weights svg:not(.hidden) .loop").get_attribute("d")
 

@@ -225,8 +225,8 @@ CALLS = {
         (lambda at: Perceptron().learn_one({"size": HUGE}, 1), "x has a value that is not a number (int too large"),
         (lambda at: Perceptron().learn_one([HUGE], 1), "int too large to convert to float"),
         (lambda at: with_weights(HUGE).predict(X), "coef_ or intercept_ has values that are not numbers (int too"),
-        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
-        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
+        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is invalid: it must be a positive number."),
+        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is invalid: it must be a positive number."),
         (lambda at: train(X, Y, eta=Fraction(1, HUGE)), "a positive number"),
         (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is not possible: pass 2 weights from 0"),
         (lambda at: bounds.from_start([HUGE], [1], 1, 1), "start cannot be read as numbers (int too large"),
@@ -250,14 +250,14 @@ CALLS = {
         ),
         (
             lambda at: other_kernel("linear", "rbf").partial_fit(X, Y),
-            "fitted with, 'linear'. Set that back, or fit anew.",
+            "fitted with, 'linear'. Set it back, or fit again.",
         ),
         (
             lambda at: other_kernel("linear", np.dot).partial_fit(X, Y),
             "kernel='a function' is not what the model was fitted",
         ),
-        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set that back, or fit anew."),
-        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set it back, or fit again."),
+        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set it back, or fit again."),
         (
             lambda at: (
                 KernelPerceptron()
@@ -265,11 +265,11 @@ CALLS = {
                 .set_params(multiclass="ovo")
                 .partial_fit(X, np.arange(30) % 4)
             ),
-            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
+            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set it back, or fit again.",
         ),
         (
             lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),
-            "warm_start continues with 4 features, but X has 2. Fit anew.",
+            "warm_start continues with 4 features, but X has 2. Fit again.",
         ),
         (lambda at: KernelPerceptron().fit(X, Y).partial_fit(X, Y.astype(str)), "Convert y to the same kind."),
         (lambda at: KernelPerceptron().partial_fit(X, Y, ["a", "b"]), "Convert y to the same kind."),

@@ -74,7 +74,7 @@ def test_margins_of_several_classes_are_leads_over_the_best_other():
         (lambda: as_classifier(object(), *MOONS), "no predict"),
         (lambda: as_classifier(make_pipeline(StandardScaler(), Perceptron().fit(*MOONS)), *MOONS), "not fitted"),
         (lambda: as_classifier(Perceptron().fit(*MOONS).run_, *MOONS), "Pass the estimator"),
-        (lambda: linear_parts(KernelPerceptron().fit(*MOONS)), "not linear"),
+        (lambda: linear_parts(KernelPerceptron().fit(*MOONS)), "not a linear classifier"),
         (lambda: margins(KNeighborsClassifier().fit(*MOONS), *MOONS), "gives no scores"),
     ],
 )

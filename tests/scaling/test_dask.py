@@ -124,10 +124,10 @@ def test_files_are_read_alike_wherever_and_give_what_one_machine_learns(client, 
     pattern = str(tmp_path / "part-*.tsv")
     there = scaling.fit(AveragedPerceptron(), pattern, rounds=2, hold=hold, format="text")
     from rosenblatt.learners.sharding import fit_shards
-    from rosenblatt.scaling.partitions import FileRows, decided, shard_of_files
+    from rosenblatt.scaling.partitions import FileRows, resolve_files, shard_of_files
     from rosenblatt.training.sharded import OnThreads
 
-    paths, options, names, _ = decided([pattern], {"format": "text"})
+    paths, options, names, _ = resolve_files([pattern], {"format": "text"})
     shards = [shard_of_files(number, FileRows([path], options), names, True) for number, path in enumerate(paths)]
     assert same(there, fit_shards(AveragedPerceptron(), OnThreads(shards), rounds=2))
     assert there.classes_.tolist() == ["ham", "spam"]
@@ -172,7 +172,7 @@ def test_what_cannot_be_trained_is_refused(client):
     rows, labels = blocks(X, y)
     with pytest.raises(InvalidInput, match="no mean"):
         scaling.fit(AROW(), rows, labels)
-    with pytest.raises(InvalidInput, match="no collection of Dask"):
+    with pytest.raises(InvalidInput, match="not a Dask collection"):
         scaling.fit(Perceptron(), X, y)
     with pytest.raises(InvalidInput, match="y is missing"):
         scaling.fit(Perceptron(), rows)
@@ -184,11 +184,11 @@ def test_what_cannot_be_trained_is_refused(client):
         scaling.fit(Perceptron(early_stopping=True), rows, labels)
     with pytest.raises(InvalidInput, match="one; got 1 class"):
         scaling.fit(Perceptron(), rows, labels * 0)
-    with pytest.raises(InvalidInput, match="option of files"):
+    with pytest.raises(InvalidInput, match="option for files"):
         scaling.fit(Perceptron(), rows, labels, format="csv")
     with (
         dask.config.set({"rosenblatt.worker-timeout": 0}),
-        pytest.raises(InvalidInput, match="worker-timeout=0 is not possible"),
+        pytest.raises(InvalidInput, match="worker-timeout=0 is not above 0"),
     ):
         scaling.fit(Perceptron(), rows, labels)
 

@@ -8,9 +8,9 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.files.options import FeatureOptions
 from rosenblatt.scaling.partitions import (
     FileRows,
-    decided,
     in_groups,
     parsed_bytes,
+    resolve_files,
     shard_of_block,
     shard_of_files,
     with_columns,
@@ -50,7 +50,7 @@ def files(tmp_path):
 
 
 def test_all_files_are_read_as_the_first_one(files):
-    paths, options, *_ = decided([str(files / "*.csv")], {"label": "kind"})
+    paths, options, *_ = resolve_files([str(files / "*.csv")], {"label": "kind"})
     assert [path[-5:] for path in paths] == ["0.csv", "1.csv", "2.csv"]
     widths = {portion.table.shape[1] for path in paths for portion in FileRows([path], options)}
     assert len(widths) == 1
@@ -63,10 +63,10 @@ def test_all_files_are_read_as_the_first_one(files):
 
 
 def test_what_depends_on_the_rows_of_other_files_is_refused(files):
-    with pytest.raises(InvalidInput, match="no worker sees"):
-        decided([str(files / "0.csv")], {"label": "kind", "features": FeatureOptions(dictionary=True)})
+    with pytest.raises(InvalidInput, match="a worker does not see"):
+        resolve_files([str(files / "0.csv")], {"label": "kind", "features": FeatureOptions(dictionary=True)})
     with pytest.raises(InvalidInput, match="Standard input"):
-        decided(["-"], {"format": "svmlight"})
+        resolve_files(["-"], {"format": "svmlight"})
 
 
 def test_groups_are_neighbours_and_even():
@@ -75,7 +75,7 @@ def test_groups_are_neighbours_and_even():
 
 def test_columns_come_in_the_order_of_a_model(tmp_path):
     (tmp_path / "a.csv").write_text("kind,b,a\nx,1,2\ny,3,4\n")
-    _, options, names, _ = decided([str(tmp_path / "a.csv")], {"label": "kind"})
+    _, options, names, _ = resolve_files([str(tmp_path / "a.csv")], {"label": "kind"})
     assert names == ("b", "a")
     (chunk,) = FileRows([str(tmp_path / "a.csv")], with_columns(options, ["a", "b"])).source()
     assert chunk.table.rows.X.tolist() == [[2, 1], [4, 3]]

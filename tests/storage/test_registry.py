@@ -1,4 +1,4 @@
-"""Records that files may name."""
+"""Records that files may name: how each is stored, its fields, and its checks."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.registry import Fault, expect, stored
-from rosenblatt.storage.values import Decoder, Encoder
+from rosenblatt.storage.registry import BY_CLASS, Fault, expect, stored
+from rosenblatt.storage.values import Decoder, Encoder, approve, fields_of, is_document, is_enum, is_record, registered
 
 
 def there_and_back(value):
@@ -121,7 +121,7 @@ def test_every_field_must_be_there_also_one_with_a_default(name):
     encoder = Encoder()
     tag, parts = encoder.node(DRAWING, "it")["record"]
     del parts[name]
-    with pytest.raises(Fault, match="not just points, colour, range, title, tags"):
+    with pytest.raises(Fault, match="other names than points, colour, range, title, tags"):
         Decoder(encoder.tensors).value({"record": [tag, parts]})
 
 
@@ -131,7 +131,7 @@ def test_every_field_must_be_there_also_one_with_a_default(name):
         ({"record": ["tests.Colour", {}]}, "no record 'tests.Colour'"),
         ({"record": ["tests.Paper", {}]}, "no record 'tests.Paper'"),
         ({"record": ["tests.Interval", []]}, "has no fields"),
-        ({"record": ["tests.Interval", {"low": 1, "high": 2, "more": 3}]}, "not just low, high"),
+        ({"record": ["tests.Interval", {"low": 1, "high": 2, "more": 3}]}, "other names than low, high"),
         ({"enum": ["tests.Interval", "low"]}, "no enumeration 'tests.Interval'"),
         ({"enum": ["tests.Colour", "GREEN"]}, "no tests.Colour 'GREEN'"),
         ({"enum": ["tests.Colour", ["RED"]]}, "no tests.Colour"),
@@ -142,3 +142,53 @@ def test_every_field_must_be_there_also_one_with_a_default(name):
 def test_records_of_another_form_are_faults(node, message):
     with pytest.raises(Fault, match=message):
         decode(node)
+
+
+@stored("records.Pair", check=lambda pair: expect(pair.low <= pair.high, "turned around"))
+class Pair(NamedTuple):
+    low: float
+    high: float = 0.0
+
+
+@stored("records.Box")
+@dataclass
+class Box:
+    size: int
+    tags: list = field(default_factory=list)
+
+
+@stored("records.Way")
+class Way(Enum):
+    UP = 1
+
+
+@stored("records.Text")
+class Text:
+    @classmethod
+    def from_dict(cls, parts):
+        return cls()
+
+
+def test_a_class_is_stored_in_one_of_three_ways():
+    ways = [(is_record(entry), is_enum(entry), is_document(entry)) for entry in map(BY_CLASS.get, (Box, Way, Text))]
+    assert ways == [(True, False, False), (False, True, False), (False, False, True)]
+
+
+def test_the_fields_are_those_of_the_constructor():
+    assert fields_of(BY_CLASS[Pair]) == ("low", "high")
+    assert fields_of(BY_CLASS[Box]) == ("size", "tags")
+
+
+def test_a_record_is_approved_if_its_check_passes_and_its_types_fit():
+    pair = Pair(-1.0)
+    assert approve(BY_CLASS[Pair], pair) is pair
+    for wrong in (Pair(1.0), Pair("a")):
+        with pytest.raises(Fault):
+            approve(BY_CLASS[Pair], wrong)
+
+
+def test_a_name_of_another_kind_is_none():
+    assert registered("records.Way", is_enum, "enumeration").cls is Way
+    for name in ("records.Way", "records.Nothing"):
+        with pytest.raises(Fault, match="no record"):
+            registered(name, is_record, "record")

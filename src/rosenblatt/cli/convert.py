@@ -17,32 +17,30 @@ from rosenblatt.cli.options import (
     take_input,
 )
 from rosenblatt.files import formats
+from rosenblatt.files.conversion import convert as convert_files
 from rosenblatt.text import count
 
 
 @click.command(cls=Sections)
 @files_argument
-@option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="Where to write; - is the output.")
+@option("-o", "--output", type=click.Path(dir_okay=False), required=True, help="File to write; - for standard output.")
 @option(
     "--to",
     type=click.Choice(formats.names(lambda one: one.write)),
-    help="Format to write; by default what the name says.",
+    help="Format to write; by default that of the file name.",
 )
 @quiet_option
 @conversion_options
 def convert(files: tuple[str, ...], **options: Any) -> None:
-    """Write data files in another format.
+    """Convert data files to another format.
 
     \b
     rosenblatt convert day-*.vw.gz --output days.svm
     """  # noqa: D301
-    from rosenblatt.files.conversion import convert as write
-
     output, to, quiet = options.pop("output"), options.pop("to"), options.pop("quiet")
     check_targets(files, output=output)
-    written = write(list(files), output, to=to, **take_input(options))
-    skipped = f", {count(written.skipped, 'line')} left out" if written.skipped else ""
-    rows = f"{count(written.rows, 'row')} {'is' if written.rows == 1 else 'are'}"
-    note(f"{rows} in {output}{skipped}.", quiet or output == "-")
+    written = convert_files(list(files), output, to=to, **take_input(options))
+    skipped = f", skipped {count(written.skipped, 'line')}" if written.skipped else ""
+    note(f"Wrote {count(written.rows, 'row')} to {output}{skipped}.", quiet or output == "-")
     for text in written.notes:
         note(text, quiet)

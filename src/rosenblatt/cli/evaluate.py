@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import numpy as np
 
-from rosenblatt import text as words
 from rosenblatt.cli.options import (
     REUSED_NAMES,
     Sections,
@@ -23,17 +23,24 @@ from rosenblatt.cli.options import (
     plain,
     print_json,
     quiet_option,
-    refuse_but,
-    refuse_given,
+    reject_options,
+    reject_options_except,
     report_problems,
     take_input,
 )
 from rosenblatt.cli.output import rows_of_files, table
 from rosenblatt.cli.training import check_class_weight, class_weights, job_of, shown_labels, training_options
+from rosenblatt.files.opening import open_source
+from rosenblatt.text import count
+from rosenblatt.training.chunked import Look, learn_chunks, survey_first
+from rosenblatt.training.decisions import decision, winners
+from rosenblatt.training.loading import load_linear
+from rosenblatt.training.regression import RegressionStream
+from rosenblatt.training.stream import NO_CLASSES, Stream
 
-# Each row is predicted by weights that have learned from all blocks of so many rows before it.
+# A row is predicted by weights that have learned all blocks of this size before its own.
 ROWS_PER_BLOCK = 64
-# Classes up to which the table of errors is printed.
+# The table of errors is printed for at most this many classes.
 MOST_CLASSES_SHOWN = 20
 _WAYS = "How to measure"
 OF_SEVERAL_PASSES = (
@@ -43,18 +50,18 @@ OF_SEVERAL_PASSES = (
 
 
 class Score:
-    """Counts of labels and predictions."""
+    """Counts of pairs of labels and predictions; for a regression, sums of errors."""
 
     def __init__(self) -> None:
         self.pairs: Counter[tuple[Any, Any]] = Counter()
         self.squares, self.distances, self.numbers = 0.0, 0.0, 0
 
     def add(self, label: Any, predicted: Any) -> None:
-        """Count labels and predictions of some rows."""
+        """Count the labels and predictions of some rows."""
         self.pairs.update(zip(label.tolist(), predicted.tolist(), strict=True))
 
     def add_numbers(self, target: Any, predicted: Any) -> None:
-        """Add up the errors of a regression."""
+        """Count the errors of a regression."""
         errors = predicted - target
         self.squares += float(errors @ errors)
         self.distances += float(abs(errors).sum())
@@ -66,11 +73,11 @@ class Score:
             root = math.sqrt(self.squares / self.numbers)
             return {"rows": self.numbers, "rmse": root, "mae": self.distances / self.numbers}
         total = sum(self.pairs.values())
-        right = sum(count for (label, predicted), count in self.pairs.items() if label == predicted)
+        right = sum(number for (label, predicted), number in self.pairs.items() if label == predicted)
         classes = []
         for label in sorted({label for pair in self.pairs for label in pair}):
-            own = sum(count for (true, _), count in self.pairs.items() if true == label)
-            claimed = sum(count for (_, guess), count in self.pairs.items() if guess == label)
+            own = sum(number for (true, _), number in self.pairs.items() if true == label)
+            claimed = sum(number for (_, guess), number in self.pairs.items() if guess == label)
             hit = self.pairs[label, label]
             figures = {"precision": hit / claimed if claimed else None, "recall": hit / own if own else None}
             classes.append({"label": plain(label), "rows": own, "predicted": claimed} | figures)
@@ -78,14 +85,14 @@ class Score:
 
     def text(self) -> str:
         """Return the figures as text."""
-        found = self.summary()
+        figures = self.summary()
         if self.numbers:
-            return f"rows       {found['rows']}\nrmse       {found['rmse']:.6g}\nmae        {found['mae']:.6g}"
-        wrong = words.count(found["errors"], "error")
-        lines = [f"rows       {found['rows']}", f"accuracy   {found['accuracy']:.4f}  ({wrong})", ""]
+            return f"rows       {figures['rows']}\nrmse       {figures['rmse']:.6g}\nmae        {figures['mae']:.6g}"
+        wrong = count(figures["errors"], "error")
+        lines = [f"rows       {figures['rows']}", f"accuracy   {figures['accuracy']:.4f}  ({wrong})", ""]
         rows = [
             (one["label"], one["rows"], one["predicted"], _share(one["precision"]), _share(one["recall"]))
-            for one in found["classes"]
+            for one in figures["classes"]
         ]
         lines.append(table(("label", "rows", "predicted", "precision", "recall"), rows))
         if len(rows) <= MOST_CLASSES_SHOWN:
@@ -106,23 +113,23 @@ def _share(value: float | None) -> str:
     "--folds",
     section=_WAYS,
     type=click.IntRange(2),
-    help="Train K models, each without every K-th row, which it then predicts.",
+    help="Train K models, each without every K-th row, and predict those rows.",
 )
 @option(
     "--progressive",
     section=_WAYS,
     is_flag=True,
-    help=f"Predict {ROWS_PER_BLOCK} rows, then learn from them, and so on to the end of the files.",
+    help=f"Predict {ROWS_PER_BLOCK} rows, then learn them, and so on to the end of the files.",
 )
 @training_options()
 @quiet_option
 @json_option
 @input_options
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
-    """Measure how good a model is on data files.
+    """Measure the accuracy of a model on data files.
 
-    With a model on files that it was not trained on; or with the options of rosenblatt train, by cross-validation or
-    progressively.
+    Either of a trained model, on files that it was not trained on; or of a learner, with the options of rosenblatt
+    train, by cross-validation or progressively.
 
     \b
     rosenblatt evaluate held-out.csv --model spam.model
@@ -135,20 +142,18 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Pass one of --model FILE, --folds K and --progressive.")
     score = Score()
     if model:
-        refuse_but(
+        reject_options_except(
             ("files", "model", "quiet", "as_json", *REUSED_NAMES),
-            "the model knows how it was trained, and how its files are read. Leave it out, or --model.",
+            "the model determines the training and how files are read. Leave it out, or --model.",
         )
         source = _predict(score, model, files, options, quiet)
     elif folds:
         if options["shuffle"]:
-            raise click.UsageError(
-                "--shuffle needs a cache, which only rosenblatt train keeps. Shuffle the file itself."
-            )
-        refuse_given(("shards", "mixes"), "shards are for rosenblatt train. Leave it out.")
+            raise click.UsageError("--shuffle needs a cache, which only rosenblatt train has. Shuffle the file itself.")
+        reject_options(("shards", "mixes"), "shards are for rosenblatt train. Leave it out.")
         source = _cross_validate(score, files, folds, options, quiet or as_json)
     else:
-        refuse_given(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or take --folds.")
+        reject_options(OF_SEVERAL_PASSES, "--progressive reads the rows once, in order. Leave it out, or use --folds.")
         source = _progress(score, files, options)
     report_problems(source, quiet)
     rows = source.rows_by_file()
@@ -161,7 +166,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
-    """Predict some rows of a chunk, and count."""
+    """Predict some rows of a chunk, and add them to a score."""
     matrix = matrix_of(model, chunk.table)[rows]
     if model.classes.size:
         score.add(chunk.label[rows], model.predict(matrix))
@@ -170,30 +175,19 @@ def _add(score: Score, model: Any, chunk: Any, rows: Any = slice(None)) -> None:
 
 
 def _predict(score: Score, path: str, files: tuple[str, ...], options: dict[str, Any], quiet: bool) -> Any:
-    import numpy as np
-
-    from rosenblatt.training.loading import load_linear
-
     model = load_linear(path)
-    reused = {name: options[name] for name in REUSED_NAMES}
-    source = open_like(model, files, **reused)
+    source = open_like(model, files, **{name: options[name] for name in REUSED_NAMES})
     weights = replace(model, origin=None)  # the rows of the source are scaled already
     for chunk in source:
         _add(score, weights, chunk)
-    known = model.classes.tolist()
-    unknown = sorted({label for label, _ in score.pairs}.difference(known))  # none in a regression
+    unknown = sorted({label for label, _ in score.pairs}.difference(model.classes.tolist()))  # empty in a regression
     if unknown:
-        strange = shown_labels(np.array(unknown))
-        note(f"Labels that the model does not know: {strange}. It knows {shown_labels(model.classes)}.", quiet)
+        labels = shown_labels(np.array(unknown))
+        note(f"The model does not know the labels {labels}. It knows {shown_labels(model.classes)}.", quiet)
     return source
 
 
 def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: dict[str, Any], quiet: bool) -> Any:
-    import numpy as np
-
-    from rosenblatt.files.opening import open_source
-    from rosenblatt.training.chunked import learn_chunks
-
     if "-" in files:
         raise click.UsageError("--folds reads the files several times. Pass files, not standard input.")
     source = open_source(list(files), **take_input(options))
@@ -215,15 +209,6 @@ def _cross_validate(score: Score, files: tuple[str, ...], folds: int, options: d
 
 
 def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> Any:
-    import numpy as np
-
-    from rosenblatt.data.survey import Survey
-    from rosenblatt.files.opening import open_source
-    from rosenblatt.training.chunked import Look, survey_first
-    from rosenblatt.training.decisions import decision, winners
-    from rosenblatt.training.regression import RegressionStream
-    from rosenblatt.training.stream import NO_CLASSES, Stream
-
     source = open_source(list(files), chunk_rows=ROWS_PER_BLOCK, **take_input(options))
     class_weight = options["class_weight"]
     _, job = job_of(source, options, first=False)
@@ -231,16 +216,15 @@ def _progress(score: Score, files: tuple[str, ...], options: dict[str, Any]) -> 
     for chunk in source:
         weight = np.empty(0) if chunk.weight is None else chunk.weight
         if stream is None:
-            sizes: Survey = survey_first([chunk.table])
             classes = NO_CLASSES if job.regression else np.unique(chunk.label)
-            settings = job.configure(Look(chunk.table, sizes, classes))
+            settings = job.configure(Look(chunk.table, survey_first([chunk.table]), classes))
             stream = RegressionStream(settings) if job.regression else Stream(settings)
         elif job.regression:
             score.add_numbers(chunk.label, stream.problem_scores(chunk.table)[:, 0])
         else:
-            found = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
-            single = stream.classes.size == 1
-            score.add(chunk.label, stream.classes[np.zeros(chunk.label.size, int) if single else winners(found)])
+            scores = decision(stream.problem_scores(chunk.table), stream.classes.size, settings.multiclass)
+            winner = winners(scores) if stream.classes.size > 1 else np.zeros(chunk.label.size, int)
+            score.add(chunk.label, stream.classes[winner])
         stream.learn(chunk.table, chunk.label, weight, job.classes)
     if stream is not None and not job.regression:
         check_class_weight(class_weights(class_weight, stream.classes.dtype.kind != "U"), stream.classes)

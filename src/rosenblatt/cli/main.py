@@ -1,93 +1,83 @@
-"""The command line: a table of commands. What a command needs is imported when it is called."""
+"""The command line: a table of commands, each imported when it is called."""
 
 from __future__ import annotations
 
-import gc
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import IO, Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from rosenblatt import learners
 from rosenblatt.errors import RosenblattError
 
-NEW_OBJECTS = 100_000  # between two looks for garbage
-# Commands that only train and predict from files: to import scikit-learn would take most of their time.
+# Commands that only train and predict from files: importing scikit-learn would take most of their time.
 WITHOUT_SCIKIT_LEARN = ("train", "predict", "evaluate", "info")
-# Name of each command: its module, and what it does.
+# The module and the summary of each command, the most used first. Those of this module need few lines.
 COMMANDS = {
     "train": ("train", "Train a model on data files."),
     "predict": ("predict", "Predict the labels of data files."),
-    "evaluate": ("evaluate", "Measure how good a model is on data files."),
+    "evaluate": ("evaluate", "Measure the accuracy of a model on data files."),
     "info": ("info", "Describe a model or a data file."),
-    "report": ("report", "Train on a data file, and write what happened as one HTML page."),
-    "certify": ("proofs", "Find out whether data is separable, with a proof."),
+    "report": ("report", "Train on a data file and write an HTML report."),
+    "certify": ("proofs", "Decide whether data is linearly separable, with a proof."),
     "verify": ("proofs", "Check a proof."),
     "trace": ("trace", "Show every trial of the perceptron on a small data file."),
-    "convert": ("convert", "Write data files in another format."),
-    "lab": ("lab", "Explore learning in a browser: draw points, step through every trial."),
-    "demo": ("demonstration", "Watch a perceptron learn: a short report and a picture."),
-    "completion": ("manual", "Print the completion script for a shell."),
-    "manual": ("manual", "Write a manual page for each command."),
+    "convert": ("convert", "Convert data files to another format."),
+    "lab": ("main", "Explore learning in a browser: draw points, step through every trial."),
+    "demo": ("main", "Watch a perceptron learn: a short report and a picture."),
+    "completion": ("main", "Print the completion script for a shell."),
 }
 
 
 class Failure(click.ClickException):
-    """An error of the package, shown as one sentence; the exit code is 1."""
+    """An error of the package, printed as one line; the exit code is 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the sentence on stderr."""
+        """Print the message on stderr."""
         click.echo(f"error: {self.format_message()}", file=file or sys.stderr)
 
 
 class Commands(click.Group):
-    """A group of commands whose expected errors end in a sentence, not in a traceback."""
+    """A group of commands that imports each when it is called, and prints expected errors without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, the most used first."""
-        return [*COMMANDS, *self.commands] if self.name == "rosenblatt" else [*self.commands]
+        return [*COMMANDS] if self.name == "rosenblatt" else [*self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; its module is imported here."""
+        """Import and return a command."""
         if self.name == "rosenblatt" and cmd_name in COMMANDS:
-            module = import_module(f"rosenblatt.cli.{COMMANDS[cmd_name][0]}")
-            found: click.Command = getattr(module, cmd_name)
-            return found
+            command: click.Command = getattr(import_module(f"rosenblatt.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
+            return command
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with what they do, without importing them."""
+        """List the commands with their summaries, without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx) if name in COMMANDS])
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command line. Garbage is looked for seldom: imports, which take most of a short one, make none."""
-        before = gc.get_threshold()
-        gc.set_threshold(NEW_OBJECTS, *before[1:])
-        try:
-            return super().main(*args, **kwargs)
-        finally:
-            gc.set_threshold(*before)
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except RosenblattError as error:
             raise Failure(str(error)) from error
         except BrokenPipeError:
-            # Whoever read the output has seen enough. What is still in the buffer has nowhere to go.
+            # The reader of the output has closed it, as head does. The rest of the buffer has nowhere to go.
             sys.stdout = None
             ctx.exit(0)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise Failure(f"{place}{error.strerror or error}.") from error
+            raise Failure(f"{place}{error.strerror or error}") from error
 
 
-def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from importlib.metadata import version
+def _show_version(context: click.Context, _: click.Parameter, flag: bool) -> None:
+    if flag and not context.resilient_parsing:
+        from importlib.metadata import version  # takes as long to import as the rest of --help
 
         click.echo(f"rosenblatt {version('rosenblatt')}")
         context.exit()
@@ -101,11 +91,80 @@ def commands() -> None:
     """Train, use and understand the perceptron and its family."""
 
 
+@click.command()
+@click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0 (default): any free port.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
+@click.option("--label", metavar="NAME", help="Column of DATA with the labels; the last by default.")
+def lab(data: str | None, port: int, no_browser: bool, label: str | None) -> None:
+    """Explore the perceptron and its family in a browser: draw points, step through every trial, forwards and back.
+
+    DATA is a table of at most 2,000 points with up to four classes; without it the lab starts with OR. The page is
+    served on this machine only, at an address with a secret token. Press Ctrl-C to stop.
+
+    \b
+    rosenblatt lab
+    rosenblatt lab points.csv --no-browser
+    """  # noqa: D301
+    from rosenblatt.lab.scene import Scene
+    from rosenblatt.lab.server import serve
+    from rosenblatt.lab.uploads import points_of_file
+
+    scene = None
+    if data is not None:
+        points = points_of_file(data, label)
+        click.echo(points["sentence"])
+        scene = Scene.from_dict({"data": "points", "points": points["points"]})
+
+    def announce(address: str) -> None:
+        click.echo(f"The lab is at {address}\nPress Ctrl-C to stop it.")
+
+    serve(scene, port=port, browser=not no_browser, announce=announce)
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    default=Path("rosenblatt-demo.png"),
+    show_default=True,
+    help="File for the picture; the suffix chooses the format.",
+)
+@click.option("--no-picture", is_flag=True, help="Print the report only; works without matplotlib.")
+@click.pass_context
+def demo(context: click.Context, output: Path, no_picture: bool) -> None:
+    """Watch a perceptron learn: a short report and a picture.
+
+    It learns two data sets that come with scikit-learn: benign and malignant tumours, and handwritten digits.
+    """
+    from rich.console import Console
+
+    from rosenblatt.cli.demo import run_demo
+
+    context.exit(run_demo(None if no_picture else output, Console()))
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print the completion script for a shell.
+
+    \b
+    eval "$(rosenblatt completion bash)"        # in ~/.bashrc; the same for zsh
+    rosenblatt completion fish | source         # in ~/.config/fish/config.fish
+    """  # noqa: D301
+    cls = get_completion_class(shell)
+    assert cls is not None
+    click.echo(cls(commands, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+
+
 def main(arguments: list[str] | None = None, **options: Any) -> Any:
     """Run the command line of this process: the console script, and `python -m rosenblatt`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     # Before any learner is imported. In-process callers of `commands` get learners of scikit-learn.
-    learners.SCIKIT_LEARN = arguments[:1] not in [[name] for name in WITHOUT_SCIKIT_LEARN]
+    light = "_ROSENBLATT_COMPLETE" in os.environ or arguments[:1] in [[name] for name in WITHOUT_SCIKIT_LEARN]
+    learners.SCIKIT_LEARN = not light
     return commands(arguments, prog_name="rosenblatt", **options)
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands share: how files are read, and what is printed."""
+"""Options that several commands share, and how they open files with them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,40 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
 
+from rosenblatt.errors import InvalidInput
 from rosenblatt.files import formats
-
-if TYPE_CHECKING:
-    from rosenblatt.files.source import FileSource
-    from rosenblatt.training.model import LinearModel
+from rosenblatt.files.chunks import joined
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.options import FeatureOptions, Reading
+from rosenblatt.files.source import FileSource
+from rosenblatt.files.tables import Scaling
+from rosenblatt.storage.atomic import check_writable
+from rosenblatt.text import count
+from rosenblatt.training.loading import load_linear
+from rosenblatt.training.model import LinearModel
 
 Decorator = Callable[[Any], Any]
 
 COLUMN_KINDS = ("number", "category", "text", "skip", "weight")
+# Where every name gets a column of its own, at most 2^22 names.
+MOST_NAMES_BITS = 22
 
 
 class Sections(click.Command):
-    """A command whose help lists its options in sections, by the attribute `section` of each."""
+    """A command whose help groups the options by their attribute `section`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, section by section."""
+        """Write the options, section by section; those without one come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
         for title in sorted(sections, key=lambda title: title == "Options"):
@@ -39,7 +49,7 @@ class Sections(click.Command):
 
 
 class SectionOption(click.Option):
-    """An option of a section."""
+    """An option with a section."""
 
     def __init__(self, *names: Any, section: str = "Options", **settings: Any) -> None:
         super().__init__(*names, **settings)
@@ -63,12 +73,12 @@ def together(*decorators: Decorator) -> Decorator:
 
 
 class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """The shortest and the longest n of n-grams: 2, or 1-2."""
+    """A range of n-grams: 2, or 1-2."""
 
     name = "n-m"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the range as two numbers; None for "none"."""
+        """Return the shortest and the longest n; None for "none"."""
         if value is None or isinstance(value, tuple):
             return value
         if value.lower() == "none":
@@ -81,7 +91,7 @@ class Range(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
 
 class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Kinds of columns: age=number,city=category."""
+    """Kinds of columns, such as age=number,city=category."""
 
     name = "name=kind,..."
 
@@ -89,25 +99,21 @@ class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         """Return a dict from names or positions to kinds."""
         if not isinstance(value, str):
             return value
-        found: dict[str | int, str] = {}
+        kinds: dict[str | int, str] = {}
         for part in value.split(","):
             name, _, kind = part.rpartition("=")
             if kind not in COLUMN_KINDS or not name:
-                self.fail(f"{part!r} is not name=kind with a kind of {', '.join(COLUMN_KINDS)}.", param, ctx)
-            found[position_or_name(name)] = kind
-        return found
+                self.fail(f"{part!r} is not name=kind with one of the kinds {', '.join(COLUMN_KINDS)}.", param, ctx)
+            kinds[position_or_name(name)] = kind
+        return kinds
 
 
 def position_or_name(text: str) -> str | int:
-    """Return a column's position if the text is a number, else its name."""
+    """Return the position of a column if the text is an integer, else its name."""
     try:
         return int(text)
     except ValueError:
         return text
-
-
-def _switch(value: str) -> Any:
-    return {"yes": True, "no": False}.get(value, value)
 
 
 _INPUT, _FEATURES = "Input", "Features"
@@ -119,16 +125,21 @@ _on_error = option(
     type=click.Choice(("raise", "skip")),
     default="raise",
     show_default=True,
-    help="What to do with a line that cannot be used: end with an error, or leave it out and count it.",
+    help="On an invalid line, stop with an error, or skip and count it.",
 )
 _threads = option(
-    "--threads", section=_INPUT, type=click.IntRange(0), default=2, show_default=True, help="Threads that read files."
+    "--threads",
+    section=_INPUT,
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="Threads that read and parse files.",
 )
 _chunk_bytes = option(
     "--chunk-bytes",
     section=_INPUT,
     type=click.IntRange(1),
-    help="Text that is read at once. The model does not depend on it, unless chunks are shuffled.",
+    help="Size of the chunks that are parsed at once. The model depends on it only if chunks are shuffled.",
 )
 
 _reading_options = together(
@@ -137,15 +148,15 @@ _reading_options = together(
         "--format",
         section=_INPUT,
         type=click.Choice(list(formats.ALL)),
-        help="Format; by default what content and name say.",
+        help="Format; detected from content and name by default.",
     ),
     option(
         "-l",
         "--label",
         section=_INPUT,
         metavar="NAME",
-        help="Column with the labels, by name or position (-1 is the last). By default one called label, y, class or "
-        "target, else the last.",
+        help="Column with the labels, by name or position (-1 is the last). By default the one called label, y, class "
+        "or target, else the last.",
     ),
     option(
         "--label-type",
@@ -153,7 +164,7 @@ _reading_options = together(
         type=click.Choice(("auto", "number", "text")),
         default="auto",
         show_default=True,
-        help="What labels are.",
+        help="Type of the labels.",
     ),
     option(
         "--header",
@@ -161,13 +172,13 @@ _reading_options = together(
         type=_SWITCH,
         default="auto",
         show_default=True,
-        help="Whether a table begins with names.",
+        help="Whether a table starts with column names.",
     ),
     option(
         "--columns",
         section=_INPUT,
         type=Columns(),
-        help=f"Kinds of columns, by name or position, where the content does not say it: {', '.join(COLUMN_KINDS)}.",
+        help=f"Kinds of columns, by name or position, to override those detected: {', '.join(COLUMN_KINDS)}.",
     ),
     option(
         "--zero-based",
@@ -175,7 +186,7 @@ _reading_options = together(
         type=_SWITCH,
         default="auto",
         show_default=True,
-        help="Whether svmlight counts from 0.",
+        help="Whether svmlight columns count from 0.",
     ),
     _on_error,
     _threads,
@@ -188,15 +199,15 @@ _word_options = together(
         type=Range(),
         default="1",
         show_default=True,
-        help="n-grams of words, such as 1-2; or none.",
+        help="Word n-grams, such as 1-2, or none.",
     ),
-    option("--letters", section=_FEATURES, type=Range(), help="n-grams of characters within words, such as 3-5."),
+    option("--letters", section=_FEATURES, type=Range(), help="Character n-grams within words, such as 3-5."),
     option(
         "--lowercase/--keep-case",
         section=_FEATURES,
         default=True,
         show_default=True,
-        help="Whether upper and lower case are one.",
+        help="Whether to ignore case.",
     ),
 )
 input_options = together(
@@ -208,10 +219,13 @@ input_options = together(
         type=int,
         default=18,
         show_default=True,
-        help="Names are hashed to 2^bits columns.",
+        help="Hash names to 2^bits columns.",
     ),
     option(
-        "--dictionary", section=_FEATURES, is_flag=True, help="Exact names instead of hashes, at most 2^bits of them."
+        "--dictionary",
+        section=_FEATURES,
+        is_flag=True,
+        help="Use exact names instead of hashes, at most 2^bits of them.",
     ),
     _word_options,
     option(
@@ -220,52 +234,48 @@ input_options = together(
         type=click.Choice(("binary", "count", "log")),
         default="log",
         show_default=True,
-        help="Value of a word that occurs c times: 1, c, or 1 + ln c.",
+        help="Value of a word that occurs c times: 1, c or 1 + ln c.",
     ),
     option(
         "--normalise/--no-normalise",
         section=_FEATURES,
         default=None,
-        help="Divide rows by their length; by default where all features are words.",
+        help="Divide each row by its norm; the default if all features are words.",
     ),
     option(
         "--standardise",
         section=_FEATURES,
         is_flag=True,
-        help="Centre and scale numeric columns of a table by the rows so far.",
+        help="Centre and scale the numeric columns of a table, by the rows read so far.",
     ),
 )
 
-# Where names and counts are written as they are.
+# For conversions, which write names and counts as they are.
 conversion_options = together(_reading_options, _word_options)
-# Where a model says how to read.
+# For models, which know how to read the rest.
 reuse_options = together(_on_error, _threads, _chunk_bytes)
 
-quiet_option = option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
+quiet_option = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
 json_option = option("--json", "as_json", is_flag=True, help="Print results as JSON.")
 
 
 def check_targets(read: Iterable[str | None], **written: str | None) -> None:
-    """Raise an error before the work if a file would be written over one that is read or another, or cannot be."""
+    """Raise an error, before any work, if an output overwrites an input or another output, or is not writable."""
     taken = {os.path.realpath(name): name for path in read if path for name in (glob.glob(path) or [path])}
     for option, path in written.items():
         if path is None or path == "-":
             continue
         before = taken.setdefault(os.path.realpath(path), f"--{option}")
-        if before.startswith("--"):
-            if before != f"--{option}":
-                raise click.UsageError(f"{before} and --{option} are one file, {path}. Name two.")
-        else:
-            raise click.UsageError(f"--{option} would write over {before}, which is read. Name another file.")
+        if not before.startswith("--"):
+            raise click.UsageError(f"--{option} would overwrite the input {before}. Name another file.")
+        if before != f"--{option}":
+            raise click.UsageError(f"{before} and --{option} are the same file, {path}. Name two files.")
         _check_place(option, path)
 
 
 def _check_place(option: str, path: str) -> None:
-    """Raise an error if no file can be written at a path; a device or a pipe is there already."""
-    from rosenblatt.errors import InvalidInput
-    from rosenblatt.storage.atomic import check_writable
-
-    if os.path.exists(path) and not os.path.isfile(path):
+    """Raise an error if no file can be written at a path."""
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
         return
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -274,83 +284,107 @@ def _check_place(option: str, path: str) -> None:
         check_writable(target)
     except OSError as error:
         raise InvalidInput(
-            f"--{option}: nothing can be written into the folder {target.parent} ({error.strerror}). Choose another."
+            f"--{option}: the folder {target.parent} is not writable ({error.strerror}). Choose another."
         ) from None
 
 
-def refuse_given(names: Iterable[str], because: str) -> None:
-    """Raise an error if one of some options, which would change nothing, is on the command line."""
+def reject_options(names: Iterable[str], because: str) -> None:
+    """Raise an error if one of these options, which would have no effect, is on the command line."""
     context = click.get_current_context()
     own = {parameter.name: parameter for parameter in context.command.params}
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             off = own[name].secondary_opts if not context.params[name] else []
             flag = next(text for text in (*off, *own[name].opts) if text.startswith("--"))
-            raise click.UsageError(f"{flag} would change nothing: {because}")
+            raise click.UsageError(f"{flag} has no effect: {because}")
 
 
-def refuse_but(names: Iterable[str], because: str) -> None:
-    """Raise an error if any option but some is on the command line."""
+def reject_options_except(names: Iterable[str], because: str) -> None:
+    """Raise an error if any other option than these is on the command line."""
     own = (parameter.name for parameter in click.get_current_context().command.params)
-    refuse_given((name for name in own if name is not None and name not in names), because)
+    reject_options((name for name in own if name is not None and name not in names), because)
 
 
 files_argument = click.argument("files", nargs=-1, required=True, metavar="FILES...")
 
 _FEATURE_NAMES = ("bits", "dictionary", "words", "letters", "lowercase", "counts", "normalise", "standardise")
 REUSED_NAMES = ("on_error", "threads", "chunk_bytes")
-_INPUT_NAMES = (
-    "format",
-    "label",
-    "label_type",
-    "header",
-    "columns",
-    "zero_based",
-    *REUSED_NAMES,
-)
-
-
+_INPUT_NAMES = ("format", "label", "label_type", "header", "columns", "zero_based", *REUSED_NAMES)
 INPUT_NAMES = (*_INPUT_NAMES, *_FEATURE_NAMES)
 
 
 def take_input(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of reading out of all options, and return them as `open_source` wants them."""
-    from rosenblatt.files.options import FeatureOptions
-
+    """Remove the options of reading from all options, and return them as arguments of `open_source`."""
     features = FeatureOptions(**{name: options.pop(name) for name in _FEATURE_NAMES if name in options})
-    given = {name: options.pop(name) for name in _INPUT_NAMES}
-    if given["label"] is not None:
-        given["label"] = position_or_name(given["label"])
+    settings = {name: options.pop(name) for name in _INPUT_NAMES}
+    if settings["label"] is not None:
+        settings["label"] = position_or_name(settings["label"])
     for name in ("header", "zero_based"):
-        given[name] = _switch(given[name])
-    return {name: value for name, value in given.items() if value is not None} | {"features": features}
+        settings[name] = {"yes": True, "no": False}.get(settings[name], settings[name])
+    return {name: value for name, value in settings.items() if value is not None} | {"features": features}
 
 
 def open_like(model: LinearModel, paths: Any, **options: Any) -> FileSource:
-    """Open files as those were read that a model was trained on."""
-    from rosenblatt.errors import InvalidInput
-    from rosenblatt.files.opening import open_source
-    from rosenblatt.files.options import Reading
-
+    """Open files the way the training files of a model were read."""
     origin = model.origin or {}
     if "reading" not in origin:
         raise InvalidInput(
-            "This model was not trained by rosenblatt train: it does not know how to read files. Train it on files, or "
-            "predict with rosenblatt.load_linear in Python."
+            "This model does not say how to read files: it was not trained by rosenblatt train. Train it on files, or "
+            "use rosenblatt.load_linear in Python."
         )
     reading = Reading.from_json(origin["reading"])
     if reading.features.dictionary:
         options["names"] = model.feature_names
     if origin.get("scaling") is not None:
-        from rosenblatt.files.tables import Scaling
-
         options["scaling"] = Scaling(*(tuple(part) for part in origin["scaling"]))
-    given = {"utf8": origin.get("utf8")} | {name: value for name, value in options.items() if value is not None}
-    return open_source(list(paths), reading=reading, **given)
+    settings = {"utf8": origin.get("utf8")} | {name: value for name, value in options.items() if value is not None}
+    return open_source(list(paths), reading=reading, **settings)
+
+
+def read_all(
+    files: tuple[str, ...], model: str | None, options: dict[str, Any]
+) -> tuple[Any, Any, list[str] | None, list[int]]:
+    """Return the rows of files, their labels, the names of the columns (None if unknown) and the rows of each file.
+
+    Every name gets a column of its own, because two names that share one could hide a separation. Empty columns are
+    left out.
+    """
+    notes: tuple[str, ...] = ()
+    if model is None:
+        again, bits = {name: options[name] for name in ("on_error", "format")}, options["bits"]
+        source = open_source(list(files), **take_input(options))
+        if not source.reading.numeric and source.reading.format != "svmlight" and "-" not in files:
+            if bits <= MOST_NAMES_BITS:
+                reject_options(
+                    ("bits",), f"this command gives up to 2^{MOST_NAMES_BITS} names a column each. Leave it out."
+                )
+            features = source.reading.features
+            exact = replace(features, dictionary=True, bits=max(features.bits, MOST_NAMES_BITS))
+            reading, notes = replace(source.reading, features=exact), source.problems.notes
+            source = open_source(list(files), reading=reading, **again)
+    else:
+        fixed = [name for name in INPUT_NAMES if name not in REUSED_NAMES]
+        reject_options(fixed, "the model determines how files are read. Leave it out, or --model.")
+        source = open_like(load_linear(model), files, **{name: options[name] for name in REUSED_NAMES})
+    chunks = list(source)
+    if not chunks:
+        raise InvalidInput("The files have no rows. Pass files with at least one row.")
+    source.problems = source.problems._replace(notes=tuple(dict.fromkeys((*notes, *source.problems.notes))))
+    report_problems(source, quiet=False)
+    whole = joined(chunks)
+    label, matrix = whole.label, whole.table.matrix()
+    names = None if source.names is None else list(source.names)
+    if label.dtype.kind == "f" and np.all(label == np.floor(label)):
+        label = label.astype(np.int64)
+    if hasattr(matrix, "indices"):
+        used = np.unique(matrix.indices)
+        matrix = matrix[:, used]
+        names = None if names is None else [names[column] for column in used]
+    return matrix, label, names, source.file_rows or []
 
 
 def is_model(path: str) -> bool:
-    """Return whether a file begins as a safetensors file does."""
+    """Return whether a file starts like a safetensors file."""
     try:
         with open(path, "rb") as file:
             start, size = file.read(9), os.fstat(file.fileno()).st_size
@@ -360,14 +394,14 @@ def is_model(path: str) -> bool:
 
 
 def matrix_of(model: LinearModel, table: Any) -> Any:
-    """Return the rows of a table as the model takes them: a dictionary has fewer names than there are columns."""
+    """Return the rows of a table with the columns of a model: a dictionary may have fewer names than columns."""
     matrix = table.matrix()
     width = model.W.shape[1]
     return matrix[:, :width] if matrix.shape[1] > width else matrix
 
 
 def plain(label: Any) -> Any:
-    """Return a label as it was in the file: 1 rather than 1.0."""
+    """Return a label as it is in the file: 1 rather than 1.0."""
     value = label.item() if hasattr(label, "item") else label
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -379,11 +413,10 @@ def note(text: str, quiet: bool = False) -> None:
 
 
 def report_problems(source: Any, quiet: bool) -> None:
-    """Print what was skipped or missing."""
+    """Print the numbers of skipped lines and missing values, and the notes of a source."""
     problems = source.problems
     if problems.skipped:
-        were = "line was" if problems.skipped == 1 else "lines were"
-        note(f"{problems.skipped} {were} left out. The first: {'; '.join(problems.examples)}", quiet)
+        note(f"Skipped {count(problems.skipped, 'line')}. The first: {'; '.join(problems.examples)}", quiet)
     if problems.missing:
         note(f"{problems.missing} {'value is' if problems.missing == 1 else 'values are'} missing.", quiet)
     for text in problems.notes:
@@ -391,6 +424,6 @@ def report_problems(source: Any, quiet: bool) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print a value as JSON, on one line."""
+    """Print a value as one line of JSON."""
     json.dump(content, sys.stdout, default=plain)
     sys.stdout.write("\n")

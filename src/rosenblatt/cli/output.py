@@ -1,4 +1,4 @@
-"""What is printed while a training runs: a bar on a terminal, else a line now and then; and tables of text."""
+"""The progress of a training, as a bar on a terminal and as lines elsewhere, and tables of text."""
 
 from __future__ import annotations
 
@@ -9,28 +9,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rosenblatt import text as words
+from rosenblatt.text import count
 
-# Seconds between two lines, on a terminal and in a file.
+# Seconds between updates of the bar, and between lines in a file.
 SECONDS_PER_FRAME = 0.1
 SECONDS_PER_LINE = 10.0
-# Seconds after which one says that one is still at work.
-SILENT_SECONDS = 5.0
 BAR_WIDTH = 24
 MOST_FILES_SHOWN = 20
 
 
-class Watch:
-    """Show how a training goes on.
+class ProgressBar:
+    """Print the progress of a training.
 
     Parameters
     ----------
     source : FileSource
     epochs : int
-        Most epochs.
+        Maximum number of epochs.
     quiet : bool
     stream : file
-        Where to print; a bar if it is a terminal.
+        Where to print, stderr by default. A terminal gets a bar.
     """
 
     def __init__(self, source: Any, epochs: int, quiet: bool, stream: TextIO | None = None) -> None:
@@ -39,11 +37,11 @@ class Watch:
         self.terminal = self.stream.isatty()
         self.start = self.last = time.monotonic()
         self.drawn = False
-        self.rows = 0  # of the epochs that are over
+        self.rows = 0  # of the finished epochs
         self.rows_of_epoch = 0
 
     def after_chunk(self, runner: Any) -> None:
-        """Show how far an epoch is, if it is time to."""
+        """Print the progress of an epoch, if the last time was long enough ago."""
         self.rows_of_epoch = runner.trials
         now = time.monotonic()
         if self.quiet or now - self.last < (SECONDS_PER_FRAME if self.terminal else SECONDS_PER_LINE):
@@ -59,20 +57,20 @@ class Watch:
             if share:
                 done = min(runner.epoch - 1 + share, self.epochs)
                 left = f", at most {duration((now - self.start) * (self.epochs / done - 1))} left"
-            text = f"{bar(share)} epoch {runner.epoch}/{self.epochs}, {count(speed)} rows/s, {loss}{left}"
+            text = f"{bar(share)} epoch {runner.epoch}/{self.epochs}, {abbreviated(speed)} rows/s, {loss}{left}"
             self.stream.write(f"\r{text:<78.110}")
             self.stream.flush()
             self.drawn = True
         else:
             part = "" if share is None else f" {share:.0%}"
-            self._line(f"epoch {runner.epoch}{part}: {rows} rows in all, {count(speed)} rows/s, {loss}")
+            self._line(f"epoch {runner.epoch}{part}: {rows} rows in all, {abbreviated(speed)} rows/s, {loss}")
 
     def after_epoch(self, epoch: Any) -> None:
-        """Print the line of an epoch."""
+        """Print the results of an epoch."""
         self.rows, self.rows_of_epoch = self.rows + self.rows_of_epoch, 0
         if not self.quiet:
             error = "" if epoch.error is None else f", held-out error {epoch.error:.4f}"
-            self._line(f"epoch {epoch.number}: {words.count(epoch.mistakes, 'mistake')}, loss {epoch.loss:.4f}{error}")
+            self._line(f"epoch {epoch.number}: {count(epoch.mistakes, 'mistake')}, loss {epoch.loss:.4f}{error}")
 
     def _line(self, text: str) -> None:
         self.clear()
@@ -87,16 +85,16 @@ class Watch:
 
 
 @contextmanager
-def said_while_waiting(text: str, first: float = SILENT_SECONDS, stream: TextIO | None = None) -> Iterator[None]:
-    """Print a line while what is inside takes long: after `first` seconds, then after twice as many, and so on.
+def notice_while_waiting(text: str, first: float = 5.0, stream: TextIO | None = None) -> Iterator[None]:
+    """Print a line while the body takes long: after `first` seconds, then each time the waiting time has doubled.
 
     Parameters
     ----------
     text : str
-        The line, with {} for the seconds that have passed.
+        The line, with {} for the elapsed seconds.
     first : float
     stream : file
-        Where to print; stderr by default.
+        Where to print, stderr by default.
     """
     done, out = threading.Event(), stream or sys.stderr
 
@@ -116,39 +114,39 @@ def said_while_waiting(text: str, first: float = SILENT_SECONDS, stream: TextIO 
 
 
 def bar(share: float | None) -> str:
-    """Return a bar of which a share is full; empty where the share is not known."""
+    """Return a progress bar; empty if the share is unknown."""
     if share is None:
         return ""
     full = round(BAR_WIDTH * min(max(share, 0.0), 1.0))
     return f"[{'#' * full}{'.' * (BAR_WIDTH - full)}]"
 
 
-def count(number: float) -> str:
-    """Return a large number in thousands or millions."""
+def abbreviated(number: float) -> str:
+    """Return a number, in thousands or millions if it is large."""
     if number >= 1e6:
         return f"{number / 1e6:.1f}M"
     return f"{number / 1e3:.0f}k" if number >= 1e4 else f"{number:.0f}"
 
 
 def duration(seconds: float) -> str:
-    """Return a time in hours, minutes and seconds."""
+    """Return seconds as hours, minutes and seconds."""
     whole = max(round(seconds), 0)
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def rows_of_files(rows: Mapping[str, int]) -> str:
-    """Return how many rows each file has, on lines of their own; the rest together, where there are many files."""
+    """Return a line with the number of rows of each file; beyond 20 files, a total of the rest."""
     shown = list(rows.items())[:MOST_FILES_SHOWN]
-    lines = [f"{path}: {words.count(number, 'row')}" for path, number in shown]
+    lines = [f"{path}: {count(number, 'row')}" for path, number in shown]
     if len(rows) > len(shown):
         rest = sum(rows.values()) - sum(number for _, number in shown)
-        lines.append(f"... and {words.count(rest, 'row')} in {len(rows) - len(shown)} more files")
+        lines.append(f"... and {count(rest, 'row')} in {len(rows) - len(shown)} more files")
     return "\n".join(lines)
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return columns of text: the first to the left, the others to the right."""
+    """Return a table of text. The first column is aligned left, the others right."""
     cells = [[str(cell) for cell in row] for row in (heading, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heading))]
     lines = (

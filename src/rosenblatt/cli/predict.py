@@ -27,28 +27,30 @@ from rosenblatt.cli.options import (
     report_problems,
     reuse_options,
 )
+from rosenblatt.storage.atomic import Beside
+from rosenblatt.training.loading import load_linear
 
 
 @click.command(cls=Sections)
 @click.argument("model", type=click.Path(dir_okay=False))
 @files_argument
-@option("-o", "--output", type=click.Path(dir_okay=False), default="-", help="Where to write; by default the output.")
+@option(
+    "-o", "--output", type=click.Path(dir_okay=False), default="-", help="File to write; standard output by default."
+)
 @option("--scores", is_flag=True, help="Write the score of each class after the label.")
 @option("--json", "as_json", is_flag=True, help="Write a JSON object for each row.")
-@option("--no-labels", is_flag=True, help="The files have no labels; otherwise labels may be missing.")
+@option("--no-labels", is_flag=True, help="The files have no labels. Otherwise labels may be missing.")
 @quiet_option
 @reuse_options
 def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     """Predict the labels of data files.
 
-    A line for each row. FILES are read as those were read that the model was trained on; labels in them do not matter.
+    Writes a line for each row. FILES are read the way the training files of the model were; their labels are ignored.
 
     \b
     rosenblatt predict spam.model new-mails.csv
     rosenblatt predict spam.model - --scores < new-mails.csv
     """  # noqa: D301
-    from rosenblatt.training.loading import load_linear
-
     quiet, scores, as_json = options.pop("quiet"), options.pop("scores"), options.pop("as_json")
     labels = "none" if options.pop("no_labels") else "optional"
     output = options.pop("output")
@@ -56,10 +58,10 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
     swapped = [path for path in files if is_model(path)]
     if swapped and not is_model(model):
         raise click.UsageError(
-            f"{swapped[0]} is a model, and {model} is none. Name the model first, then the data files."
+            f"{swapped[0]} is a model, but {model} is not. Name the model first, then the data files."
         )
     loaded = load_linear(model)
-    with open_like(loaded, files, labels=labels, **options) as source, _written(output) as stream:
+    with open_like(loaded, files, labels=labels, **options) as source, _opened(output) as stream:
         weights = replace(loaded, origin=None)  # the rows of the source are scaled already
         for chunk in source:
             for line in _lines(weights, chunk.table, scores, as_json):
@@ -68,22 +70,19 @@ def predict(model: str, files: tuple[str, ...], **options: Any) -> None:
 
 
 @contextmanager
-def _written(output: str) -> Iterator[TextIO]:
-    """Open a file that appears whole or not at all, or the standard output; a device or a pipe as it is."""
+def _opened(output: str) -> Iterator[TextIO]:
+    """Open standard output, a device or a pipe, or else a file that replaces `output` when it is complete."""
     if output == "-":
         yield sys.stdout
         sys.stdout.flush()
-        return
-    if os.path.exists(output) and not os.path.isfile(output):
+    elif os.path.exists(output) and not os.path.isfile(output):
         with open(output, "w", encoding="utf-8") as stream:
             yield stream
-        return
-    from rosenblatt.storage.atomic import Beside
-
-    with Beside(Path(os.path.realpath(output)), lasting=False) as file:
-        stream = TextIOWrapper(file, encoding="utf-8", write_through=True)
-        yield stream
-        stream.detach()
+    else:
+        with Beside(Path(os.path.realpath(output)), lasting=False) as file:
+            text = TextIOWrapper(file, encoding="utf-8", write_through=True)
+            yield text
+            text.detach()
 
 
 def _lines(model: Any, table: Any, scores: bool, as_json: bool) -> Iterator[str]:
@@ -93,9 +92,9 @@ def _lines(model: Any, table: Any, scores: bool, as_json: bool) -> Iterator[str]
         for value in model.scores(matrix).tolist():
             yield f"{json.dumps({'prediction': value}) if as_json else repr(value)}\n"
         return
-    found = model.class_scores(matrix)
+    class_scores = model.class_scores(matrix)
     names = [plain(label) for label in model.classes]
-    for label, row in zip(model.elect(found), found, strict=True):
+    for label, row in zip(model.elect(class_scores), class_scores, strict=True):
         if as_json:
             columns = names if len(row) == len(names) else names[1:]
             values = dict(zip(map(str, columns), row.tolist(), strict=True))

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
+import numpy as np
 
-from rosenblatt.cli.options import Sections, check_targets, files_argument, input_options, note, option, quiet_option
-from rosenblatt.cli.proofs import read_all
+import rosenblatt
+from rosenblatt.cli.options import (
+    Sections,
+    check_targets,
+    files_argument,
+    input_options,
+    note,
+    option,
+    quiet_option,
+    read_all,
+)
 from rosenblatt.cli.training import learner_options, take_learner, trainable
+from rosenblatt.files.opening import Inputs
 
 _TRAINING, _REPORT = "Training", "Report"
 DEFAULT_LEARNER = "perceptron"
@@ -23,16 +35,16 @@ DEFAULT_LEARNER = "perceptron"
     type=click.Path(dir_okay=False),
     metavar="FILE",
     required=True,
-    help="Where to write the report, one HTML file.",
+    help="File for the report, a single HTML page.",
 )
-@option("--title", section=_REPORT, help="Its title.")
-@option("--test", section=_REPORT, type=click.Path(), metavar="FILE", help="Evaluate on the rows of this file too.")
+@option("--title", section=_REPORT, help="Title of the report.")
+@option("--test", section=_REPORT, type=click.Path(), metavar="FILE", help="Evaluate on the rows of this file as well.")
 @option(
     "--holdout",
     section=_REPORT,
     type=click.IntRange(2),
     metavar="K",
-    help="Hold out every K-th row, and evaluate on these too.",
+    help="Hold out every K-th row, and evaluate on them as well.",
 )
 @option(
     "--time-limit",
@@ -41,7 +53,7 @@ DEFAULT_LEARNER = "perceptron"
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Look for a proof of separability so long.",
+    help="Time limit of the proof of separability.",
 )
 @option(
     "--learner",
@@ -58,16 +70,16 @@ DEFAULT_LEARNER = "perceptron"
     "max_iter",
     section=_TRAINING,
     type=click.IntRange(1),
-    help="Most passes over the rows. By default as the learner has it.",
+    help="Maximum number of passes over the rows; by default that of the learner.",
 )
 @option("--shuffle/--no-shuffle", section=_TRAINING, default=True, show_default=True, help="Shuffle the rows.")
 @quiet_option
 @input_options
 def report(files: tuple[str, ...], **options: Any) -> None:
-    """Train on a data file, and write what happened as one HTML page.
+    """Train on a data file and write an HTML report.
 
-    The page has the data in short, the record of the training and why it stopped, an evaluation, telling features, a
-    proof whether the rows are separable, and pictures. It needs no network. All rows are read into memory.
+    The page summarises the data, the training and why it stopped, an evaluation, the features with the largest weights,
+    a proof of whether the rows are separable, and pictures. It works offline. All rows are read into memory.
 
     \b
     rosenblatt report mails.csv --label kind --output report.html
@@ -76,41 +88,33 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     output, title, quiet = options.pop("output"), options.pop("title"), options.pop("quiet")
     test, holdout, limit = options.pop("test"), options.pop("holdout"), options.pop("time_limit")
     if test and holdout:
-        raise click.UsageError("--test and --holdout are two ways to evaluate. Choose one.")
+        raise click.UsageError("--test and --holdout exclude each other. Choose one.")
     if test == "-":
-        raise click.UsageError("--test reads a file. Pass one, not standard input.")
+        raise click.UsageError("--test cannot be standard input. Pass a file.")
     check_targets((*files, test), output=output)
     estimator = _estimator(options)
     X, y, names, counts = read_all(files if test is None else (*files, test), None, options)
-    rows = _split(counts, test, holdout)
-    estimator.fit(X[rows[0]], y[rows[0]])
-    held_out = (X[rows[1]], y[rows[1]]) if rows[1].size else (None, None)
-    from rosenblatt.report.report import Report
-
-    told = {"title": title or f"{', '.join(files)}: a report", "feature_names": names, "time_limit": limit}
-    found = Report(estimator, X[rows[0]], y[rows[0]], *held_out, **told)
-    found.save(output)
-    note(str(found), quiet)
+    rows, others = _split(counts, test, holdout)
+    estimator.fit(X[rows], y[rows])
+    held_out = (X[others], y[others]) if others.size else (None, None)
+    title = title or f"{', '.join(files)}: a report"
+    page = rosenblatt.Report(estimator, X[rows], y[rows], *held_out, title=title, feature_names=names, time_limit=limit)
+    page.save(output)
+    note(str(page), quiet)
     note(f"The report is in {output}.", quiet)
 
 
 def _estimator(options: dict[str, Any]) -> Any:
-    """Take the options of a learner out of all options, and return the estimator that they describe."""
-    import warnings
-
+    """Remove the options of a learner from all options, and return the estimator."""
     epochs, shuffle = options.pop("max_iter"), options.pop("shuffle")
     _, learner = take_learner(options)
     learner.set_params(shuffle=shuffle, **({} if epochs is None else {"max_iter": epochs}))
-    warnings.simplefilter("ignore")  # the report itself says whether it converged
+    warnings.simplefilter("ignore")  # the report itself states whether it converged
     return learner
 
 
 def _split(counts: list[int], test: str | None, holdout: int | None) -> Any:
-    """Return the numbers of the rows to train on, and of those to evaluate on: every K-th, or those of a test file."""
-    import numpy as np
-
-    from rosenblatt.files.opening import Inputs
-
+    """Return the rows to train on and those to evaluate on: every K-th row, or those of a test file."""
     every = np.arange(sum(counts))
     if holdout:
         return every[every % holdout != holdout - 1], every[every % holdout == holdout - 1]

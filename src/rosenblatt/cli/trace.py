@@ -7,47 +7,46 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import Sections, files_argument, input_options, json_option, option, print_json
+from rosenblatt.cli.options import Sections, files_argument, input_options, json_option, option, print_json, read_all
 from rosenblatt.cli.output import table
-from rosenblatt.cli.proofs import read_all
+from rosenblatt.training.tables import trial_table
+from rosenblatt.training.trace import trace as trials_of
 
-# Features up to which the weights are shown.
+# The table has columns for the weights up to this many features.
 MOST_WEIGHTS_SHOWN = 8
 
 
 @click.command(cls=Sections)
 @files_argument
-@option("--trials", type=click.IntRange(1), default=100, show_default=True, help="Most trials to show.")
-@option("--epochs", type=click.IntRange(1), default=1000, show_default=True, help="Most passes over the rows.")
+@option("--trials", type=click.IntRange(1), default=100, show_default=True, help="Maximum number of trials to show.")
+@option(
+    "--epochs", type=click.IntRange(1), default=1000, show_default=True, help="Maximum number of passes over the rows."
+)
 @option("--mistakes-only", is_flag=True, help="Show only trials that change the weights.")
 @option(
     "--table",
     "form",
     type=click.Choice(("text", "html", "latex")),
-    help="Print a table for the classroom: rows are x1, x2, ..., with the weights before and after each trial.",
+    help="Print a table for the classroom, with rows named x1, x2, ... and the weights before and after each trial.",
 )
 @json_option
 @input_options
 def trace(files: tuple[str, ...], **options: Any) -> None:
     """Show every trial of the perceptron on a small data file.
 
-    The algorithm of the lectures: see a row, predict, see its label, and move the weights if that was wrong.
+    The algorithm of the lectures: see a row, predict, see its label, and move the weights if the prediction was wrong.
 
     \b
     rosenblatt trace or.csv
     rosenblatt trace or.csv --table latex > or.tex
     """  # noqa: D301
-    from rosenblatt.training.trace import trace as follow
-
     limit, epochs = options.pop("trials"), options.pop("epochs")
     only, as_json, form = options.pop("mistakes_only"), options.pop("as_json"), options.pop("form")
     if form and as_json:
-        raise click.UsageError("--table and --json are two ways to print the same. Choose one.")
+        raise click.UsageError("--table and --json exclude each other. Choose one.")
     X, y, names, _ = read_all(files, None, options)
-    trials = (trial for trial in follow(X, y, epochs=epochs) if trial.mistake or not only)
+    trials = (trial for trial in trials_of(X, y, epochs=epochs) if trial.mistake or not only)
     if form:
-        from rosenblatt.training.tables import trial_table
-
         click.echo(trial_table(trials, form, most=limit))
     elif as_json:
         for trial in islice(trials, limit):
@@ -61,7 +60,7 @@ def trace(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _line(trial: Any, width: int) -> tuple[Any, ...]:
-    """Return the cells of a trial, with its weights if there are few."""
+    """Return the cells of a trial, with the weights unless `width` is 0."""
     weights = [f"{value:g}" for value in trial.w] if width else []
     mark = "mistake" if trial.mistake else ""
     return trial.t, trial.epoch, trial.row, trial.label, f"{trial.score:g}", mark, *weights, f"{trial.b:g}"

@@ -1,4 +1,4 @@
-"""`rosenblatt train`."""
+"""`rosenblatt train`: in one piece, or on shards."""
 
 from __future__ import annotations
 
@@ -23,52 +23,86 @@ from rosenblatt.cli.options import (
     option,
     print_json,
     quiet_option,
-    refuse_given,
+    reject_options,
     report_problems,
     take_input,
 )
-from rosenblatt.cli.output import Watch, rows_of_files
-from rosenblatt.cli.sharding import WHOLE, train_on_shards, wants_shards
-from rosenblatt.cli.training import Interruption, describe_run, job_of, shown_labels, training_options
+from rosenblatt.cli.output import ProgressBar, rows_of_files
+from rosenblatt.cli.training import (
+    WITHOUT_OPTION,
+    Interruption,
+    check_class_weight,
+    class_weights,
+    describe_run,
+    job_of,
+    shown_labels,
+    take_learner,
+    training_options,
+)
+from rosenblatt.data.memory import physical_memory
+from rosenblatt.errors import InvalidInput
+from rosenblatt.files.features import estimate_collisions
+from rosenblatt.files.opening import open_source
+from rosenblatt.files.streams import can_be_read_once
+from rosenblatt.learners.sharding import fit_shards
+from rosenblatt.scaling.partitions import (
+    HELD_SHARE,
+    FileRows,
+    in_groups,
+    parsed_bytes,
+    resolve_files,
+    shard_of_files,
+    shards_of_rows,
+)
 from rosenblatt.text import count
+from rosenblatt.training.checkpoint import Checkpoint
+from rosenblatt.training.chunked import learn_chunks
+from rosenblatt.training.sharded import OnThreads
 
 _TRAINING = "Training"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-# Files below this size are read again in each pass: a cache would not pay.
+# Smaller files are parsed again in each pass: a cache would not save time.
 SMALL_BYTES = 1 << 24
+# Options that do not apply to shards.
+WITHOUT_SHARDS = (
+    *("holdout", "validation", "cache", "no_cache", "cache_bytes", "checkpoint", "every", "resume", "classes"),
+)
 
 
 @click.command(cls=Sections)
 @files_argument
-@option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="Where to write the model.")
+@option("-o", "--model", required=True, type=click.Path(dir_okay=False), help="File for the model.")
 @training_options()
 @option(
     "--holdout",
     section=_TRAINING,
     type=click.IntRange(2),
     metavar="K",
-    help="Measure the error on every K-th row, which is not trained on; end when it no longer falls, keep the best "
-    "weights.",
+    help="Hold out every K-th row to measure the error; stop when it no longer falls, and keep the best weights.",
 )
 @option(
-    "--validation", section=_TRAINING, type=click.Path(), metavar="FILE", help="The same with the rows of another file."
+    "--validation",
+    section=_TRAINING,
+    type=click.Path(),
+    metavar="FILE",
+    help="Measure the error on the rows of this file instead.",
 )
 @option(
     "--cache",
     section=_TRAINING,
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Keep the parsed rows here for the next passes and trainings. By default, passes over large files use a cache "
-    "beside the model, which is removed at the end.",
+    help="Keep the parsed rows in this file for later passes and runs. By default, passes over large files use a "
+    "temporary cache beside the model.",
 )
-@option("--no-cache", section=_TRAINING, is_flag=True, help="Read the files anew in each pass.")
-@option("--cache-bytes", section=_TRAINING, type=click.IntRange(1), help="The most that the cache may take.")
+@option("--no-cache", section=_TRAINING, is_flag=True, help="Parse the files again in each pass.")
+@option("--cache-bytes", section=_TRAINING, type=click.IntRange(1), help="Maximum size of the cache.")
 @option(
     "--checkpoint",
     section=_TRAINING,
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write down here how far the training is, so that it can be resumed.",
+    help="Checkpoint file; continue later with --resume.",
 )
 @option(
     "--every",
@@ -77,15 +111,15 @@ SMALL_BYTES = 1 << 24
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time between two checkpoints.",
+    help="Time between checkpoints.",
 )
-@option("--resume", section=_TRAINING, is_flag=True, help="Go on from the checkpoint, if there is one.")
+@option("--resume", section=_TRAINING, is_flag=True, help="Continue from the checkpoint, if there is one.")
 @option(
     "--dask",
     section=_TRAINING,
     metavar="ADDRESS",
     help="Train on the cluster of this Dask scheduler, whose workers see the files under the same paths. Each file is "
-    "a shard, unless --shards says how many.",
+    "a shard unless --shards sets their number.",
 )
 @quiet_option
 @json_option
@@ -94,58 +128,63 @@ SMALL_BYTES = 1 << 24
 def train(context: click.Context, /, **options: Any) -> None:
     """Train a model on data files.
 
-    FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, packed
-    or not; several files and patterns are one data set, and - is standard input. They may be larger than memory.
+    FILES may be svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, text with a label before a tab, Parquet or Arrow, also
+    compressed. Several files and patterns form one data set; - is standard input. They may be larger than memory.
 
     \b
     rosenblatt train mails.csv --model spam.model
     rosenblatt train --learner arow --holdout 10 day-*.svm.gz --model clicks.model
     """  # noqa: D301
     if options["resume"] and not options["checkpoint"]:
-        raise click.UsageError("--resume needs --checkpoint FILE, to know where to go on.")
+        raise click.UsageError("--resume continues from a checkpoint. Add --checkpoint FILE.")
     if options["holdout"] and options["validation"]:
-        raise click.UsageError("--holdout and --validation are two ways to measure the same. Choose one.")
+        raise click.UsageError("--holdout and --validation exclude each other. Choose one.")
     if options["checkpoint"] is None:
-        refuse_given(("every",), "it is the time between two checkpoints. Add --checkpoint FILE, or leave it out.")
+        reject_options(("every",), "it is the time between checkpoints. Add --checkpoint FILE, or leave it out.")
     if options["no_cache"] and options["shuffle"]:
-        raise click.UsageError("--shuffle reads rows from a cache, which --no-cache forbids. Leave out one of them.")
+        raise click.UsageError("--shuffle needs a cache, which --no-cache disables. Leave out one of them.")
     if options["no_cache"]:
-        refuse_given(("cache", "cache_bytes"), "--no-cache keeps none. Leave out one of them.")
+        reject_options(("cache", "cache_bytes"), "--no-cache disables the cache. Leave out one of them.")
     written = {name: options[name] for name in ("model", "cache", "checkpoint")}
     check_targets((*options["files"], options["validation"]), **written)
-    if wants_shards(options):
-        refuse_given(WHOLE, "it is for training without shards. Leave it out, or --shards and --dask.")
-        context.exit(train_on_shards(options))
-    refuse_given(("mixes",), "it says how often shards are mixed. Add --shards K, or leave it out.")
+    if options["dask"] is not None or (options["shards"] or 1) != 1:
+        reject_options(WITHOUT_SHARDS, "it is for training without shards. Leave it out, or --shards and --dask.")
+        _train_on_shards(options)
+        context.exit(0)
+    reject_options(("mixes",), "it sets how often shards are mixed. Add --shards K, or leave it out.")
     keep_memory()
     with ExitStack() as stack:
         context.exit(_Training(options, stack).run())
 
 
 def keep_memory() -> None:
-    """Let the process keep memory that it has freed: threads that parse would wait for fresh pages."""
-    with suppress(OSError, AttributeError):  # only the C library of GNU has this
+    """Let the process keep freed memory: threads that parse would wait for fresh pages, a fifth of the time."""
+    with suppress(OSError, AttributeError):  # only glibc has this
         library = ctypes.CDLL(None)
         for parameter in (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD):
             library.mallopt(parameter, 1 << 30)
 
 
 class _Training:
-    """One call of the command."""
+    """Training in one piece."""
 
     def __init__(self, options: dict[str, Any], stack: ExitStack) -> None:
         self.quiet, self.as_json = options.pop("quiet"), options.pop("as_json")
         self.path = options.pop("model")
         options.pop("dask")
         self.checkpoint_path, self.every = options.pop("checkpoint"), options.pop("every")
-        self.resume, self.unwritten = options.pop("resume"), False
+        self.resume, self.warned = options.pop("resume"), False
         self.interruption = Interruption()
         self.source = stack.enter_context(self._open(options))
         self.temporary: str | None = self.cache if self.removes_cache else None
         validation, holdout = options.pop("validation"), options.pop("holdout")
-        self.told, job = job_of(self.source, options, validates=bool(validation or holdout))
-        self.watch = Watch(self.source, job.plan.epochs, self.quiet or self.as_json)
-        self.checkpoint = self._checkpoint(job, holdout, validation)
+        self.settings, job = job_of(self.source, options, validates=bool(validation or holdout))
+        self.progress = ProgressBar(self.source, job.plan.epochs, self.quiet or self.as_json)
+        self.checkpoint: Checkpoint | None = None
+        if self.checkpoint_path is not None:
+            content = [self.source.digest(), self.settings, holdout, validation]
+            identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
+            self.checkpoint = Checkpoint(self.checkpoint_path, self.every, identity)
         plan = replace(job.plan, callback=self._after_epoch)
         self.job = replace(
             job,
@@ -154,14 +193,11 @@ class _Training:
             after_chunk=self._after_chunk,
             interrupted=self.interruption,
         )
-        self.validation = validation
         if validation:
-            self.job = replace(self.job, validation=_Like(self.source, validation))
+            self.job = replace(self.job, validation=_SameReading(self.source, validation))
 
     def _open(self, options: dict[str, Any]) -> Any:
-        from rosenblatt.files.opening import open_source
-
-        given = take_input(options)
+        settings = take_input(options)
         files = list(options.pop("files"))
         cache, without = options.pop("cache"), options.pop("no_cache")
         limit = options.pop("cache_bytes")
@@ -169,65 +205,52 @@ class _Training:
         self.removes_cache = cache is None and not without and several and (options["shuffle"] or _are_large(files))
         self.cache = f"{self.path}.cache" if self.removes_cache else cache
         if self.cache is not None:
-            given["cache"] = self.cache
+            settings["cache"] = self.cache
             if limit:
-                given["cache_bytes"] = limit
-        source = open_source(files, **given)
+                settings["cache_bytes"] = limit
+        source = open_source(files, **settings)
         if not source.again and several and self.cache is None:
-            from rosenblatt.errors import InvalidInput
-
             raise InvalidInput("Standard input can be read only once. Pass --max-iter 1, or --cache FILE.")
         return source
-
-    def _checkpoint(self, job: Any, holdout: Any, validation: Any) -> Any:
-        if self.checkpoint_path is None:
-            return None
-        from rosenblatt.training.checkpoint import Checkpoint
-
-        content = [self.source.digest(), self.told, holdout, validation]
-        identity = hashlib.sha256(json.dumps(content, default=str).encode()).hexdigest()
-        return Checkpoint(self.checkpoint_path, self.every, identity)
 
     # -------------------------------------------------------------------------------------------------- while it runs
 
     def _after_chunk(self, runner: Any) -> None:
-        self.watch.after_chunk(runner)
+        self.progress.after_chunk(runner)
         if self.checkpoint is not None:
-            self._write_checkpoint(runner)
+            self._write_checkpoint(self.checkpoint, runner)
 
-    def _write_checkpoint(self, runner: Any) -> None:
-        """Write a checkpoint, if it is time to. A full disk is no reason to lose the training."""
+    def _write_checkpoint(self, checkpoint: Checkpoint, runner: Any) -> None:
+        """Write a checkpoint if it is due. If the disk is full, warn and continue."""
         try:
             if self.interruption():
-                self.checkpoint.write(runner)
+                checkpoint.write(runner)
             else:
-                self.checkpoint.after_chunk(runner)
+                checkpoint.after_chunk(runner)
         except OSError as error:
-            if not self.unwritten:
-                self.watch.clear()
-                last = "the last one stays" if os.path.exists(self.checkpoint_path) else "there is none so far"
+            if not self.warned:
+                self.progress.clear()
+                last = "the last one is kept" if os.path.exists(self.checkpoint_path) else "there is none yet"
                 note(
                     f"warning: the checkpoint {self.checkpoint_path} cannot be written ({error.strerror}): {last}, and "
-                    "training goes on."
+                    "training continues."
                 )
-            self.unwritten = True
+            self.warned = True
 
     def _after_epoch(self, epoch: Any) -> bool:
-        self.watch.after_epoch(epoch)
+        self.progress.after_epoch(epoch)
         return self.interruption()
 
     def run(self) -> int:
         """Train, write the model, and return the exit code."""
-        from rosenblatt.training.chunked import learn_chunks
-
-        resume = self.checkpoint.resume() if self.resume else None
+        resume = self.checkpoint.resume() if self.resume and self.checkpoint else None
         if self.resume:
-            note("Resuming." if resume else "There is no checkpoint yet: training begins.", self.quiet)
+            note("Resuming." if resume else "There is no checkpoint yet: starting from the beginning.", self.quiet)
         try:
             with self.interruption.watched():
                 outcome = learn_chunks(self.job, resume)
         finally:
-            self.watch.clear()
+            self.progress.clear()
             if self.temporary is not None and os.path.exists(self.temporary):
                 os.unlink(self.temporary)
         model = self._model(outcome)
@@ -239,7 +262,7 @@ class _Training:
 
     def _model(self, outcome: Any) -> Any:
         names, width = self.source.names, outcome.learned.state.W.shape[1]
-        origin = {"reading": self.source.reading.to_json(), "training": self.told | describe_run(outcome.run)}
+        origin = {"reading": self.source.reading.to_json(), "training": self.settings | describe_run(outcome.run)}
         if self.source.scaling is not None:
             origin["scaling"] = [list(part) for part in self.source.scaling]
         if self.resume:
@@ -259,7 +282,7 @@ class _Training:
         if self.as_json:
             print_json(
                 {"model": self.path, "seconds": run.seconds, "labels": model.classes.tolist(), "files": files}
-                | self.told
+                | self.settings
                 | describe_run(run)
             )
             return
@@ -270,47 +293,41 @@ class _Training:
         if model.classes.size:
             note(f"labels: {shown_labels(model.classes)}")
         if outcome.in_runs and self.job.plan.order == "cyclic":
-            note("Rows with the same label come together, which learning suffers from: shuffle the file, or --shuffle.")
+            note("The rows are grouped by label, which hurts learning. Shuffle the file, or add --shuffle.")
         self._collisions()
         note(f"It stopped because {run.reason}")
         if self.interruption():
             resumable = self.checkpoint is not None and os.path.exists(self.checkpoint_path)
-            more = " Add --resume to go on." if resumable else ""
+            more = " Add --resume to continue." if resumable else ""
             note(f"Interrupted: the model so far is in {self.path}.{more}")
         else:
             trials = f"{count(run.trials, 'trial')} in {count(run.epochs, 'epoch')}, {run.seconds:.1f} s"
             note(f"The model is in {self.path} ({trials}).")
 
     def _collisions(self) -> None:
-        from rosenblatt.files.features import estimate_collisions
-
         used, columns = self.source.columns_used(), self.source.n_features
         if self.source.names is None and used and self.source.reading.format != "svmlight":
-            found = estimate_collisions(used, columns)
+            estimate = estimate_collisions(used, columns)
             note(
-                f"{used} of {columns} columns are used: about {count(round(found.features), 'feature')}, of which "
-                f"{found.collided / max(found.features, 1):.1%} share a column with another."
+                f"{used} of {columns} columns are used: about {count(round(estimate.features), 'feature')}, of which "
+                f"{estimate.collided / max(estimate.features, 1):.1%} share a column with another."
             )
 
 
-class _Like:
-    """The rows of another file, with the names and the scaling that training has found so far."""
+class _SameReading:
+    """The rows of another file, read with the names and the scaling of the training so far."""
 
     def __init__(self, source: Any, path: str) -> None:
-        from rosenblatt.files.streams import can_be_read_once
-
         if can_be_read_once(path):
             raise click.UsageError("--validation reads its file after each pass. Pass a file, not standard input.")
         self.source, self.path = source, path
-        self._open()  # what is wrong with the file is said before the training
+        self._open()  # reports a fault of the file before the training
 
     def _open(self) -> Any:
-        from rosenblatt.files.opening import open_source
-
         reading = self.source.reading
         names = self.source.names if reading.features.dictionary else None
-        known = {"names": names or None, "scaling": self.source.scaling, "utf8": self.source.utf8}
-        return open_source([self.path], reading=reading, **known)
+        scaling, utf8 = self.source.scaling, self.source.utf8
+        return open_source([self.path], reading=reading, names=names or None, scaling=scaling, utf8=utf8)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._open())
@@ -319,5 +336,59 @@ class _Like:
 def _are_large(files: list[str]) -> bool:
     try:
         return "-" not in files and sum(os.path.getsize(path) for path in files) > SMALL_BYTES
-    except OSError:  # a pattern, or what cannot be read, of which the source will speak
+    except OSError:  # a pattern, or a file that cannot be read, which the source will report
         return True
+
+
+# ------------------------------------------------------------------------------------------------------------- shards
+
+
+def _train_on_shards(options: dict[str, Any]) -> None:
+    """Train on shards, on threads or on a cluster, and write the model."""
+    quiet, path, address = options["quiet"] or options["as_json"], options["model"], options["dask"]
+    how_to_read, files = take_input(options), list(options["files"])
+    name, learner = take_learner(options)
+    parameters = learner.get_params(deep=False)
+    settings = {key: options[key] for key in ("max_iter", "shuffle", "class_weight")}
+    paths, reading, names, notes = resolve_files(files, how_to_read)
+    rows = FileRows(paths, reading)
+    for text in notes:
+        note(text, quiet)
+    weight = class_weights(options["class_weight"], reading["reading"].label_type == "number")
+    explicit = settings | {"class_weight": weight, "keep": parameters.get("keep") or "last"}
+    estimator = type(learner)(**parameters | explicit)
+    epochs = int(estimator.max_iter)
+    if address:
+        from rosenblatt.scaling.dask import connect, fit
+
+        with connect(address) as client:
+            shards = "partitions" if estimator.shards == 1 else int(estimator.shards)
+            fitted = fit(estimator, files, client=client, shards=shards, rounds=epochs, **how_to_read)
+    else:
+        fitted = fit_shards(estimator, _shards_of(estimator, rows, names), rounds=epochs)
+    parameters = {key: value for key, value in parameters.items() if key not in WITHOUT_OPTION}
+    training = {"learner": name, "parameters": parameters | settings | {"shards": fitted.shards}}
+    training |= describe_run(fitted.run_)
+    model = fitted._stream.model()
+    check_class_weight(weight, model.classes)
+    origin = {"reading": reading["reading"].to_json(), "training": training, "utf8": reading["utf8"]}
+    replace(model, origin=origin, feature_names=names or ()).save(path)
+    if options["as_json"]:
+        print_json({"model": path, "seconds": fitted.run_.seconds, "labels": model.classes.tolist()} | training)
+        return
+    if rows.counted:
+        note(rows_of_files({path: rows.counted[path] for path in paths}), quiet)
+    note(f"labels: {shown_labels(model.classes)}", quiet)
+    note(f"It stopped because {fitted.stop_reason_}", quiet)
+    note(f"The model is in {path} ({count(fitted.shards, 'shard')}, {fitted.run_.seconds:.1f} s).", quiet)
+
+
+def _shards_of(estimator: Any, rows: FileRows, names: tuple[str, ...]) -> OnThreads:
+    """Return groups of files as shards, as on Dask; or shares of the rows, if there are fewer files than shards."""
+    shards, jobs = int(estimator.shards), estimator.n_jobs
+    threads = (os.cpu_count() or 1) if jobs is None or jobs < 0 else int(jobs)
+    if len(rows.paths) < shards:
+        return OnThreads(shards_of_rows(rows, names, shards), threads)
+    hold = parsed_bytes(rows.paths) <= HELD_SHARE * physical_memory()
+    groups = [replace(rows, paths=group) for group in in_groups(rows.paths, shards)]  # all count into one dict
+    return OnThreads([shard_of_files(k, group, names, hold) for k, group in enumerate(groups)], threads)

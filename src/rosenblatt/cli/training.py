@@ -1,4 +1,4 @@
-"""From options to a training: the learners' declared parameters as options, and the job of a run."""
+"""Options of training, from the declared parameters of the learners, and the jobs that they describe."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
 
-from rosenblatt.cli.options import Decorator, option, plain, refuse_given, together
+from rosenblatt.cli.options import Decorator, option, plain, reject_options, together
 from rosenblatt.errors import InvalidInput
+from rosenblatt.learners import family
+from rosenblatt.learners.parameters import Parameter
 from rosenblatt.text import listed
-
-if TYPE_CHECKING:
-    from rosenblatt.learners.parameters import Parameter
-    from rosenblatt.training.chunked import ChunkedJob, Look
-    from rosenblatt.training.plan import Plan
-    from rosenblatt.training.stream import Settings
+from rosenblatt.training.chunked import ChunkedJob, Look, NewLabels
+from rosenblatt.training.plan import Plan
+from rosenblatt.training.stream import Settings
 
 DEFAULT_LEARNER = "averaged"
-# One pass is not enough for most data of a size that people have, and more than a few seldom help.
+# One pass is rarely enough, and more than a few rarely help.
 DEFAULT_EPOCHS = 5
-# Parameters that make no sense here, or that another option stands for.
+# Parameters that make no sense here, or that have an option of another form.
 WITHOUT_OPTION = (
     *("callback", "verbose", "warm_start", "init", "early_stopping", "validation_fraction"),
     *("shuffle", "max_iter", "class_weight"),
 )
+# The kinds of values of a parameter in Python, and those of its option.
+_KINDS = {'"': "", " or callable": "", ", RandomState or None": "", " or None": ", none", "bool": "yes, no"}
 _LEARNING, _TRAINING = "Learner", "Training"
 
 
 @cache
 def trainable() -> dict[str, Any]:
     """Return the classes of the learners that files can train, by their names for --learner."""
-    from rosenblatt.learners import family
-
     return {cls.facts.command: cls for cls in family() if cls.facts.command}
 
 
 @cache
 def _parameters() -> dict[str, dict[str, Parameter]]:
     """Return for each parameter the learners that have it, with its declaration there."""
-    found: dict[str, dict[str, Parameter]] = {}
+    declarations: dict[str, dict[str, Parameter]] = {}
     for learner, cls in trainable().items():
         for name, parameter in cls.declared.items():
             if name not in WITHOUT_OPTION:
-                found.setdefault(name, {})[learner] = parameter
-    return dict(sorted(found.items()))
+                declarations.setdefault(name, {})[learner] = parameter
+    return dict(sorted(declarations.items()))
 
 
 class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -57,12 +57,12 @@ class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         self.name = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what a text stands for: none, true, false, a number, numbers with commas, or itself."""
+        """Return the value that a text stands for."""
         return value if not isinstance(value, str) else value_of(value)
 
 
 def value_of(text: str) -> Any:
-    """Return what a text stands for: none, true, false, a number, numbers with commas, or itself."""
+    """Return the value of a text: none, true, false, a number, numbers separated by commas, or the text itself."""
     words = {"none": None, "true": True, "yes": True, "false": False, "no": False}
     if text.lower() in words:
         return words[text.lower()]
@@ -84,12 +84,10 @@ def _option_of(name: str, owners: dict[str, Parameter]) -> Decorator:
     text = next(iter(owners.values())).text
     if len(owners) < len(trainable()):
         text += f" For {', '.join(owners)}."
-    text += f"  [default: {defaults[0] if len(defaults) == 1 else 'as the learner has it'}]"
-    kind = (
-        "VALUE"
-        if len(kinds) > 1
-        else kinds[0].replace('"', "").replace(" or None", ", none").replace("bool", "yes, no")
-    )
+    text += f"  [default: {defaults[0] if len(defaults) == 1 else 'that of the learner'}]"
+    kind = "VALUE" if len(kinds) > 1 else kinds[0]
+    for python, here in _KINDS.items():
+        kind = kind.replace(python, here)
     flag = f"--{name.replace('_', '-')}"
     return option(flag, name, section=_LEARNING, type=Value(kind), metavar=kind, help=text)
 
@@ -108,14 +106,14 @@ def training_options() -> Decorator:
             type=click.Choice(tuple(trainable())),
             default=DEFAULT_LEARNER,
             show_default=True,
-            help="The algorithm.",
+            help="Learning algorithm.",
         ),
         learner_options(),
         option(
             "--class-weight",
             section=_LEARNING,
             metavar="LABEL=FACTOR,...",
-            help='Factors of the steps for each class, or "balanced", which counts all labels first.',
+            help='Weight of each class, or "balanced", which counts all labels first.',
         ),
         option(
             "--max-iter",
@@ -126,20 +124,20 @@ def training_options() -> Decorator:
             type=click.IntRange(1),
             default=DEFAULT_EPOCHS,
             show_default=True,
-            help="Most passes over the rows.",
+            help="Maximum number of passes over the rows.",
         ),
         option(
             "--shuffle/--no-shuffle",
             section=_TRAINING,
             default=False,
             show_default=True,
-            help="Shuffle chunks, and the rows in each, in all passes after the first; needs a cache.",
+            help="Shuffle the chunks and the rows in each, after the first pass; needs a cache.",
         ),
         option(
             "--classes",
             section=_TRAINING,
             metavar="A,B,...",
-            help="All labels, where rows with some of them may come late on standard input.",
+            help="All labels, if some may first appear late on standard input.",
         ),
     )
 
@@ -148,20 +146,20 @@ def training_options() -> Decorator:
 
 
 def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
-    """Take the options of a learner out of all options; return its name and the learner."""
+    """Remove the options of a learner from all options; return its name and the learner."""
     name = options.pop("learner")
     cls = trainable()[name]
-    given = {key: options.pop(key) for key in _parameters()}
+    values = {key: options.pop(key) for key in _parameters()}
     context = click.get_current_context()
-    chosen = {}
-    for key, value in given.items():
+    parameters = {}
+    for key, value in values.items():
         if context.get_parameter_source(key) is not click.core.ParameterSource.COMMANDLINE:
             continue
         if key not in cls.declared:
-            known = ", ".join(f"--{one.replace('_', '-')}" for one in cls.declared if one not in WITHOUT_OPTION)
-            raise click.UsageError(f"--{key.replace('_', '-')} is not an option of {name}. It has {known}.")
-        chosen[key] = value
-    learner = cls(**chosen)
+            own = ", ".join(f"--{one.replace('_', '-')}" for one in cls.declared if one not in WITHOUT_OPTION)
+            raise click.UsageError(f"--{key.replace('_', '-')} is not an option of {name}, which has {own}.")
+        parameters[key] = value
+    learner = cls(**parameters)
     try:
         learner._check_parameters()
     except InvalidInput as error:
@@ -170,34 +168,24 @@ def take_learner(options: dict[str, Any]) -> tuple[str, Any]:
 
 
 def class_weights(text: str | None, numeric: bool) -> Any:
-    """Return factors of classes from their option: labels that are numbers are named by numbers."""
+    """Return class weights from the text of their option; `numeric` is whether labels are numbers."""
     if text is None or text == "balanced":
         return text
-    found = {}
+    weights = {}
     for part in text.split(","):
         label, _, factor = part.rpartition("=")
         try:
-            found[float(label) if numeric else label] = float(factor)
+            weights[float(label) if numeric else label] = float(factor)
         except ValueError:
-            what = ", and a label that is a number, as those of the file are" if numeric else ""
-            raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with a number{what}.") from None
-    return found
-
-
-def announced(text: str, numeric: bool) -> list[Any]:
-    """Return the labels of --classes."""
-    try:
-        return [float(label) if numeric else label for label in text.split(",")]
-    except ValueError:
-        raise click.UsageError(
-            f"--classes={text}: the labels of the file are numbers. Announce numbers, or add --label-type text."
-        ) from None
+            form = "two numbers: the labels of the file are numbers" if numeric else "a number"
+            raise click.UsageError(f"--class-weight: {part!r} is not LABEL=FACTOR with {form}.") from None
+    return weights
 
 
 def plan_of(learner: Any, options: dict[str, Any], *, validates: bool) -> Plan:
-    """Take the options of a run out of all options, and return its plan."""
+    """Remove the options of a run from all options, and return its plan."""
     if not isinstance(learner.random_state, int):
-        raise click.UsageError(f"--random-state={learner.random_state} is not a whole number from 0.")
+        raise click.UsageError(f"--random-state={learner.random_state} is not an integer from 0.")
     plan: Plan = learner._plan(
         order="shuffled" if options.pop("shuffle") else "cyclic",
         epochs=options.pop("max_iter"),
@@ -207,23 +195,22 @@ def plan_of(learner: Any, options: dict[str, Any], *, validates: bool) -> Plan:
 
 
 def unknown_labels(weights: Any, classes: Any) -> list[Any]:
-    """Return the labels that have factors, but no row."""
-    known = classes.tolist()
-    return [label for label in weights if label not in known] if isinstance(weights, dict) else []
+    """Return the labels that have a weight, but no row."""
+    return [label for label in weights if label not in classes.tolist()] if isinstance(weights, dict) else []
 
 
 def check_class_weight(weights: Any, classes: Any) -> None:
-    """Raise an error if factors are given of labels that no row has."""
+    """Raise an error if a label that no row has has a weight."""
     unknown = unknown_labels(weights, classes)
     if unknown:
         raise click.UsageError(
-            f"--class-weight names {listed([plain(label) for label in unknown])}, which no row has for its label. "
+            f"--class-weight names {listed([plain(label) for label in unknown])}, but no row has this label. "
             f"The labels are {shown_labels(classes)}."
         )
 
 
 def configuration(learner: Any, class_weight: str | None, first: bool) -> Callable[[Look], Settings]:
-    """Return how the first rows and the labels settle what the parameters leave open.
+    """Return a function that completes the settings of a learner from the first rows and the labels.
 
     Parameters
     ----------
@@ -231,7 +218,7 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
     class_weight : str or None
         The option.
     first : bool
-        Whether all labels are looked for, before training, if the first rows do not have one that has a factor.
+        Whether to collect all labels before training if the first rows lack one of `class_weight`.
     """
 
     def configure(look: Look) -> Settings:
@@ -240,8 +227,6 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
         if class_weight is not None:
             weights = class_weights(class_weight, look.classes.dtype.kind != "U")
             if first and look.counts is None and unknown_labels(weights, look.classes):
-                from rosenblatt.training.chunked import NewLabels
-
                 raise NewLabels("a label of --class-weight")
             if look.counts is not None:
                 check_class_weight(weights, look.classes)
@@ -255,7 +240,7 @@ def configuration(learner: Any, class_weight: str | None, first: bool) -> Callab
 def job_of(
     source: Any, options: dict[str, Any], *, validates: bool = False, first: bool = True
 ) -> tuple[dict[str, Any], ChunkedJob]:
-    """Take the options of training out of all options; return what they were, as plain values, and the job.
+    """Remove the options of training from all options; return them as plain values, and the job.
 
     Parameters
     ----------
@@ -264,12 +249,8 @@ def job_of(
     validates : bool
         Whether rows are held out.
     first : bool
-        Whether labels can be looked for before training.
+        Whether labels can be collected before training.
     """
-    import numpy as np
-
-    from rosenblatt.training.chunked import ChunkedJob
-
     name, learner = take_learner(options)
     class_weight, classes = options.pop("class_weight"), options.pop("classes")
     parameters: dict[str, Any] = {key: getattr(learner, key) for key in learner.declared if key not in WITHOUT_OPTION}
@@ -277,10 +258,15 @@ def job_of(
     labels = None
     regression = not hasattr(learner, "decision_function")
     if regression:
-        refuse_given(("class_weight", "classes"), f"{name} learns numbers, and no classes. Leave it out.")
+        reject_options(("class_weight", "classes"), f"{name} learns numbers, not classes. Leave it out.")
     numeric = source.reading.label_type == "number"
     if classes is not None:
-        labels = np.unique(announced(classes, numeric))
+        try:
+            labels = np.unique([float(label) if numeric else label for label in classes.split(",")])
+        except ValueError:
+            raise click.UsageError(
+                f"--classes={classes}: the labels of the file are numbers. Pass numbers, or add --label-type text."
+            ) from None
         check_class_weight(class_weights(class_weight, numeric), labels)
     job = ChunkedJob(
         source,
@@ -294,7 +280,7 @@ def job_of(
 
 
 def describe_run(run: Any) -> dict[str, Any]:
-    """Return the record of a run as plain values that do not depend on the time that it took."""
+    """Return the record of a run as plain values, without times."""
     return {
         "rows": run.trials // max(run.epochs, 1),
         "epochs": run.epochs,
@@ -310,13 +296,13 @@ def describe_run(run: Any) -> dict[str, Any]:
 
 
 def shown_labels(classes: Any) -> str:
-    """Return labels in words, a few of them."""
+    """Return the first labels, and their number if there are more."""
     labels = [str(plain(label)) for label in classes[:10]]
     return ", ".join(labels) + (f", ... ({classes.size} in all)" if classes.size > 10 else "")
 
 
 class Interruption:
-    """Whether Ctrl-C was pressed; pressed twice, it ends the process at once."""
+    """Whether Ctrl-C was pressed. A second time it raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.happened = False
@@ -332,7 +318,7 @@ class Interruption:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Note Ctrl-C instead of raising it, while this lasts."""
+        """Record Ctrl-C instead of raising KeyboardInterrupt."""
         before = signal.signal(signal.SIGINT, self._note)
         try:
             yield

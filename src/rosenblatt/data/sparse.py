@@ -41,6 +41,8 @@ else:
 
     sp = _LazySparse()
 
+__all__ = ["as_csr", "as_dense", "check_sparse", "damaged_matrix", "sp"]
+
 Array = npt.NDArray[Any]
 
 # For each row and each column: any work on a matrix takes a few vectors of both lengths.

@@ -1,7 +1,7 @@
-"""Rows in a compact binary file, for the passes after the first.
+"""A cache of rows in a compact binary file, for the passes after the first.
 
-The file holds arrays and JSON, and belongs to one input: the digest of files and options is in it. It appears whole or
-not at all. What is read from it is checked like any other file: nothing that it says leads a loop outside an array.
+The file holds arrays and JSON, and the digest of the files and options that it belongs to. It appears whole or not at
+all. Its content is checked like that of any other file, so that no loop leaves an array.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ALIGNMENT = 8
 NARROW = ("u1", "u2", "i4", "f4", "f8")  # types of values, the narrowest first
 WHOLE = ("u1", "u2", "i4", "i8")
 READ_AHEAD = 1
-# What reading of content that is none can raise.
+# Errors that reading damaged content can raise.
 FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
@@ -45,18 +45,18 @@ class RowCache:
     ----------
     path : path-like
     most : int
-        Bytes that it may take.
+        Maximum number of bytes.
     digest : str
-        Identity of the input. A cache of another input is as good as none.
+        Identity of the input. A cache of another input is ignored.
     n_features : int
-        Columns of the input, which the file is not asked for.
+        Columns of the input.
 
     Attributes
     ----------
     whole : bool
         Whether all rows are there.
     given_up : str
-        Why no cache was written, in words; empty if it was.
+        Why no cache was written; empty if it was.
     """
 
     def __init__(self, path: FilePath, most: int, digest: str, n_features: int) -> None:
@@ -82,7 +82,7 @@ class RowCache:
 
     @property
     def found(self) -> dict[str, Any]:
-        """What the pass that wrote the rows found besides them."""
+        """Findings of the pass that wrote the rows, besides them."""
         assert self._index is not None
         return dict(self._index["found"])
 
@@ -94,15 +94,15 @@ class RowCache:
     # --------------------------------------------------------------------------------------------------------- writing
 
     def write(self, chunks: Iterator[Chunk], found: Callable[[], dict[str, Any]]) -> Iterator[Chunk]:
-        """Yield the chunks, and write them; the file is there when the last one was taken.
+        """Yield the chunks, and write them; the file exists after the last one.
 
-        If the disk is full or the cache would become too large, the chunks go on without it.
+        If the disk is full or the cache would become too large, the chunks are yielded without it.
 
         Parameters
         ----------
         chunks : iterator of Chunk
         found : callable
-            Returns, after the last chunk, what the pass found besides rows, as plain values.
+            Return, after the last chunk, the findings of the pass besides rows, as plain values.
         """
         self.given_up = ""
         writer: _Writer | None = None
@@ -182,16 +182,16 @@ class RowCache:
                 raise ValueError("a chunk is outside of the file")
             content = np.frombuffer(os.pread(file.fileno(), end - begin, begin), np.uint8)
             if content.size != end - begin or _sum(content) != entry["sum"]:
-                raise ValueError("a chunk is not what was written")
+                raise ValueError("a chunk was changed")
             return _decode(entry, content, rows, self.n_features)
         except (OSError, *FAULTS) as error:
             raise InvalidInput(
-                f"{self.path}, chunk {number}: the cache is damaged ({error}). Remove it; it is written anew."
+                f"{self.path}, chunk {number}: the cache is damaged ({error}). Remove it; it will be written again."
             ) from None
 
 
 def _sum(content: Array) -> int:
-    """Return a sum over all bytes, eight at a time."""
+    """Return a checksum of all bytes, eight at a time."""
     whole = content.size // 8 * 8
     return (int(content[:whole].view(np.uint64).sum(dtype=np.uint64)) + int(content[whole:].sum())) % (1 << 64)
 
@@ -247,7 +247,7 @@ def _encode(chunk: Chunk) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _decode(entry: dict[str, Any], content: Array, rows: int, n_features: int) -> Chunk:
-    """Return the chunk that JSON and arrays stand for, checked."""
+    """Return the chunk of JSON and arrays, checked."""
     arrays = {}
     for name, (dtype, begin, end) in entry["arrays"].items():
         if dtype[1:] not in ("i1", *NARROW, *WHOLE) or not 0 <= begin <= end <= content.size:
@@ -277,7 +277,7 @@ def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
     indptr = np.concatenate([[0], np.cumsum(counts)])
     column = np.ascontiguousarray(arrays["column"], np.int32)
     value = np.ascontiguousarray(arrays["value"], np.float64) if "value" in arrays else np.ones(column.size)
-    # Each count for itself, too: a sum of vast ones may come back to what it should be.
+    # Each count is checked, too: the sum of huge ones may overflow to the right number.
     fits = counts.min(initial=0) >= 0 and counts.max(initial=0) <= column.size
     if counts.size != rows or not fits or not indptr[-1] == column.size == value.size < 1 << 31:
         raise ValueError("rows and entries differ in number")
@@ -289,7 +289,7 @@ def _table(arrays: dict[str, Array], rows: int, n_features: int) -> Table:
 
 
 class _Writer:
-    """A cache that is being written, beside the place where it will be."""
+    """A cache that is being written."""
 
     def __init__(self, path: Path, most: int, digest: str) -> None:
         self.beside = Beside(path, lasting=False)
@@ -325,7 +325,7 @@ class _Writer:
         self.end += self.file.write(bytes(-self.end % ALIGNMENT))
 
     def finish(self, found: dict[str, Any]) -> None:
-        """Write the index, and put the file in its place."""
+        """Write the index, and move the file to its place."""
         try:
             content = json.dumps(self.index | {"found": found}).encode()
             self.file.write(content)

@@ -1,4 +1,4 @@
-"""Data in chunks, and sources that can be read again."""
+"""Chunks of rows, and sources of chunks that can be read again."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Chunk(NamedTuple):
     weight : array of shape (n_rows,), or None
         Sample weights; None: all are one.
     after : Position, or None
-        Where reading goes on after these rows.
+        The place after these rows, where reading can continue.
     """
 
     table: Table
@@ -54,7 +54,7 @@ class Chunk(NamedTuple):
 
 
 class Source(Protocol):
-    """Data that can be read again: each iteration starts anew and yields the same rows in the same order."""
+    """Data that can be read again: each iteration yields the same rows in the same order."""
 
     def __iter__(self) -> Iterator[Chunk]:
         """Yield the chunks from the first one on."""
@@ -62,7 +62,7 @@ class Source(Protocol):
 
 
 class ReadProgress(NamedTuple):
-    """How far a pass has come: rows, bytes read as they are on the disk, and how many there are, where it is known."""
+    """Progress of a pass: rows, bytes on disk that were read, and how many there are, or None if that is unknown."""
 
     rows: int
     bytes_read: int
@@ -70,7 +70,7 @@ class ReadProgress(NamedTuple):
 
 
 class ReadProblems(NamedTuple):
-    """What a pass met: lines skipped and the first of the reasons, missing values, and notes in words."""
+    """Problems of a pass: skipped lines, examples of them, missing values, and notes."""
 
     skipped: int = 0
     examples: tuple[str, ...] = ()
@@ -78,11 +78,11 @@ class ReadProblems(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-# --------------------------------------------------------------------------------------------------------- cut anew
+# --------------------------------------------------------------------------------------------- cutting and joining
 
 
 def sliced(chunk: Chunk, begin: int, end: int) -> Chunk:
-    """Return some rows of a chunk, in place."""
+    """Return some rows of a chunk, without copying."""
     table, part = chunk.table, slice(begin, end)
     if isinstance(table.rows, Dense):
         rows: Dense | Csr = Dense(table.rows.X[part])
@@ -92,14 +92,14 @@ def sliced(chunk: Chunk, begin: int, end: int) -> Chunk:
         rows = Csr(data[entries], indices[entries], indptr[begin : end + 1] - indptr[begin])
     shape = (end - begin, table.shape[1])
     after = chunk.after
-    if after is not None and end < chunk.label.size:  # in the middle of a block: known by its row only
+    if after is not None and end < chunk.label.size:  # within a block, a place is known by its row only
         after = Position(after.row - chunk.label.size + end, -1)
     weight = None if chunk.weight is None else chunk.weight[part]
     return Chunk(Table(rows, shape, table.dtype, table.largest), chunk.label[part], weight, after)
 
 
 def from_row(chunks: Iterator[Chunk], row: int) -> Iterator[Chunk]:
-    """Yield chunks without the rows before a row."""
+    """Yield chunks, from a row on."""
     seen = 0
     for chunk in chunks:
         size = chunk.label.size
@@ -138,7 +138,7 @@ def joined(parts: list[Chunk]) -> Chunk:
 
 
 def recut(chunks: Iterator[Chunk], size: int) -> Iterator[Chunk]:
-    """Yield chunks of exactly so many rows; the last one may have fewer."""
+    """Yield chunks of `size` rows; the last one may have fewer."""
     parts: list[Chunk] = []
     count = 0
     for chunk in chunks:

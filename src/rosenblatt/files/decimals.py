@@ -104,7 +104,7 @@ def _nearest(w, q):
 
 @compiled()
 def _exponent(text, i):
-    """Return the number after an e and where it ends; -1 if there is none."""
+    """Return the number after an e and where it ends; -1 if it is missing."""
     negative = text[U(i)] == 45
     i += negative or text[U(i)] == 43
     begin, power = i, 0
@@ -170,7 +170,7 @@ def decimal(text, i):
 
 @compiled()
 def read_numbers(text, start, end, number, fault):
-    """Read the number that each span of the text is; `fault` says which are FINE, MALFORMED or LONG.
+    """Read the number in each span of the text; `fault` receives FINE, MALFORMED or LONG.
 
     Returns how many are not FINE.
     """

@@ -1,6 +1,6 @@
 """Entries of sparse rows: sorted by column, counted or added up, scaled to unit length.
 
-Indices are cast to unsigned, because Numba would look for negative ones at each entry.
+Indices are cast to unsigned, because Numba would check for negative ones at each entry.
 """
 
 import numpy as np
@@ -10,13 +10,13 @@ from rosenblatt.engine.jit import compiled
 U = np.uint64
 _ones, _twos, _fours = U(0x5555555555555555), U(0x3333333333333333), U(0x0F0F0F0F0F0F0F0F)  # every other 1, 2, 4 bits
 _bytes = U(0x0101010101010101)
-MARKED_BITS = 18  # of columns that are counted without sorting: three times six, as 64 bits are one number
+MARKED_BITS = 18  # of columns that are counted without sorting: three levels of 64 bits
 GROUPS, MARKS = 1 << MARKED_BITS - 12, 1 << MARKED_BITS - 6
-MARKED_ENTRIES = (1 << 16) - 1  # of a row, at most, likewise: counts have 16 bits
-FEW = 40  # entries that are sorted faster by insertion than by digits
-MANY = 600  # entries that are sorted faster by all digits than by the highest one and insertion
+MARKED_ENTRIES = (1 << 16) - 1  # maximum of a row for that: counts have 16 bits
+FEW = 40  # entries up to which insertion sort is faster than radix sort
+MANY = 600  # entries from which on a full radix sort is faster than one digit and insertion
 DIGIT_BITS = 9
-PLACES = (1 << DIGIT_BITS) + 2  # numbers to work with when digits are counted
+PLACES = (1 << DIGIT_BITS) + 2  # work space for counting digits
 
 
 # LLVM turns the arithmetic of the next two functions into one instruction each.
@@ -57,7 +57,7 @@ def _distribute(keys, begin, size, low, digit_bits, spare, places):
     most, before = 0, 0
     for bucket in range(1, buckets + 1):
         most = max(most, places[U(bucket)])
-    for bucket in range(1, buckets, 4):  # four at once, as each sum would wait for the one before
+    for bucket in range(1, buckets, 4):  # four at once, because each sum waits for the one before
         second = places[U(bucket)] + places[U(bucket + 1)]
         fourth = places[U(bucket + 2)] + places[U(bucket + 3)] + second
         places[U(bucket)] += before
@@ -75,7 +75,7 @@ def _distribute(keys, begin, size, low, digit_bits, spare, places):
 
 @compiled()
 def _swap_neighbours(keys, begin, end):
-    """Put the keys of each pair of neighbours in order, from the first and from the second on: several at once."""
+    """Order the keys of each pair of neighbours, from the first and from the second on; the loop is vectorised."""
     for first in range(begin, begin + 2):
         for pair in range((end - first) // 2):
             k = first + 2 * pair
@@ -85,12 +85,12 @@ def _swap_neighbours(keys, begin, end):
 
 @compiled()
 def _sort(keys, begin, end, low, bits, spare, places):
-    """Sort keys by the bits from `low` on; lower ones must be in order already where those are equal."""
+    """Sort keys by the bits from `low` on; keys that are equal there must be in order already."""
     size = end - begin
     if size <= FEW:
         return _sort_few(keys, begin, end)
     # Hashes are spread evenly: the highest digit nearly sorts them. Other columns, and many, are sorted by all digits.
-    digit_bits = np.int64(8)  # not 8, for which Numba would compile what is called once more
+    digit_bits = np.int64(8)  # a literal 8 would have another type, for which Numba compiles a second version
     if size <= MANY and _distribute(keys, begin, size, low + max(bits - 8, 0), digit_bits, spare, places) <= FEW:
         _swap_neighbours(keys, begin, end)
         _swap_neighbours(keys, begin, end)
@@ -112,21 +112,20 @@ def _divide(value, begin, end, total):
 
 @compiled()
 def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spare, room, logs):
-    """Sort the columns of each row and count them, in place; return the entries that are left, one for each column.
+    """Sort the columns of each row and count them, in place; return the number of entries, one for each column.
 
     A count becomes one if `binary`, and one plus its logarithm if `logarithm`; rows are divided by their length if
     `normalise`. All columns have at most `bits` bits.
-    There is room to work in: as many `spare` columns as the longest row has entries, as many numbers in `room` and
-    PLACES more, and 63 `logs`.
+    Work space: `spare` has the length of the longest row, `room` has PLACES more, `logs` has 63.
     """
     places, last = room[:PLACES], room[PLACES - 1 :]
-    for count in range(63):  # a loop compiles sooner than an expression of arrays
+    for count in range(63):  # a loop compiles faster than array expressions
         logs[count] = 1.0 + np.log(count + 1.0)
     k, low, begin = np.int64(0), np.int64(0), np.int64(indptr[0])
     for row in range(indptr.size - 1):
         end = np.int64(indptr[row + 1])
         _sort(column, begin, end, low, bits, spare, places)
-        # Without branches, which would often be predicted wrongly.
+        # Without branches that are hard to predict.
         unique = 0
         last[0] = begin
         for entry in range(begin, end - 1):
@@ -155,7 +154,7 @@ def count_columns(indptr, column, value, bits, logarithm, binary, normalise, spa
 
 @compiled()
 def _number(count, logarithm, binary):
-    """Return the value of a column that is there so many times."""
+    """Return the value of a column that occurs `count` times."""
     if logarithm:
         return 1.0 + np.log(np.float64(count))
     return 1.0 if binary else np.float64(count)
@@ -163,7 +162,7 @@ def _number(count, logarithm, binary):
 
 @compiled()
 def _marked_places(top, groups, places):
-    """Write which numbers of 64 marks are not zero, in order, and return how many. Their groups become zero."""
+    """Write the indices of the marks that are not zero, in order, and return how many. Their groups become zero."""
     count = np.int64(0)
     while top != 0:
         group = lowest_bit(top)
@@ -171,7 +170,7 @@ def _marked_places(top, groups, places):
         bits = groups[group]
         groups[group] = 0
         after = count + np.int64(bit_count(bits))
-        while bits != 0:  # four at a time, as their number is not foreseen: the next are written over those too many
+        while bits != 0:  # four at a time, because their number is unpredictable; surplus ones are overwritten
             for place in range(4):
                 places[U(count + place)] = group << U(6) | lowest_bit(bits)
                 bits &= bits - U(1)
@@ -182,12 +181,11 @@ def _marked_places(top, groups, places):
 
 @compiled()
 def count_marked(indptr, column, value, logarithm, binary, normalise, marks, places, counts, numbers):
-    """Do what `count_columns` does for columns of at most MARKED_BITS and rows of at most MARKED_ENTRIES, faster.
+    """Do the same as `count_columns` without sorting, for columns of MARKED_BITS and rows of up to MARKED_ENTRIES.
 
-    Columns are marked, a bit for each; so are the numbers that have such bits, and the numbers that have those. Bits
-    are found in order.
-    There is room to work in: GROUPS + MARKS `marks` and as many `counts` as columns, all zero before and after; MARKS
-    `places` and four more, and 64 `numbers`.
+    Each column is marked by a bit, each number with such a bit by another, and so are these. Bits are found in order.
+    Work space: `marks` has GROUPS + MARKS and `counts` one for each column, all zero before and after; `places` has
+    MARKS and four more, `numbers` has 64.
     """
     groups, marks = marks[:GROUPS], marks[GROUPS:]
     for count in range(64):
@@ -224,7 +222,7 @@ def count_marked(indptr, column, value, logarithm, binary, normalise, marks, pla
 
 @compiled()
 def _rises(column, begin, end):
-    """Return whether columns are from 0, in order, and none is there twice."""
+    """Return whether columns are from 0, in order, and all different."""
     last = -1
     for entry in range(begin, end):
         if column[U(entry)] <= last:
@@ -235,11 +233,10 @@ def _rises(column, begin, end):
 
 @compiled()
 def add_columns(indptr, column, value, bits, own, room):
-    """Sort the entries of each row by column and add up those of one column, in place; return how many are left.
+    """Sort the entries of each row by column and add up those of one column, in place; return how many remain.
 
-    Negative columns are left out; others have at most `bits` bits. Values of one column are added in the order in which
-    they came. There is room to work in: as many values in `own` as the longest row has entries, twice as many numbers
-    in `room` and PLACES more.
+    Negative columns are left out; others have at most `bits` bits. Values of one column are added in their order.
+    Work space: `own` has the length of the longest row, `room` twice that and PLACES more.
     """
     size = own.size
     places, keys, spare = room[:PLACES], room[PLACES : PLACES + size], room[PLACES + size :]

@@ -1,7 +1,7 @@
 """From names and words to columns: hashes or a dictionary, counts, rows of unit length.
 
-The rules are in docs/reference/features.md. A piece is one column's share of a chunk: entries of each row, as spans of
-a text that are to become columns. Pieces are turned into columns by hashing, which needs nothing but the piece, or by a
+The rules are in docs/reference/features.md. A piece has the entries of each row of a chunk that come from one column:
+spans of a text, which are their names. Names become columns by hashing, which needs nothing but the piece, or by a
 dictionary, which must see the names in the order of the rows.
 """
 
@@ -36,30 +36,30 @@ from rosenblatt.files.options import FeatureOptions
 Array = npt.NDArray[Any]
 
 LETTERS = b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# Characters from here on are symbols or not assigned, and belong to no word.
+# Characters from here on are symbols or unassigned, and not part of a word.
 LAST_LETTER = 0x323B0
 LETTER_SEED = b"letters"
-LETTER_MARK = b"~"  # in names: no word has one
+LETTER_MARK = b"~"  # in names; words do not have it
 ONE_GROUP = np.zeros(1, np.int32)
 
 
 class Piece(NamedTuple):
-    """Entries of some rows.
+    """Entries of some rows, which come from one column.
 
     Attributes
     ----------
     indptr : int array
-        Of the rows.
+        Row i has the entries from indptr[i] to indptr[i + 1].
     text, start, end : arrays
-        The name of each entry is text[start:end], after...
+        The name of entry k is prefixes[group[k]] + text[start[k]:end[k]].
     group, prefixes : int32 array, tuple of bytes
-        ...the prefix of its group: one for all, or one for each entry.
+        `group` has one number for all entries, or one for each.
     seed : uint32 array
-        Of the hash, likewise.
+        Seeds of the hash: one for all entries, or one for each.
     value : array, or None
-        None: each is one, and a word: counts are turned into values as the options say.
+        None: the entries are words, whose counts become values as the options say.
     column : int32 array, or None
-        The columns, where no name is needed to know them.
+        The columns, if they are known without names.
     """
 
     indptr: Array
@@ -74,7 +74,7 @@ class Piece(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Sparse rows: columns rise in each row."""
+    """Sparse rows, with rising columns in each row."""
 
     indptr: Array
     column: Array
@@ -82,14 +82,14 @@ class Entries(NamedTuple):
 
 
 class Collisions(NamedTuple):
-    """How many features there probably are, and how many of them share a column with another."""
+    """Estimated number of features, and of those that share a column with another."""
 
     features: float
     collided: float
 
 
 def to_bytes(text: str) -> bytes:
-    """Return text as UTF-8. What `surrogateescape` made of other bytes becomes those bytes; other surrogates pass."""
+    """Return text as UTF-8. Surrogates of `surrogateescape` become the original bytes; other surrogates pass."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -99,7 +99,7 @@ def to_bytes(text: str) -> bytes:
 def murmur(name: bytes, seed: int = 0) -> int:
     """Return the 32 bits of MurmurHash3 of some bytes."""
     text = np.frombuffer(name + b"\n", np.uint8)
-    # The types are those of `Assembler.hashed`, so that the loop is compiled once.
+    # The same types as in `Assembler.hashed`: the loop is compiled once.
     column = np.empty(1, np.int32)
     spans = np.zeros(1, np.int32), np.array([len(name)], np.int32)
     tokens.hash_spans(text, *spans, np.array([seed], np.uint32), 0xFFFFFFFF, column)
@@ -138,27 +138,27 @@ def _narrow(lowercase: bool) -> Array:
     return table
 
 
-_making = Lock()  # so that one thread makes a table, and the others wait for it
+_making = Lock()  # one thread makes a table, the others wait
 
 
 @cache
 def _made_wide(lowercase: bool) -> Array:
     points = np.arange(LAST_LETTER, dtype=np.uint32)
-    points[0x130] = ord("I")  # one letter in lower case is two characters, the first of which is what it becomes
+    points[0x130] = ord("I")  # in lower case it is two characters, of which the first is used
     letters = points.tobytes().decode("utf-32-le", "surrogatepass")
     inside = np.strings.isalnum(points.view("U1"))
     others = np.flatnonzero(~inside).tolist()
     inside[others] = [category(letters[point])[0] == "M" for point in others]
     if lowercase:
         points = np.frombuffer(letters.lower().encode("utf-32-le", "surrogatepass"), np.uint32).copy()
-        points[points == 0x3C2] = 0x3C3  # a sigma is a sigma, also at the end
+        points[points == 0x3C2] = 0x3C3  # a final sigma is a sigma
     else:
         points[0x130] = 0x130
     return np.where(inside, points, np.uint32(0))
 
 
 def _wide(lowercase: bool) -> Array:
-    """Return what each character is in a word, by code point: a code point, or 0 if it belongs to no word."""
+    """Return, by code point, the code point of each character in a word; 0 if it is not part of words."""
     with _making:
         return _made_wide(lowercase)
 
@@ -182,9 +182,9 @@ class Words:
         return _narrow(lower), _wide(lower) if text.max(initial=0) > 127 else NO_TABLE
 
     def pieces(self, text: Array, start: Array, end: Array, prefix: bytes = b"", seed: int = 0) -> list[Piece]:
-        """Return the n-grams of the words in each span: words and characters apart.
+        """Return the n-grams of the words in each span: one piece for words and one for characters.
 
-        The byte after each span must be there, and be one that belongs to no word: space, comma, newline, ...
+        The byte after each span must exist, and not be part of a word: space, comma, newline, ...
         """
         options = self.options
         if not options.dictionary and options.words == (1, 1) and options.letters is None:
@@ -234,9 +234,9 @@ class Dictionary:
     Parameters
     ----------
     most : int
-        How many names there may be; further ones have no column.
+        Maximum number of names; further ones have no column.
     names : iterable of str, optional
-        Names that are known; then no other is entered.
+        Known names; then no other is added.
     """
 
     def __init__(self, most: int, names: tuple[str, ...] | None = None) -> None:
@@ -257,13 +257,13 @@ class Dictionary:
         return self._count
 
     def names(self) -> tuple[str, ...]:
-        """Return all names, by column. Bytes that are not UTF-8 are those that `surrogateescape` makes of them."""
+        """Return all names, by column; bytes that are not UTF-8 are decoded by `surrogateescape`."""
         content, ends = self._names[: self._end[len(self)]].tobytes(), self._end.tolist()
         spans = pairwise(ends[: len(self) + 1])
         return tuple(content[begin:end].decode("utf-8", "surrogateescape") for begin, end in spans)
 
     def find(self, text: Array, name_end: Array) -> Array:
-        """Return the column of each name, new ones included; -1 for those that have none.
+        """Return the column of each name, after adding new ones; -1 for names without a column.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Dictionary:
             if not whole:
                 start = int(state[2])
                 self._names = np.concatenate([self._names, np.empty(self._names.size + text.size, np.uint8)])
-            elif len(self) == room < self.most and not self.frozen:  # some names may not have found a place
+            elif len(self) == room < self.most and not self.frozen:  # full: some names may have no place
                 start = 0
                 self._grow()
             else:
@@ -306,7 +306,7 @@ class Assembler:
     ----------
     options : FeatureOptions
     normalise : bool
-        Whether rows get unit length.
+        Whether to scale rows to unit length.
     """
 
     def __init__(self, options: FeatureOptions, normalise: bool) -> None:
@@ -314,7 +314,7 @@ class Assembler:
         self.words = Words(options)
 
     def hashed(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces with columns: hashes."""
+        """Return the pieces with hashed columns."""
         mask, done = self.options.n_columns - 1, []
         for piece in pieces:
             column = piece.column
@@ -327,9 +327,9 @@ class Assembler:
         return done
 
     def named(self, pieces: list[Piece], dictionary: Dictionary) -> list[Piece]:
-        """Return the pieces with columns: from a dictionary, which meets the names in the order of the rows."""
+        """Return the pieces with the columns of a dictionary, which sees the names in the order of the rows."""
         n_rows = pieces[0].indptr.size - 1
-        full = [_full_names(piece) for piece in pieces]
+        full = [_joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes) for piece in pieces]
         rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(piece.indptr)) for piece in pieces])
         if len(pieces) == 1:
             return [pieces[0]._replace(column=dictionary.find(*full[0]))]
@@ -348,7 +348,7 @@ class Assembler:
         if len(pieces) == 1 and pieces[0].value is None and not self.options.dictionary:
             return self._counted(pieces[0], self.normalise)
         parts = [self._counted(piece) for piece in pieces]
-        entries = self._added(parts[0] if len(parts) == 1 else _merged(parts))
+        entries = added_up(parts[0] if len(parts) == 1 else _merged(parts), self.options.bits)
         if self.normalise:
             normalise_rows(entries.indptr, entries.value)
         return entries
@@ -373,21 +373,14 @@ class Assembler:
             size = count_columns(indptr, column, value, bits, *how, spare, room, np.empty(63))
         return Entries(indptr, column[:size], value[:size])
 
-    def _added(self, entries: Entries) -> Entries:
-        return added_up(entries, self.options.bits)
-
 
 def added_up(entries: Entries, bits: int) -> Entries:
-    """Return rows with columns in order, of at most so many bits, and the values of repeated ones added up."""
+    """Return rows with columns of at most `bits` bits in order, adding up the values of repeated ones."""
     indptr = entries.indptr.copy()
     longest = int(np.diff(indptr).max(initial=0))
     rooms = np.empty(longest, entries.value.dtype), np.empty(2 * longest + PLACES, np.int64)
     size = add_columns(indptr, entries.column, entries.value, bits, *rooms)
     return Entries(indptr, entries.column[:size], entries.value[:size])
-
-
-def _full_names(piece: Piece) -> tuple[Array, Array]:
-    return _joined(piece.text, piece.start, piece.end, piece.group, piece.prefixes)
 
 
 def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple[bytes, ...]) -> tuple[Array, Array]:
@@ -402,7 +395,7 @@ def _joined(text: Array, start: Array, end: Array, group: Array, prefixes: tuple
 
 
 def without_unknown(indptr: Array, column: Array) -> tuple[Array, Array]:
-    """Return the entries whose column is known."""
+    """Return the entries that have a column."""
     known = column >= 0
     if known.all():
         return indptr, column
@@ -422,7 +415,7 @@ def _merged(parts: list[Entries]) -> Entries:
 
 
 def check_names(names: Any, options: FeatureOptions) -> tuple[str, ...]:
-    """Return the names of a dictionary that was learned earlier."""
+    """Return the names of a dictionary as a tuple; raise `InvalidInput` if they cannot be one."""
     found = tuple(names)
     if not options.dictionary:
         raise InvalidInput("names were passed, but features are hashed. Pass features with dictionary=True.")

@@ -18,7 +18,7 @@ from rosenblatt.files.streams import FilePath, open_unpacked, read_up_to
 Array = npt.NDArray[Any]
 
 IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-MAX_IDX_AXES = 64  # as many as numpy has
+MAX_IDX_AXES = 64  # the maximum of NumPy
 MNIST_FILES = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
 
 
@@ -37,8 +37,8 @@ def load_idx(path: FilePath) -> Array:
     Raises
     ------
     InvalidInput
-        If the file is not IDX, or shorter or longer than its header says. Nothing is allocated on the word of a
-        header that the file cannot keep.
+        If the file is not IDX, or shorter or longer than its header says. Memory is not allocated before the size of
+        the file is checked.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def load_idx(path: FilePath) -> Array:
     try:
         values = np.frombuffer(content, kind).reshape(shape)
     except ValueError as error:  # no values, but sizes whose product is too large for numpy
-        raise InvalidInput(f"{claim}, which is no shape of an array ({error}). Fetch it again.") from None
+        raise InvalidInput(f"{claim}, which is not the shape of an array ({error}). Fetch it again.") from None
     return values.astype(kind.newbyteorder("="), copy=False)
 
 

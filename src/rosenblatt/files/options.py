@@ -64,10 +64,10 @@ class FeatureOptions:
     bits : int, default 18
         There are 2^bits columns.
     dictionary : bool, default False
-        Give each name a column of its own, in the order of appearance, instead of hashing it. Names for which there
-        is no column left are left out.
+        Give each name a column of its own, in the order of appearance, instead of hashing it. Names beyond the last
+        column are left out.
     words, letters : (int, int) or None
-        The shortest and the longest n of n-grams of words, and of characters within words.
+        Minimum and maximum n of n-grams of words, and of characters within words.
     lowercase : bool, default True
         Whether to ignore case.
     counts : {"binary", "count", "log"}, default "log"
@@ -110,7 +110,7 @@ class FeatureOptions:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its name, and what its values are."""
+    """A column of a table: its name, and the kind of its values."""
 
     name: str
     kind: str

@@ -262,7 +262,7 @@ class FileSource:
             self.note(cache.given_up)
 
     def _findings(self) -> dict[str, Any]:
-        """Return what a pass over all rows found besides them, as plain values: a model and its report need it."""
+        """Return the findings of a pass over all rows as plain values; a model and its report need them."""
         skipped, examples, missing, notes = self.problems
         return {
             "problems": [skipped, examples, missing, notes[len(self.first_problems.notes) :]],
@@ -287,7 +287,7 @@ class FileSource:
 
 
 class _Work(NamedTuple):
-    """A parsed block: the number of its file, the block without its text, its rows, and what was found in it."""
+    """A parsed block: the number of its file, the block without its text, its rows, and findings."""
 
     file: int
     block: FileBlock
@@ -387,7 +387,7 @@ class _Pass:
         return parsed, self._inspect(parsed)
 
     def _report(self, parsed: Parsed, file: int, line: int) -> None:
-        """Raise an error for a fault, or count what is skipped."""
+        """Raise an error for a fault, or count it as skipped."""
         path, faults = self.source.inputs.paths[file], parsed.faults
         if not faults.count and not parsed.missing:
             return

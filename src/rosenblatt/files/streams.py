@@ -226,7 +226,7 @@ class FileBlock(NamedTuple):
 
 
 def last_line_end(text: Array) -> int:
-    """Return where the last whole line of a text ends, or 0 if there is none."""
+    """Return where the last whole line of a text ends, or 0."""
     end = text.size
     while end > 0:
         begin = max(end - TAIL_BYTES, 0)

@@ -41,11 +41,10 @@ Array = npt.NDArray[Any]
 Value = str | float | bool | None  # of a cell; bool in typed formats only; None: missing
 
 LABEL_NAMES = ("label", "y", "class", "target")
-# What pandas calls columns without a name, and a frame's index in Parquet.
+# Names that pandas gives to columns without a name, and to the index of a frame in Parquet.
 UNNAMED = "Unnamed: {}"
 INDEX = re.compile(r"Unnamed: 0(\.[0-9]+)*|__index_level_[0-9]+__")
-# Share of numbers in a column from which on a word among them is taken for a mistake.
-MOSTLY_NUMBERS = 0.8
+MOSTLY_NUMBERS = 0.8  # share of numbers in a column from which on a word is a mistake
 MOST_NAMES_SHOWN = 20
 WORDS_OF_TEXT = 3  # on average, from which on a column is text
 # Decimal commas, marks between thousands, currencies, per cent, minus signs that are not hyphens, quotes in TSV.
@@ -92,7 +91,7 @@ def value_of(field: str) -> Value:
 
 
 def as_text(value: Any) -> bytes:
-    """Return a value of a format with types as it would be in a CSV file; nothing for what is missing."""
+    """Return a value of a typed format as in a CSV file; empty if it is missing."""
     if value is None:
         return b""
     text = value if isinstance(value, bytes) else to_bytes(repr(value) if isinstance(value, float) else str(value))
@@ -100,7 +99,7 @@ def as_text(value: Any) -> bytes:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message; a few of them, where they are many."""
+    """Return names for a message; only the first if there are many."""
     more = f", and {len(names) - MOST_NAMES_SHOWN} more" if len(names) > MOST_NAMES_SHOWN else ""
     return ", ".join(name[:60] or "''" for name in names[:MOST_NAMES_SHOWN]) + more
 
@@ -109,7 +108,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def label_column(names: Sequence[str], wanted: str | int | None, labels: str, others: Sequence[str] = ()) -> int | None:
-    """Return the number of the column that has the labels; None if there is none. It is none of `others` by default."""
+    """Return the number of the column with the labels, or None. By default it is not one of `others`."""
     if wanted is None:
         if labels == "none":
             return None
@@ -125,7 +124,7 @@ def label_column(names: Sequence[str], wanted: str | int | None, labels: str, ot
 
 
 def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int | None:
-    """Return the number of a column by its name or position; None if there is no such name."""
+    """Return the number of a column by its name or position; None if the name does not exist."""
     if isinstance(wanted, str):
         return names.index(wanted) if wanted in names else None
     if not is_whole(wanted) or not -len(names) <= wanted < len(names):
@@ -137,7 +136,7 @@ def column_number(names: Sequence[str], wanted: str | int, argument: str) -> int
 
 
 def decide(reading: Reading, previews: Sequence[Preview], opening: Opening) -> tuple[Reading, list[str]]:
-    """Return how tables are to be read, and notes: by what users say, and by the first rows of the files.
+    """Return how to read tables, and notes: from the options, and from the first rows of the files.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ Cells = Sequence[tuple[Value, str]]  # values of a column, and where each is
 
 
 def _first_cells(names: Sequence[str], previews: Sequence[Preview]) -> Mapping[str, Cells]:
-    """Return the first values of each column, wherever the files end."""
+    """Return the first values of each column, of one file after another."""
     cells: dict[str, list[tuple[Value, str]]] = {name: [] for name in names}
     for preview in previews:
         place = {name: k for k, name in enumerate(preview.layout.names)}
@@ -192,7 +191,7 @@ def _first_cells(names: Sequence[str], previews: Sequence[Preview]) -> Mapping[s
 
 
 def _trailing(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> int:
-    """Return the first of the columns that commas at the end of each line make; the number of columns if none do."""
+    """Return the first of the empty columns that commas at the end of each line make, or the number of columns."""
     end = len(names)
     while end and names[end - 1] in (UNNAMED.format(end - 1), str(end - 1)) and set(columns[end - 1]) <= {None}:
         end -= 1
@@ -200,11 +199,11 @@ def _trailing(names: Sequence[str], columns: Sequence[Sequence[Value]]) -> int:
 
 
 def _kind(name: str, cells: Cells, skips: bool, hint: str) -> tuple[str, list[str]]:
-    """Return what a column is, and what is to be said about it."""
+    """Return the kind of a column, and notes on it."""
     read = [(_number_or_text(value), where) for value, where in cells]
     known = [(value, where) for value, where in read if value is not None]
     numbers = bool(known) and all(isinstance(value, float) for value, _ in known)
-    if numbers and all(isinstance(value, str | None) for value, _ in cells):  # a format with types says so
+    if numbers and all(isinstance(value, str | None) for value, _ in cells):  # they have a type
         return "category", [
             f"{known[0][1]}: column {name!r} has numbers that are written as texts; it is read as a category. To read "
             f"numbers, say so: --columns {name}=number."
@@ -243,7 +242,7 @@ def _number_or_text(value: Value) -> Value:
 
 
 def _by_file(cells: Cells) -> dict[str, list[Value]]:
-    """Return the values that are known, by the file that they are in."""
+    """Return the known values of each file."""
     found: dict[str, list[Value]] = {}
     for value, where in cells:
         if value is not None:
@@ -252,7 +251,7 @@ def _by_file(cells: Cells) -> dict[str, list[Value]]:
 
 
 def _file_without_words(cells: Cells) -> str:
-    """Return a file that has numbers alone where another has words alone; empty if there is none."""
+    """Return a file that has only numbers, if another has only words; else an empty text."""
     kinds = {path: {isinstance(value, str) for value in values} for path, values in _by_file(cells).items()}
     return next((path for path, kind in kinds.items() if kind == {False}), "") if {True} in kinds.values() else ""
 
@@ -303,17 +302,17 @@ def _label_type(name: str, cells: Cells, skips: bool, hint: str) -> str:
 def decide_columns(
     reading: Reading, names: Sequence[str], kinds: Sequence[str], label: int | None, wanted: Mapping[str | int, str]
 ) -> Reading:
-    """Return the reading with its columns: what users say of them, and what their content shows.
+    """Return the reading with its columns.
 
     Parameters
     ----------
     reading : Reading
     names, kinds : sequences of str
-        Of all columns, the kinds by content.
+        Of all columns; the kinds that their content shows.
     label : int, or None
-        Number of the column of labels.
+        Number of the column with the labels.
     wanted : mapping
-        What users say.
+        The kinds that users pass.
     """
     kinds = list(kinds)
     for which, kind in wanted.items():
@@ -336,7 +335,7 @@ def decide_columns(
 
 
 def kind_of(values: Sequence[str | float | None]) -> str:
-    """Return what a column is, by some of its values: numbers are floats, and what is missing is None."""
+    """Return the kind of a column, by some of its values: floats, texts, and None if they are missing."""
     known = [value for value in values if value is not None]
     if all(isinstance(value, float) for value in known):
         return "number"
@@ -355,8 +354,8 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
     reading : Reading
     labels : {"required", "optional", "none"}
     alike : bool
-        Whether the file is one of those for which the reading was decided, and not one that is read like them later:
-        that may lack weights, and labels where they are not required.
+        Whether the reading was decided for this file. Files that are read later may lack weights, and labels unless
+        they are required.
     """
     without = {"skip"} if alike else {"skip", "weight"}
     if labels == "none" or (labels == "optional" and not alike):
@@ -365,7 +364,7 @@ def needed_names(reading: Reading, labels: str, alike: bool) -> list[str]:
 
 
 def check_columns(reading: Reading, preview: Preview, labels: str, first: Preview | None) -> list[str]:
-    """Raise an error that lists what does not fit unless a file has the columns of a reading; return notes.
+    """Return notes on the columns of a file; raise an error that lists those that do not fit a reading.
 
     Parameters
     ----------
@@ -373,7 +372,7 @@ def check_columns(reading: Reading, preview: Preview, labels: str, first: Previe
     preview : Preview
     labels : {"required", "optional", "none"}
     first : Preview, or None
-        At the file that named the columns; None: that was one of a model's.
+        Of the file that named the columns; None if a model did.
     """
     names, columns = preview.layout.names, [column.name for column in reading.columns]
     whose = "the model" if first is None else first.path
@@ -408,7 +407,7 @@ def check_columns(reading: Reading, preview: Preview, labels: str, first: Previe
 
 
 def _spelling(missing: Sequence[str], others: Sequence[str]) -> str:
-    """Return why names that look alike are not the same; empty if there is no such reason."""
+    """Return why names that look alike differ, if that is known."""
     if not all(map(_is_unicode, (*missing, *others))):
         return " Not all of these names are UTF-8: save the files as such."
     alike = {normalize("NFC", name) for name in missing} & {normalize("NFC", name) for name in others}
@@ -422,7 +421,7 @@ def _is_unicode(name: str) -> bool:
 
 
 def index_notes(reading: Reading, previews: Sequence[Preview]) -> list[str]:
-    """Return notes on the index of a frame in files that pandas wrote: that it is left out, or that it is used."""
+    """Return notes on the index of a frame in files that pandas wrote: it is left out, or used."""
     used = {column.name for column in reading.columns if column.kind != "skip"}
     kept = [
         (preview.path, name)
@@ -457,7 +456,7 @@ def _label(reading: Reading) -> str | None:
 
 
 def _is_left_out(name: str, preview: Preview) -> bool:
-    """Return whether a column is an index, or nothing."""
+    """Return whether a column is an index, or empty."""
     names = preview.layout.names
     columns = list(zip(*preview.rows, strict=True)) or [()] * len(names)
     return bool(INDEX.fullmatch(name)) or name in names[_trailing(names, columns) :]
@@ -627,7 +626,7 @@ class Scaler:
 
 
 def number_piece(name: str, values: Array) -> Piece:
-    """Return the entries of a column of numbers: one for each row in which it is not missing and not zero."""
+    """Return the entries of a column of numbers: one for each row with a number other than zero."""
     present = np.flatnonzero(~np.isnan(values) & (values != 0.0))
     encoded = to_bytes(name)
     indptr = np.zeros(values.size + 1, np.int32)
@@ -650,7 +649,7 @@ def category_piece(name: str, text: Array, start: Array, end: Array) -> Piece:
 
 
 def joined_texts(values: Sequence[bytes]) -> tuple[Array, Array, Array]:
-    """Return texts as one, with a newline after each, and where each begins and ends."""
+    """Return texts joined by newlines, and where each begins and ends."""
     sizes = np.array([len(value) for value in values], np.int64)
     end = np.cumsum(sizes + 1) - 1
     return np.frombuffer(b"\n".join([*values, b""]) or b"\n", np.uint8), end - sizes, end

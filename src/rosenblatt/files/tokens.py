@@ -1,7 +1,7 @@
 """From text to columns: lines, words, their n-grams, hashes, and a dictionary.
 
-Text is an array of bytes in UTF-8; a span is [start, end) in it. Indices are cast to unsigned, because Numba would look
-for negative ones at each byte.
+Text is an array of bytes in UTF-8; a span is [start, end) in it. Indices are cast to unsigned, because Numba would
+check for negative ones at each byte.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ U = np.uint64
 U8, U32 = np.uint8, np.uint32
 BLANK = 32
 WIDE = 1  # marks bytes that are not ASCII
-AT_ONCE = 64  # bytes that are looked at together, a bit for each
-BATCH = 128  # words that are hashed together, at least
-WORK = 2 * BATCH + AT_ONCE + 8  # numbers to work with when words are hashed
+AT_ONCE = 64  # bytes that are processed together, a bit for each
+BATCH = 128  # minimum of words that are hashed together
+WORK = 2 * BATCH + AT_ONCE + 8  # size of the work arrays of `hash_words`
 
 # ----------------------------------------------------------------------------------------------------------- hashes
 
@@ -34,7 +34,7 @@ def _scrambled(k):
     return (k << U(15) | k >> U(17)) * _c2 & _word
 
 
-@compiled(inline="always")
+@compiled(inline="always")  # a call would take longer than hashing most words
 def murmur(text, begin, end, seed):
     """Compute MurmurHash3 of 32 bits (x86 variant) of the bytes in [begin, end)."""
     h, i = U(seed), begin
@@ -43,14 +43,14 @@ def murmur(text, begin, end, seed):
         h ^= _scrambled(k)
         h = ((h << U(13) | h >> U(19)) & _word) * _five + _add & _word
         i += 4
-    if i + 4 <= text.size:  # a look at what follows is faster than the branches
+    if i + 4 <= text.size:  # reading beyond the end, and masking, is faster than branches
         k = U(text[U(i)]) | U(text[U(i + 1)]) << U(8) | U(text[U(i + 2)]) << U(16)
         k &= (U(1) << U(8 * (end - i))) - U(1)
     else:
         k = U(0)
         for place in range(i, end):
             k |= U(text[U(place)]) << U(8 * (place - i))
-    h ^= _scrambled(k)  # nothing, if no byte is left
+    h ^= _scrambled(k)  # 0 if no byte is left
     h ^= U(end - begin) & _word
     h = (h ^ h >> U(16)) * _c3 & _word
     h = (h ^ h >> U(13)) * _c4 & _word
@@ -63,7 +63,7 @@ def hash_spans(text, start, end, seed, mask, column):
     step = np.int64(seed.size > 1)
     for k in range(start.size):
         h = np.int64(murmur(text, np.int64(start[k]), np.int64(end[k]), seed[k * step]) & U(mask))
-        column[k] = h - (h >> 31 << 32)  # all 32 bits fit, as a number with a sign
+        column[k] = h - (h >> 31 << 32)  # as a signed number of 32 bits
 
 
 # ------------------------------------------------------------------------------------------------------------ words
@@ -125,12 +125,12 @@ def split_words(text, start, end, narrow, wide, out, word_start, word_end, first
     ----------
     text : uint8 array
     start, end : int arrays of shape (n,)
-        Spans. The byte after each must be there, ASCII, and belong to no word.
+        Spans. The byte after each must exist, be ASCII, and not be part of a word.
     narrow : uint8 array of shape (256,)
-        What to write for a byte: 0 if it is a character that belongs to no word, WIDE if it is not ASCII.
+        What to write for a byte: 0 if it is not part of a word, WIDE if it is not ASCII.
     wide : uint32 array
-        The same for all characters, by code point; those beyond its end belong to no word. May be empty if the text is
-        ASCII.
+        The same for all characters, by code point; those beyond its end are not part of words. May be empty if the
+        text is ASCII.
     out : uint8 array
         With room for twice the spans' bytes and two more for each.
     word_start, word_end : int32 arrays
@@ -202,7 +202,7 @@ def _eight_bytes(text, i):
 
 @compiled()
 def _load(text, i):
-    """Return the eight bytes at i as one number, as far as there are so many."""
+    """Return the eight bytes at i as one number; zeros after the end of the text."""
     if i + 8 <= text.size:
         return _eight_bytes(text, i)
     found = U(0)
@@ -226,8 +226,8 @@ def _finished(h, size):
 
 @compiled()
 def _careful_word(text, i, stop, narrow, wide, scratch, seed):
-    """Return where the word at i ends, its number of bytes and its hash; or where to go on if there is none."""
-    o = zero = np.int64(0)  # not 0, for which Numba would compile what is called once more
+    """Return where the word at i ends, its number of bytes (0 if there is no word) and its hash."""
+    o = zero = np.int64(0)  # a literal 0 would have another type, for which Numba compiles a second version
     while i < stop:
         letter = narrow[U(text[U(i)])]
         after, before = i + 1, o
@@ -269,8 +269,7 @@ def _lower(x, case):
     return x | ((x + _from_a) & ~(x + _after_z) & _high_bits & case) >> U(2)
 
 
-# The same steps in numbers of 32 bits, twice as many of which fit into a register. Each function that is called takes
-# time to compile.
+# The same steps in numbers of 32 bits: a register holds twice as many.
 
 
 @compiled()
@@ -286,7 +285,7 @@ def _short_turned(h):
 
 @compiled()
 def _hash_short(eight, edges, count, case, seed, mask, column, first, flags):
-    """Write the hashes of words by their first eight bytes, without branches, so that it is done for several at once.
+    """Write the hashes of words by their first eight bytes, without branches: the loop is vectorised.
 
     `flags` receives which words are longer or not ASCII, and must be hashed otherwise.
     """
@@ -326,16 +325,16 @@ def _hash_long(text, begin, end, case, seed):
     return _finished(h, U(end - begin)), seen & _high_bits == U(0)
 
 
-# One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
 def _hash_others(text, edges, count, flags, narrow, wide, case, seed, mask, column, first, scratch):
     """Write the hashes of words with a flag, where they are long or not ASCII; return where columns end then.
 
-    What is not ASCII may be no word, or several: one of them has its place. From the last to the first, so that what
-    is at the end can take a place that is free. `flags` receives the numbers of these words, which are below 256.
+    Bytes that are not ASCII may be no word, or several, of which one has its place. The loop runs from the last word
+    to the first, so that the last column can fill a place that becomes free. `flags` receives the numbers of these
+    words, which are below 256.
     """
     others, last = np.int64(0), first + count
-    for k in range(count):  # without branches, which would often be predicted wrongly
+    for k in range(count):  # without branches that are hard to predict
         flag = flags[U(k)]
         flags[U(others)] = k
         others += flag
@@ -361,9 +360,9 @@ def _hash_others(text, edges, count, flags, narrow, wide, case, seed, mask, colu
 
 @compiled()
 def _note_edges(changes, at, edges, count):
-    """Write where the bits of `changes` are; return how many edges are written then.
+    """Write the places of the bits of `changes`; return how many edges there are then.
 
-    Eight at a time, as the number of bits is not foreseen: what is written too much is written over by the next.
+    Eight at a time, because the number of bits is unpredictable; surplus ones are overwritten by the next.
     """
     after = count + np.int64(bit_count(changes))
     while changes != 0:
@@ -380,8 +379,8 @@ def hash_words(
 ):
     """Write the hash of each word of each span, and the mask, into `column`: as `split_words` and `hash_spans` do.
 
-    The words of a span come in any order. The bytes of 64 are looked at together, and so are the words of a batch, so
-    that little depends on branches, which would often be predicted wrongly.
+    The words of a span come in any order. AT_ONCE bytes are processed together, and so are the words of a batch, to
+    avoid branches that are hard to predict.
 
     Parameters
     ----------
@@ -402,7 +401,7 @@ def hash_words(
     Returns
     -------
     int
-        How many words there are.
+        Number of words.
     """
     seed, mask, case = U(seed), U(mask), _all if lowercase else U(0)
     count = np.int64(0)
@@ -427,7 +426,7 @@ def hash_words(
                     eight[U(k)] = _load(text, np.int64(edges[U(2 * k)]))
             _hash_short(eight, edges, words, case, seed, mask, column, count, flags)
             count = _hash_others(text, edges, words, flags, narrow, wide, case, seed, mask, column, count, scratch)
-            edges[0] = edges[U(max(known - 1, 0))]  # of a word that is not at its end, if their number is odd
+            edges[0] = edges[U(max(known - 1, 0))]  # if their number is odd, the last word continues
             known &= 1
     pointer[start.size] = count
     return count
@@ -504,25 +503,26 @@ def join_names(text, start, end, group, prefixes, prefix_end, out, out_end):
 
 @compiled()
 def find_names(text, name_end, slots, names, known_end, state, column):
-    """Find the number of each name in a dictionary, and enter new names as long as there is room.
+    """Find the number of each name in a dictionary, and add new names while there is space.
 
     Parameters
     ----------
     text, name_end : arrays
         The names to look for, one after another: where each ends, after a zero.
     slots : int32 array
-        A power of two of places, at least twice as many as names: the number of a name, or -1.
+        A hash table of the numbers of names, -1 in free places; its size is a power of two, at least twice the number
+        of names.
     names, known_end : arrays
-        The names that are known, likewise.
+        The known names, likewise.
     state : int64 array
-        Number of names; most names; the first name to be looked for, and afterwards the first that was not.
+        Number of names; maximum of names; the first name to look up, and afterwards the first that was not.
     column : int32 array
-        Receives the numbers: -1 where a name is not known and there is no room for it.
+        Receives the numbers: -1 for an unknown name without space.
 
     Returns
     -------
     bool
-        Whether all names were looked for; else there is not enough room for the bytes of another one.
+        Whether all names were looked up; if not, `names` is too short for another one.
     """
     mask = slots.size - 1
     for k in range(state[2], name_end.size - 1):

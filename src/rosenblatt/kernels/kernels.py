@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.sparse import sp
 from rosenblatt.errors import InvalidInput
 from rosenblatt.kernels.distances import CsrBlock, city_block, city_block_csr
 

@@ -1,4 +1,4 @@
-"""Adaptive regularisation of weights (AROW)."""
+"""AROW: w += beta (1 - m) y V x and V -= beta V x x'V when the margin m is below 1 (Crammer et al. 2009)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rosenblatt.training.algorithm import Algorithm, EpochArgs, Order
 from rosenblatt.training.multiclass import MULTICLASS
 from rosenblatt.training.single_row import LearnRow, Row, RowTask, bind_row_loop
 
-# Covariance matrices larger than that are refused.
+# Larger covariance matrices are rejected.
 MAX_COVARIANCE_BYTES = 1 << 32
 # Features up to which the square of their number costs little.
 FEW_FEATURES = 40
@@ -403,7 +403,6 @@ class AROW(LinearClassifier):
         title="AROW",
         rule="arow",
     )
-
     without_shards = f"Covariances of several shards {shared.NO_MEAN}"
     scale_sensitive = False
     at_times = (*LinearClassifier.at_times, "covariance_")

@@ -1,4 +1,4 @@
-"""The kernel perceptron: the perceptron in the dual."""
+"""The kernel perceptron: alpha_i += 1 on a mistake, f(x) = sum alpha_i y_i k(x_i, x) (Aizerman et al. 1964)."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ SHAPING = ("kernel", "gamma", "coef0", "degree", "fit_intercept")
 
 
 def _looks_up(estimator: Any) -> bool:
-    """Whether similarities are looked up in a matrix."""
+    """Return whether the kernel is a matrix of similarities."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
 def _used(objects: Objects, weight: Array) -> Objects:
-    """Return the objects that have a weight: the others decide nothing, and so not the width of a kernel."""
+    """Return the objects with a weight above zero: the others must not affect the width of a kernel."""
     used = used_rows(weight)
     return objects[used] if used.size else objects
 
 
 def _to_show(vectors: Any) -> Any:
-    """Return vectors for users to look at: a sparse matrix whose indices cannot be overwritten by mistake.
+    """Return support vectors for users: of a sparse matrix, read-only views.
 
-    A compiled loop reads them without looking. Whoever makes them writeable again can still lead it astray.
+    Compiled loops trust the indices; overwriting them by mistake would make a loop read outside an array.
     """
     if not hasattr(vectors, "indptr"):
         return vectors
@@ -119,7 +119,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     run_ : Run
         Record of the last fit; its `radius` is the largest sqrt(k(x, x)).
     stop_reason_ : str
-        Why it stopped, as a sentence.
+        Why training stopped.
     t_, mistakes_ : int
         Trials and mistakes so far.
     n_features_in_ : int
@@ -238,7 +238,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     )
     margin: float = real(
         default=0.0,
-        text="A row is learned from as long as y f(x) <= margin.",
+        text="Learn from a row while y f(x) <= margin.",
         least=0,
         wanted="a number from 0",
         lab=False,
@@ -320,7 +320,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     # ------------------------------------------------------------------------------------------------------- parameters
 
     def _check_own(self) -> None:
-        """Raise an error for what does not go with a budget."""
+        """Raise an error for parameters that do not go with a budget."""
         if self.budget is None:
             return
         if self.aggregate != "last":
@@ -348,7 +348,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         return Padded(kernel) if self.fit_intercept else kernel
 
     def _settle_kernel(self, objects: Objects) -> None:
-        """Find out what the first rows decide: gamma, and which form a function has."""
+        """Set what the first rows determine: gamma, and the form of a function."""
         for name in ("gamma_", "_form"):
             self.__dict__.pop(name, None)
         if callable(self.kernel):
@@ -358,12 +358,12 @@ class KernelPerceptron(ClassifierMixin, Estimator):
             self.gamma_ = width(default if self.gamma is None else self.gamma, objects)
 
     def _check_way(self) -> None:
-        """Raise an error if what was learned would now mean something else."""
+        """Raise an error if the learned state does not belong to the parameters as they are now."""
         self._refuse_changed(SHAPING)
         now, before = self.multiclass, self._as_fitted().multiclass
         if now != before and self.classes_.size > 2:
             raise InvalidInput(
-                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set that back, or fit anew."
+                f"multiclass={now!r} is not what the model was fitted with, {before!r}. Set it back, or fit again."
             )
 
     # ---------------------------------------------------------------------------------------------------------- objects
@@ -390,7 +390,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         if not reset and getattr(vectors, "ndim", 1) == 2 and vectors.shape[1] != table.shape[1]:
             raise InvalidInput(
                 f"X has {count(table.shape[1], 'feature')}, the vectors of the model have {vectors.shape[1]}. Pass the "
-                "same columns, or fit anew."
+                "same columns, or fit again."
             )
         return table.matrix(), y, None
 
@@ -620,7 +620,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
     def _other_budget(self) -> InvalidInput:
         return InvalidInput(
             f"budget={self.budget} and budget_rule={self.budget_rule!r} are not those that the model was trained "
-            "with. Fit it anew."
+            "with. Fit again."
         )
 
     def _known(self, classes: Array) -> Expansion:
@@ -653,7 +653,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         known = fitted._known(self.classes_)
         if len(known.coef) != count_problems(self.classes_.size, fitted.multiclass):
             raise InvalidInput(
-                f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit anew."
+                f"classes_ has {self.classes_.size} classes, not those that the model was learned with. Fit again."
             )
         kernel = fitted._similarity(matrix)
         vectors = known.rows if matrix is not None else known.vectors
@@ -710,7 +710,7 @@ class KernelPerceptron(ClassifierMixin, Estimator):
         self._check_parameters()
         check_classes(self.classes_)
         check_counts(self, "n_iter_", "t_", "mistakes_")
-        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a sentence")
+        expect(isinstance(self.stop_reason_, str), "stop_reason_ is not a text")
         expect(type(self.run_) is Run, "run_ is not a Run")
         if self.kernel in WITH_WIDTH:
             gamma = getattr(self, "gamma_", None)

@@ -34,6 +34,7 @@ from rosenblatt.training.multiclass import by_pairs, code, make_task
 from rosenblatt.training.plan import Run
 from rosenblatt.training.reasons import PERCEPTRON
 from rosenblatt.training.record import Recorder, Recording
+from rosenblatt.training.sharded import run_in_shards, table_census
 from rosenblatt.training.stopping import Stop
 from rosenblatt.training.stream import Learned, Stream
 from rosenblatt.training.trainer import Clock, Trainer
@@ -43,7 +44,7 @@ Array = npt.NDArray[Any]
 ATTRIBUTES = """\
     coef_ : array of shape (n_problems, n_features)
         Weights: one vector for two classes, otherwise one per class, or per pair with "ovo". To change them, assign a
-        whole array: training then starts anew from it.
+        whole array: training then continues from it.
     intercept_ : array of shape (n_problems,)
         Biases.
     classes_ : array of shape (n_classes,)
@@ -55,7 +56,7 @@ ATTRIBUTES = """\
     run_ : Run
         Record of the last fit: mistakes per epoch, updates, seconds, why it stopped.
     stop_reason_ : str
-        Why it stopped, as a sentence.
+        Why training stopped.
     t_, mistakes_ : int
         Trials and mistakes so far.
     n_features_in_ : int
@@ -111,7 +112,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     @property
     def coef_(self) -> Array:
-        """The weights; assign a whole array to start anew from other ones."""
+        """The weights; assign a whole array to continue from others."""
         shown: Array = self._shown(self._snapshot("coef_").W)
         return shown
 
@@ -121,7 +122,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
 
     @property
     def intercept_(self) -> Array:
-        """The biases; assign a whole array to start anew from other ones."""
+        """The biases; assign a whole array to continue from others."""
         return self._snapshot("intercept_").b
 
     @intercept_.setter
@@ -160,7 +161,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
     def _fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train; every `fit` calls it itself, so that warnings find the line that called that."""
+        """Train. Each `fit` calls it directly: the stack level of warnings counts on that."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, coef_init, intercept_init, sample_weight)
             self._finish(self._run(job, state), job, classes, state)
@@ -171,9 +172,6 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         """Train a state in place, in as many shards as there are to be."""
         if self.shards == 1:
             return run(job, state)
-        # Imported here: most training has no shards.
-        from rosenblatt.training.sharded import run_in_shards
-
         return run_in_shards(job, state, int(self.shards), self.mixes)
 
     def _prepare(
@@ -212,16 +210,14 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
         return job, classes, state
 
     def _look_at(self, table: Table, weight: Array, n_classes: int, *, warm: bool) -> None:
-        """Look at the sizes of the values before a fit."""
+        """Choose what the sizes of the values determine, and warn of columns that outweigh the others."""
         sizes = survey(table, used_rows(weight))
         self._adapt(sizes if self.shards == 1 else self._sizes_of_shards(table, weight), n_classes, warm=warm)
         if self.scale_sensitive and not warm:
             warn_of_scale(sizes, self.__dict__.get("feature_names_in_"), stacklevel=5)
 
     def _sizes_of_shards(self, table: Table, weight: Array) -> Survey:
-        """Return the sizes of the values as a look at each shard tells: the same, wherever the shards are."""
-        from rosenblatt.training.sharded import table_census
-
+        """Return the sizes of the values added up shard by shard: the same wherever the shards are."""
         return table_census(table, used_rows(weight), int(self.shards)).survey()
 
     def _split(self, table: Table, label: Array, weight: Array, classes: Array) -> tuple[Array, Validation | None]:
@@ -253,7 +249,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             )
 
     def _finish(self, record: Run, job: Job, classes: Array, state: Any) -> None:
-        """Keep what was learned, and the record."""
+        """Keep the learned state and the record."""
         learned = Learned(classes, state, record.trials, sum(record.mistakes), ())
         warm = self.warm_start and "_stream" in self.__dict__
         self.__dict__.pop("_shows_sparse", None)
@@ -266,7 +262,7 @@ class LinearClassifier(ClassifierMixin, EpochLearner):
             warnings.warn(f"Not converged: {self.stop_reason_}", ConvergenceWarning, stacklevel=4)
 
     def _record(self, X: Any, y: Any, sample_weight: Any = None) -> Recording:
-        """Fit, and write down every trial: see `rosenblatt.training.record`."""
+        """Fit, and record every trial: see `rosenblatt.training.record`."""
         with all_or_nothing(self):
             job, classes, state = self._prepare(X, y, sample_weight=sample_weight)
             if self.shards != 1:

@@ -38,7 +38,7 @@ def linear_learners() -> tuple[Any, ...]:
 
 
 def register_onnx() -> None:
-    """Register the linear members of the family with skl2onnx, so that it converts pipelines with one of them.
+    """Register the linear members of the family with skl2onnx, which then converts pipelines with one of them.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32) -> Any:
             "pipeline, call register_onnx and then skl2onnx.to_onnx."
         )
     if dtype not in (np.float32, np.float64):
-        raise InvalidInput(f"dtype={dtype!r} is not possible. Choose numpy.float32 or numpy.float64.")
+        raise InvalidInput(f"dtype={dtype!r} is invalid. Choose numpy.float32 or numpy.float64.")
     converter, types = _skl2onnx(), _skl2onnx("skl2onnx.common.data_types")
     register_onnx()
     check_is_fitted(model)

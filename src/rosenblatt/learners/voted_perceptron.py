@@ -1,4 +1,7 @@
-"""The voted perceptron: it keeps the row of every update, of which its weight vectors are sums."""
+"""The voted perceptron: every weight vector votes, as often as it survived (Freund and Schapire 1999).
+
+The row of every update is kept; the vectors are sums of them.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,7 @@ FASTMATH = {"reassoc", "contract", "nsz"}
 class CopiedUpdates:
     """The updates of passes over rows, with a copy of each row.
 
-    Rows are copied after each pass, so that a time limit covers it, and only once: the memory that they are in grows
-    where it is.
+    Rows are copied after each pass, which a time limit covers, and only once: the array grows in place.
     """
 
     def __init__(self) -> None:
@@ -73,7 +75,7 @@ class CopiedUpdates:
         if self.dense is None or self.dense.shape[1] != features:
             self.dense = np.empty((size, features), rows.X.dtype)
         if self.size + size > len(self.dense):
-            # No copy where the system can move pages; nobody else holds the array. In steps that take a moment.
+            # No copy where the system can move pages; there is no other reference to the array.
             self.dense.resize(((5 * self.size) // 4 + size, features), refcheck=False)
         np.take(rows.X, row, axis=0, out=self.dense[self.size : self.size + size], mode="clip")
         self.size += size
@@ -109,7 +111,7 @@ class Voted(FirstOrder):
         return Algorithm.row_learner(self, trial, state, row)
 
     def row_scorer(self, known: int, state: Weights, row: Row) -> None:
-        """Return None: a vote is no score of hyperplanes."""
+        """Return None: a vote is not a score of hyperplanes."""
 
     def run_epoch(self, shown: EpochArgs, state: Weights, into: Weights) -> int:
         """Run the first-order loop and keep its updates."""
@@ -219,13 +221,13 @@ class VotedStream(Stream):
         """Go on with other settings, unless the vectors that vote would be others by them."""
         if self.state is not None and settings.bias != self.settings.bias:
             raise InvalidInput(
-                "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set that "
-                "back, or fit anew."
+                "fit_intercept or intercept_scaling is not what the vectors that vote were learned with. Set it "
+                "back, or fit again."
             )
         super().reconfigure(settings)
 
     def learn(self, table: Table, y: Any, weight: Array, classes: Any = None) -> Counts:
-        """Learn from the rows once; nothing of a chunk that is refused or interrupted is kept."""
+        """Learn from the rows once; nothing of a chunk that is rejected or interrupted is kept."""
         try:
             return super().learn(table, y, weight, classes)
         except BaseException:
@@ -429,7 +431,6 @@ class VotedPerceptron(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="perceptron",
     )
-
     default_keep = "last"
     without_shards = (
         "A vote is over all weights in the order of the trials, which shards do not have. Choose "
@@ -458,7 +459,7 @@ class VotedPerceptron(LinearClassifier):
         return stream
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
-        """Train until a stopping rule says so; see `Perceptron.fit`. A start other than zero is not possible."""
+        """Train until a stopping rule says so; see `Perceptron.fit`. It starts from zero."""
         if coef_init is not None or intercept_init is not None:
             raise InvalidInput("The vote starts from zero: drop coef_init and intercept_init.")
         return self._fit(X, y, sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""Winnow: weights that are multiplied."""
+"""Winnow: w_j is multiplied by factor^(y x_j) on a mistake (Littlestone 1988)."""
 
 from __future__ import annotations
 
@@ -233,15 +233,13 @@ class Winnow(LinearClassifier):
         lecture="Perceptron and Kernelization",
         rule="winnow",
     )
-
     without_shards = f"Weights that are multiplied {shared.NO_MEAN}"
-
     modes = ("ovr", "ovo", "ovo-vote")
     scale_sensitive = False
 
     @property
     def supports_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether a class may lend its weights, with their signs changed, to one that appears."""
+        """Whether a class that appears can start from the negated weights of another: only in the balanced form."""
         return bool(self.balanced)
 
     def _bias(self) -> float:

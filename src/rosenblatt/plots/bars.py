@@ -13,9 +13,8 @@ from rosenblatt.evaluation import confusion
 from rosenblatt.markup.charts import margin_bins
 from rosenblatt.markup.palette import UPDATE
 from rosenblatt.plots.axes import COLOURS, GREY, INK, Axes, Style, add_legend, add_text, named, quiet_axes
-from rosenblatt.report.models import linear_parts, margins
+from rosenblatt.report.models import fitted, linear_parts, margins
 from rosenblatt.text import short_repr
-from rosenblatt.training.plan import Run
 
 Array = npt.NDArray[Any]
 
@@ -87,9 +86,8 @@ def plot_largest_weights(
     matplotlib.axes.Axes
     """
     coef, _, classes = linear_parts(model)
-    default = getattr(model, "feature_names_in_", None)
-    if isinstance(model, Run) or hasattr(model, "W"):
-        default = getattr(model.model if isinstance(model, Run) else model, "feature_names", None) or None
+    model = fitted(model)
+    default = (model.feature_names or None) if hasattr(model, "W") else getattr(model, "feature_names_in_", None)
     names = named(feature_names, default, coef.shape[1], "features")
     places = np.flatnonzero(classes == label) if label is not None and len(coef) > 1 else np.array([0])
     if not places.size or places[0] >= len(coef):
@@ -140,7 +138,7 @@ def plot_confusion(
     -------
     matplotlib.axes.Axes
     """
-    predictor = model.model if isinstance(model, Run) else model
+    predictor = fitted(model)
     if not hasattr(predictor, "predict"):
         raise InvalidInput(f"{type(model).__name__} has no predict. Pass a fitted classifier, or what train returns.")
     classes, counts = confusion(y, predictor.predict(X))

@@ -16,7 +16,7 @@ from rosenblatt.errors import InvalidInput
 from rosenblatt.evaluation import confusion
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.prover.search.certify import certify
-from rosenblatt.report.models import margins
+from rosenblatt.report.models import linear_weights, margins
 from rosenblatt.report.theory import Theory, theory
 from rosenblatt.text import short_repr
 from rosenblatt.training.plan import Run
@@ -106,11 +106,7 @@ class Findings:
     @property
     def weights(self) -> tuple[Array, Array] | None:
         """Weights and biases of each problem; None if the model is not linear, or its weights are sparse."""
-        coef, intercept = getattr(self.model, "coef_", None), getattr(self.model, "intercept_", None)
-        if coef is None or intercept is None or hasattr(coef, "toarray"):
-            return None
-        coef = np.atleast_2d(np.asarray(coef, np.float64))
-        return coef, np.broadcast_to(np.asarray(intercept, np.float64), coef.shape[:1])
+        return linear_weights(self.model)
 
 
 def examine(

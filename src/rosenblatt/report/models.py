@@ -102,12 +102,27 @@ def _sided(scores: Array) -> Array:
     return np.hstack([-scores, np.where(scores > 0, scores, scores - np.finfo(float).tiny)])
 
 
+def fitted(model: Any) -> Any:
+    """Return the model of a run of `train`, or the model itself."""
+    if not isinstance(model, Run):
+        return model
+    if model.model is None:
+        raise InvalidInput("The run of an estimator does not hold its weights. Pass the estimator.")
+    return model.model
+
+
+def linear_weights(model: Any) -> tuple[Array, Array] | None:
+    """Return the weights and biases of an estimator's problems; None if it is not linear, or its weights are sparse."""
+    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    if coef is None or intercept is None or hasattr(coef, "toarray"):
+        return None
+    coef = np.atleast_2d(np.asarray(coef, np.float64))
+    return coef, np.broadcast_to(np.asarray(intercept, np.float64), coef.shape[:1])
+
+
 def as_classifier(model: Any, X: Any, y: Any) -> Classifier:
     """Return a fitted classifier of two features as a `Classifier`; raise `InvalidInput` if it is not one."""
-    if isinstance(model, Run):
-        if model.model is None:
-            raise InvalidInput("The run of an estimator does not hold its weights. Pass the estimator.")
-        model = model.model
+    model = fitted(model)
     if not hasattr(model, "predict"):
         raise InvalidInput(f"{type(model).__name__} has no predict. Pass a fitted classifier, or what train returns.")
     if hasattr(model, "W") and hasattr(model, "b") and hasattr(model, "classes"):  # LinearModel
@@ -132,30 +147,27 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Classifier:
     except (ValueError, AttributeError, TypeError) as error:  # NotFittedError is a ValueError and an AttributeError
         fault = f"{type(model).__name__} cannot predict: it is not fitted, or was fitted on other columns"
         raise InvalidInput(f"{fault} ({error}). Fit it first.") from None
-    classes = np.asarray(classes)
-    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
-    weights = None
-    if coef is not None and intercept is not None and not hasattr(coef, "toarray"):
-        coef = np.atleast_2d(np.asarray(coef, np.float64))
-        weights = coef, np.broadcast_to(np.asarray(intercept, np.float64), coef.shape[:1])
-    multiclass = getattr(model, "multiclass", "ovr")
     names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
-    return Classifier(model, classes, weights, multiclass, None if names is None else list(names), X)
+    return Classifier(
+        model,
+        np.asarray(classes),
+        linear_weights(model),
+        getattr(model, "multiclass", "ovr"),
+        None if names is None else list(names),
+        X,
+    )
 
 
 def linear_parts(model: Any) -> tuple[Array, Array, Array]:
     """Return the weights, the biases and the classes of a linear model; raise `InvalidInput` if it is not one."""
-    if isinstance(model, Run) and model.model is not None:
-        model = model.model
+    model = fitted(model)
     if hasattr(model, "W") and hasattr(model, "b"):
         return np.asarray(model.W, np.float64), np.asarray(model.b, np.float64), np.asarray(model.classes)
-    missing = [name for name in ("coef_", "intercept_", "classes_") if not hasattr(model, name)]
-    if missing:
-        raise InvalidInput(
-            f"{type(model).__name__} has no {missing[0]}: it is not fitted, or not linear. Pass a fitted linear model."
-        )
-    coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
-    return coef, np.broadcast_to(np.asarray(model.intercept_, np.float64), coef.shape[:1]), np.asarray(model.classes_)
+    weights = linear_weights(model)
+    if weights is None or not hasattr(model, "classes_"):
+        fault = f"{type(model).__name__} is not fitted, is not a linear classifier, or has sparse weights."
+        raise InvalidInput(f"{fault} Pass a fitted linear classifier with dense weights.")
+    return *weights, np.asarray(model.classes_)
 
 
 def margins(model: Any, X: Any, y: Any) -> Array:
@@ -163,8 +175,7 @@ def margins(model: Any, X: Any, y: Any) -> Array:
 
     For two classes and a linear model it is divided by the length of the weights, and so is a distance.
     """
-    if isinstance(model, Run) and model.model is not None:
-        model = model.model
+    model = fitted(model)
     decide = getattr(model, "decision_function", None) or getattr(model, "scores", None)
     classes = getattr(model, "classes_", getattr(model, "classes", None))
     if decide is None or classes is None:

@@ -1,7 +1,7 @@
-"""The family on Dask: train, predict and certify where the data is. Needs the extra `dask`.
+"""Train, predict and certify on Dask. Needs the extra `dask`.
 
-A shard is a partition, in the order of the partitions. The scheduling and the retries are Dask's. The state of the last
-round is the driver's, so that a round whose workers died is made again from there; rows are read again by lineage.
+A shard is a partition, in the order of the partitions. Dask schedules and retries. The driver keeps the state of the
+last round, and repeats a round whose workers died; lost rows are read again by lineage.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from rosenblatt.errors import InvalidInput, MissingExtra, NoWorker
 from rosenblatt.learners.sharding import check_member, fit_shards
 from rosenblatt.prover.certificates.certificate import Certificate
 from rosenblatt.scaling.partitions import (
+    HELD_SHARE,
     FileRows,
-    decided,
     in_groups,
     parsed_bytes,
+    resolve_files,
     shard_of_block,
     shard_of_files,
     with_columns,
@@ -43,16 +44,14 @@ except ImportError as error:
 
 Array = npt.NDArray[Any]
 
-# Times that rows are read again when reading fails, and that a round is made again when too many workers died.
+# Of reading rows, and of a round in which too many workers died.
 RETRIES = 3
-# What says that they did.
+# Raised when a worker is lost.
 LOST = (distributed.KilledWorker, distributed.client.FutureCancelledError, distributed.comm.CommClosedError)
-# Seconds without any worker after which one gives up, and between two looks at how many there are.
-WORKER_TIMEOUT, LOOK_SECONDS = 300.0, 2.0
-# The name of the first among the settings of Dask.
+# Seconds to wait for a worker, and between checks whether there is one.
+WORKER_TIMEOUT, CHECK_SECONDS = 300.0, 2.0
+# The setting of Dask that overrides WORKER_TIMEOUT.
 SETTING = "rosenblatt.worker-timeout"
-# Share of the workers' memory up to which the rows of files are kept there.
-HELD_SHARE = 0.4
 
 
 def fit(
@@ -68,44 +67,44 @@ def fit(
     hold: bool | None = None,
     **reading: Any,
 ) -> Any:
-    """Train an estimator of the family on a Dask cluster, by iterative parameter mixing.
+    """Train an estimator on a Dask cluster, by iterative parameter mixing.
 
     Parameters
     ----------
     estimator : estimator
-        A linear member for which mixing is defined, with its parameters. It stays as it is.
+        A linear estimator for which mixing is defined, with its parameters. It is not changed.
     data : dask array, dask frame, or list of paths
         Rows: arrays with dense or sparse blocks; frames; or files of any format that `rosenblatt train` reads, which
-        every worker must see under the same path, and hashes alike. Several files may be one pattern.
+        every worker must see under the same path. A path may be a pattern.
     y : dask array or series, or str
-        Labels, cut as the rows are; of a frame also the name of a column. None for files, which have their own.
+        Labels, partitioned like the rows; for a frame also the name of a column. None for files, which contain them.
     client : distributed.Client, optional
         By default the current one.
     shards : int or "partitions"
-        How many: by default as many as there are partitions, or files. The result depends on it, not on the workers.
+        Number of shards: by default one for each partition or file. The result depends on it, not on the workers.
     rounds : int, optional
-        Most epochs, instead of `max_iter` of the estimator. Each is one round of the cluster, or as many as its `mixes`
-        says.
+        Maximum number of epochs, instead of `max_iter` of the estimator. Each is one round of the cluster, or `mixes`
+        rounds.
     mixing : {"uniform", "mistakes"}
-        Whether all shards count the same, or each by its mistakes.
+        Whether shards have equal weights, or weights by their mistakes.
     sample_weight : dask array or series, or str, optional
-        As y.
+        Like y.
     hold : bool, optional
-        Whether workers keep the rows of files in memory. By default if they fit; else files are read again in each
+        Whether workers hold the rows of files in memory, by default if they fit; otherwise files are read again in each
         round. The result does not depend on it.
     **reading
-        Of files: how to open them, as for `rosenblatt train`: format, label, features, columns, ...
+        For files: how to read them, as for `rosenblatt train`: format, label, features, columns, ...
 
     Returns
     -------
     estimator
-        An ordinary one, fitted, with its `run_`.
+        Fitted, with its `run_`.
 
     Raises
     ------
     NoWorker
-        If the cluster had no worker at all, at the start or because all of them were lost, for 300 seconds, or for as
-        long as the setting "rosenblatt.worker-timeout" of `dask.config` says.
+        If the cluster has no worker, at the start or because all were lost, for 300 seconds, or for the time in the
+        setting "rosenblatt.worker-timeout" of `dask.config`.
 
     Examples
     --------
@@ -122,28 +121,28 @@ def fit(
 
 
 def predict(model: Any, data: Any, *, method: str = "predict", **reading: Any) -> Any:
-    """Return what a model predicts, partition by partition, where the data is; nothing is computed yet.
+    """Return the predictions of a model, computed lazily where the data is, partition by partition.
 
     Parameters
     ----------
     model : estimator
         Fitted.
     data : dask array, dask frame, or list of paths
-        Rows. Files are read as in `fit`, with the same options; their labels are left aside.
+        Rows. Files are read as in `fit`, with the same options; their labels are ignored.
     method : str
-        What to call on the model: "predict", "decision_function", "predict_proba".
+        Method of the model: "predict", "decision_function" or "predict_proba".
 
     Returns
     -------
     dask array
-        Of as many rows, in their order; of a frame or of files, of sizes that are not known before they are computed.
+        A prediction for each row, in order. For frames and files, the sizes of its chunks are unknown until computed.
     """
     sent = dask.delayed(model)
     call = dask.delayed(_predicted)
     example = _predicted(model, np.zeros((1, model.n_features_in_)), method)
     shape = example.shape[1:]
     if _are_paths(data):
-        paths, options, _, _ = decided(data, reading | {"labels": "optional"})
+        paths, options, _, _ = resolve_files(data, reading | {"labels": "optional"})
         if hasattr(model, "feature_names_in_"):
             options = with_columns(options, model.feature_names_in_.tolist())
         parts = [call(sent, FileRows([path], options), method) for path in paths]
@@ -156,7 +155,7 @@ def predict(model: Any, data: Any, *, method: str = "predict", **reading: Any) -
         parts = [call(sent, part, method) for part in data.to_delayed().ravel()]
         sizes = list(data.chunks[0])
     else:
-        raise _unknown(data)
+        raise _not_dask(data)
     arrays = [
         da.from_delayed(part, (size, *shape), example.dtype, meta=example[:0])
         for part, size in zip(parts, sizes, strict=True)
@@ -173,18 +172,17 @@ def certify(
     time_limit: float | None = None,
     **reading: Any,
 ) -> Certificate:
-    """Decide whether classes can be told apart by hyperplanes, and prove it, where the data is.
+    """Decide whether hyperplanes separate the classes, and prove it, where the data is.
 
-    The certificate is one on all rows: `rosenblatt.verify` confirms it on the same rows in one table. Each partition
-    reports the rows that speak against what was found so far, and checks signs in exact arithmetic; the search itself
-    sees only those rows.
+    The certificate is about all rows: `rosenblatt.verify` confirms it on the same rows in one table. Each partition
+    checks signs in exact arithmetic, and reports rows that contradict the result so far; the search sees only those.
 
     Parameters
     ----------
     data, y, client, **reading
         As for `fit`.
     margin : bool
-        Whether to look for the largest margin of two classes too.
+        Whether to find the largest margin as well, for two classes.
     time_limit : float or None
         Seconds after which the verdict is "undecided".
 
@@ -201,49 +199,51 @@ def certify(
 
 
 class Engine:
-    """A client of Dask, and how long its results are waited for while there is no worker.
+    """A client of Dask that does not wait forever if there is no worker.
 
     Attributes
     ----------
     client : distributed.Client
     worker_timeout : float
-        Seconds, by the settings of Dask.
+        Seconds, from the settings of Dask.
     """
 
     def __init__(self, client: Any) -> None:
-        given = dask.config.get(SETTING, WORKER_TIMEOUT)
-        self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(given))
+        timeout = dask.config.get(SETTING, WORKER_TIMEOUT)
+        self.client, self.worker_timeout = client, float(dask.utils.parse_timedelta(timeout))
         if not self.worker_timeout > 0:
-            raise InvalidInput(f"The setting {SETTING}={short_repr(given)} is not possible. Set it to seconds above 0.")
+            raise InvalidInput(
+                f"The setting {SETTING}={short_repr(timeout)} is not above 0. Set it to a number of seconds."
+            )
 
     def submit(self, *task: Any) -> Any:
-        """Return the future of a task that is not shared with others of the same name."""
+        """Return the future of a task, which Dask does not share with identical tasks."""
         return self.client.submit(*task, pure=False)
 
     def workers(self) -> list[dict[str, Any]]:
-        """Return what the scheduler knows of its workers."""
+        """Return the scheduler's information on each worker."""
         return list(self.client.scheduler_info(n_workers=-1)["workers"].values())
 
     def result(self, future: Any) -> Any:
-        """Return the result of a future. Dask waits for ever where no worker is left: not so here."""
+        """Return the result of a future; raise `NoWorker` where Dask would wait forever for a worker."""
         seen = monotonic()
         while True:
             try:
-                return future.result(timeout=min(LOOK_SECONDS, self.worker_timeout))
+                return future.result(timeout=min(CHECK_SECONDS, self.worker_timeout))
             except TimeoutError:
-                if future.done():  # an error of the task itself, whatever its name
+                if future.done():  # a TimeoutError of the task itself
                     return future.result()
             if self.workers():
                 seen = monotonic()
             elif monotonic() - seen >= self.worker_timeout:
                 raise NoWorker(
                     f"The Dask scheduler at {self.client.scheduler.address} had no worker for "
-                    f"{self.worker_timeout:g} s. Start workers, as with dask worker, or set {SETTING} higher."
+                    f"{self.worker_timeout:g} s. Start workers, for example with dask worker, or increase {SETTING}."
                 )
 
 
 class OnDask(Shards):
-    """Shards in the memory of Dask's workers, as futures with their lineage.
+    """Shards in the memory of Dask's workers.
 
     Attributes
     ----------
@@ -259,17 +259,17 @@ class OnDask(Shards):
     def of(
         cls, engine: Engine, data: Any, y: Any, *, shards: Any, sample_weight: Any, hold: Any, reading: dict[str, Any]
     ) -> OnDask:
-        """Return partitions as shards, held by the workers."""
+        """Submit partitions to the workers as shards."""
         if not (shards == "partitions" or (isinstance(shards, int) and shards >= 1)):
             raise InvalidInput(
-                f"shards={short_repr(shards)} is not possible. Pass a whole number from 1, or 'partitions'."
+                f"shards={short_repr(shards)} is neither an integer from 1 nor 'partitions'. Pass one of these."
             )
         if _are_paths(data):
             if y is not None or sample_weight is not None:
-                raise InvalidInput("Files have their labels and weights in them. Leave y and sample_weight out.")
+                raise InvalidInput("Files contain their labels and weights. Leave out y and sample_weight.")
             return cls(engine, _files(engine, data, shards, hold, reading))
         if reading:
-            raise InvalidInput(f"{next(iter(reading))}= is an option of files. Leave it out for arrays and frames.")
+            raise InvalidInput(f"{next(iter(reading))}= is an option for files. Leave it out for arrays and frames.")
         blocks, client = _blocks(data, y, sample_weight, shards), engine.client
         futures = {
             number: client.submit(shard_of_block, number, *client.compute(parts), pure=False, retries=RETRIES)
@@ -278,7 +278,7 @@ class OnDask(Shards):
         return cls(engine, futures)
 
     def combine(self, work: Work, late: Late = never) -> Any:
-        """Call `work` where each shard is, and merge by a tree of tasks; try again if too many workers died."""
+        """Call `work` where each shard is, and merge the results in a tree of tasks; retry if workers were lost."""
         for attempt in range(RETRIES + 1):
             try:
                 return self._combine(work)
@@ -289,12 +289,12 @@ class OnDask(Shards):
 
     def _combine(self, work: Work) -> Any:
         submit: Callable[..., Any] = self.engine.submit
-        # Not scattered: what is scattered has no lineage, and dies with its worker. The warning of a large graph is for
-        # data; this is the state, once.
+        # Not scattered: scattered data has no lineage, and is lost with its worker. Dask warns about large graphs, but
+        # this is the state, which is sent only once.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
-            given = submit(_same, work)
-        parts = [submit(_apply, given, shard) for shard in self.shards.values()]
-        kept = [given, *parts]  # futures that nobody holds are forgotten
+            sent = submit(_same, work)
+        parts = [submit(_apply, sent, shard) for shard in self.shards.values()]
+        kept = [sent, *parts]  # Dask forgets futures without a reference
 
         def merged(first: Any, second: Any) -> Any:
             kept.append(submit(merge, first, second))
@@ -303,7 +303,7 @@ class OnDask(Shards):
         return self.engine.result(merge_tree(parts, merged))
 
     def each(self, work: Work) -> Iterator[Any]:
-        """Yield what `work` returns for each shard, one after the other."""
+        """Yield the result of `work` for each shard in turn."""
         return (self.engine.result(self.engine.submit(work, shard)) for shard in self.shards.values())
 
     def keep(self, numbers: Sequence[int]) -> None:
@@ -336,7 +336,7 @@ def _client(client: Any) -> Any:
         return distributed.get_client()
     except ValueError:
         raise InvalidInput(
-            "There is no Dask client. Create one, as with distributed.Client(address), or pass client=."
+            "There is no Dask client. Create one, for example with distributed.Client(address), or pass client=."
         ) from None
 
 
@@ -349,15 +349,15 @@ def _are_paths(data: Any) -> bool:
     return isinstance(data, list | tuple) and bool(data) and all(isinstance(path, str | PathLike) for path in data)
 
 
-def _unknown(data: Any) -> InvalidInput:
+def _not_dask(data: Any) -> InvalidInput:
     return InvalidInput(
-        f"data is a {type(data).__name__}, which is no collection of Dask. Pass a dask array, a dask frame, or a list "
-        "of paths; for data in memory, call the estimator's own fit."
+        f"data is a {type(data).__name__}, not a Dask collection. Pass a dask array, a dask frame or a list of paths; "
+        "for data in memory, call the estimator's own fit."
     )
 
 
 def _blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
-    """Return for each shard its rows, labels and weights, as delayed objects or as names of columns."""
+    """Return rows, labels and weights of each shard, as delayed objects or names of columns."""
     if isinstance(data, da.Array) and data.ndim == 2:
         return _array_blocks(data, y, weight, shards)
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
@@ -368,12 +368,12 @@ def _blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
             )
         parts = data.to_delayed()
         if y is None:
-            raise InvalidInput("y is missing. Pass the name of the column that has the labels.")
+            raise InvalidInput("y is missing. Pass the name of the column with the labels.")
         columns = [parts, *([one] * len(parts) if _is_plain(one) else one.to_delayed() for one in (y, weight))]
         if len({len(column) for column in columns}) > 1:
-            raise InvalidInput("y or sample_weight has other partitions than the rows. Pass the names of columns.")
+            raise InvalidInput("y or sample_weight has other partitions than the rows. Pass names of columns.")
         return [list(part) for part in zip(*columns, strict=True)]
-    raise _unknown(data)
+    raise _not_dask(data)
 
 
 def _is_plain(value: Any) -> bool:
@@ -381,7 +381,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]]:
-    """Return the blocks of arrays; `shards` cuts them as the estimators cut a table."""
+    """Return the blocks of arrays; a number of `shards` splits them the way the estimators split a table."""
     if y is None:
         raise InvalidInput("y is missing. Pass a dask array with the label of each row.")
     if np.isnan(data.shape[0]) and shards != "partitions":
@@ -391,32 +391,31 @@ def _array_blocks(data: Any, y: Any, weight: Any, shards: Any) -> list[list[Any]
         data = data.rechunk({0: sizes, 1: -1})
     else:
         data = data.rechunk({1: -1})
-    known = not np.isnan(data.shape[0])
+    sized = not np.isnan(data.shape[0])
     columns = [data.to_delayed().ravel()]
     for name, one in (("y", y), ("sample_weight", weight)):
         if one is None:
             columns.append([None] * len(columns[0]))
             continue
         column = one if isinstance(one, da.Array) else da.asarray(one)
-        if known and column.shape[:1] != data.shape[:1]:
+        if sized and column.shape[:1] != data.shape[:1]:
             raise InvalidInput(f"{name} has {column.shape[0]} values, data has {data.shape[0]} rows. Pass one each.")
-        column = column.rechunk({0: data.chunks[0]}) if known else column
+        column = column.rechunk({0: data.chunks[0]}) if sized else column
         if column.numblocks[0] != len(columns[0]):
-            raise InvalidInput(f"{name} has other blocks than the rows, whose sizes are not known. Cut both alike.")
+            raise InvalidInput(f"{name} has other blocks than the rows, whose sizes are unknown. Use the same blocks.")
         columns.append(column.to_delayed().ravel())
     return [list(part) for part in zip(*columns, strict=True)]
 
 
 def _files(engine: Engine, data: Any, shards: Any, hold: bool | None, reading: dict[str, Any]) -> dict[int, Any]:
     """Return the files of each shard, as futures."""
-    paths, options, names, notes = decided(data, reading)
+    paths, options, names, notes = resolve_files(data, reading)
     for note in notes:
         warnings.warn(note, stacklevel=4)
     count = len(paths) if shards == "partitions" else shards
     if count > len(paths):
         raise InvalidInput(
-            f"{len(paths)} files cannot become {count} shards. Split them into at least as many files, or ask for "
-            "fewer shards."
+            f"{len(paths)} files cannot become {count} shards. Split them into more files, or request fewer shards."
         )
     if hold is None:
         limits = [worker["memory_limit"] for worker in engine.workers()]

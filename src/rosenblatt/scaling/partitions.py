@@ -1,18 +1,18 @@
-"""Partitions of an engine become shards: blocks of arrays and frames, and files that are read where they are needed."""
+"""Make shards from blocks of arrays and frames, and from files that each worker reads itself."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.dense import column_names
 from rosenblatt.data.labels import as_weights
+from rosenblatt.data.sparse import sp
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.chunks import Chunk, joined
@@ -25,11 +25,13 @@ from rosenblatt.training.shards import Shard, ShardBlock, make_portion
 
 Array = npt.NDArray[Any]
 
-# Bytes of text that are parsed together; the order in which rows are shuffled depends on it.
+# Size of the chunks that are parsed; the order of shuffled rows depends on it.
 CHUNK_BYTES = 1 << 22
-# Bytes of memory for a byte of a file, once it is parsed; and of a packed one.
+# Bytes of memory for each byte of a plain and of a compressed file, once it is parsed.
 PARSED_BYTES, UNPACKED_BYTES = 3, 15
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".parquet")
+# The rows of files are held in memory up to this share of it.
+HELD_SHARE = 0.4
 
 
 def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
@@ -39,8 +41,10 @@ def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
     ----------
     number : int
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,); or, of a data frame, the name of the column with the labels
-    weight : array-like of shape (n_rows,); or, of a data frame, the name of the column with the weights; optional
+    y : array-like of shape (n_rows,) or str
+        Labels; for a data frame also the name of their column.
+    weight : array-like of shape (n_rows,) or str, optional
+        Weights; for a data frame also the name of their column.
     """
     if hasattr(X, "columns"):
         X, y, weight = _from_frame(X, y, weight)
@@ -55,7 +59,7 @@ def shard_of_block(number: int, X: Any, y: Any, weight: Any = None) -> Shard:
 
 
 def _from_frame(frame: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """Take the columns of labels and weights out of a data frame, if they are in it."""
+    """Split the columns of labels and weights off a data frame, if they are named."""
     taken = [name for name in (y, weight) if isinstance(name, str)]
     missing = [name for name in taken if name not in frame.columns]
     if missing:
@@ -69,15 +73,15 @@ def _from_frame(frame: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 @dataclass
 class FileRows:
-    """Rows of some files, parsed anew each time that they are asked for.
+    """Rows of some files, which are parsed again in each iteration.
 
     Attributes
     ----------
     paths : list of str
     options : dict
-        For `open_source`; with the decisions of how to read, so that every worker reads and hashes alike.
+        Arguments of `open_source` from `resolve_files`: every worker reads and hashes in the same way.
     counted : dict
-        Rows of each file, once they were read.
+        Number of rows of each file that was read.
     """
 
     paths: list[str]
@@ -92,7 +96,7 @@ class FileRows:
                 yield portion
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield the rows in chunks, and count them."""
+        """Yield the rows in chunks, and count them by file."""
         source = self.source()
         yield from source
         self.counted.update(source.rows_by_file())
@@ -103,45 +107,49 @@ class FileRows:
 
 
 def shard_of_files(number: int, rows: FileRows, names: tuple[str, ...], hold: bool) -> Shard:
-    """Return files as a shard, which keeps its rows in memory or reads them again in each round."""
+    """Return files as a shard that holds its rows in memory, or else reads them again in each round."""
     return Shard(number, list(rows) if hold else rows, names)
 
 
 def shards_of_rows(rows: FileRows, names: tuple[str, ...], shards: int) -> list[Shard]:
-    """Return the rows of files, all of them in memory, in so many shards: neighbours, as a table is cut."""
+    """Return the rows of files as shards of consecutive rows, all in memory."""
     whole = joined(list(rows.chunks()))
     X, weight = whole.table.matrix(), whole.weight
     parts = np.array_split(np.arange(whole.label.size), shards)
-    found = [
+    blocks = [
         shard_of_block(number, X[part], whole.label[part], None if weight is None else weight[part])
         for number, part in enumerate(parts)
     ]
-    return [Shard(shard.number, shard.portions, names) for shard in found]
+    return [Shard(shard.number, shard.portions, names) for shard in blocks]
 
 
-class Decided(NamedTuple):
-    """Files one by one, options under which all are read alike, names of their columns, and notes on them."""
+def resolve_files(
+    paths: Any, options: dict[str, Any]
+) -> tuple[list[str], dict[str, Any], tuple[str, ...], tuple[str, ...]]:
+    """Decide from the first lines how to read files, for workers that each see only some of them.
 
-    paths: list[str]
-    options: dict[str, Any]
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def decided(paths: Any, options: dict[str, Any]) -> Decided:
-    """Look at how the files begin, and return how all are to be read.
+    Returns
+    -------
+    paths : list of str
+        All files, with patterns expanded.
+    options : dict
+        Arguments of `open_source` for each of them.
+    names : tuple of str
+        Names of the columns; empty if they are hashed.
+    notes : tuple of str
+        Remarks for the user.
 
     Raises
     ------
     InvalidInput
-        If what a row becomes depends on the rows of other files.
+        If the features of a row depend on the rows of other files.
     """
     if any(map(can_be_read_once, [paths] if isinstance(paths, str) else list(paths))):
         raise InvalidInput("Standard input and pipes cannot be read by several workers. Pass paths of files.")
     source = open_source(paths, **options)
     if source.stateful:
         raise InvalidInput(
-            "A dictionary of names, and scaling, depend on all rows before a row, which no worker sees. Hash the "
+            "A dictionary of names and scaling depend on all earlier rows, which a worker does not see. Hash the "
             "names, or pass names= and scaling= of an earlier reading."
         )
     fixed = {"chunk_bytes": CHUNK_BYTES, "threads": 1} | options | {"reading": source.reading}
@@ -149,16 +157,16 @@ def decided(paths: Any, options: dict[str, Any]) -> Decided:
         fixed.pop(name, None)
     fixed["utf8"] = source.starts_in_utf8()  # a worker sees its own files only
     whole = [os.path.abspath(path) for path in source.inputs.paths]
-    return Decided(whole, fixed, source.names or (), source.problems.notes)
+    return whole, fixed, source.names or (), source.problems.notes
 
 
 def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return options of reading under which the columns of a table of numbers come in the order of a model's.
+    """Return options under which the columns of numeric tables come in the order of a model.
 
     Raises
     ------
     InvalidInput
-        If they are not the same.
+        If the columns are not those of the model.
     """
     reading: Reading = options["reading"]
     if not reading.numeric:
@@ -175,10 +183,10 @@ def with_columns(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any
 
 
 def parsed_bytes(paths: Sequence[str]) -> int:
-    """Return about how much memory the rows of files take."""
+    """Return an estimate of the memory that the rows of files take."""
     return sum(os.path.getsize(path) * (UNPACKED_BYTES if path.endswith(PACKED) else PARSED_BYTES) for path in paths)
 
 
 def in_groups(items: Sequence[Any], groups: int) -> list[list[Any]]:
-    """Return neighbours in so many groups, as even as can be."""
+    """Split items into groups of consecutive ones, as even as possible."""
     return [[items[i] for i in part] for part in np.array_split(np.arange(len(items)), groups)]

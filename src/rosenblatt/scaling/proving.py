@@ -1,8 +1,8 @@
-"""Certificates on rows that are elsewhere: the search sees few of them, and what it finds is checked on all.
+"""Certify the rows of all shards: the search sees a few rows, and its result is checked on all of them.
 
-A working set of rows is certified. Each shard then looks, in exact arithmetic, for rows that contradict what was found:
-on the wrong side of the separator, closer to it than the margin, or outside the span of the support. The lowest of them
-join the working set, until there are none.
+A working set of rows is certified. Each shard then looks, in exact arithmetic, for rows that contradict the result:
+on the wrong side of the separator, closer to it than the margin, or outside the span of the support. Those with the
+lowest margins join the working set, until no row contradicts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.labels import as_names
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import as_table
 from rosenblatt.engine.rows import Csr
 from rosenblatt.errors import InvalidInput, TooLarge
 from rosenblatt.prover.certificates.brackets import (
@@ -44,27 +44,27 @@ from rosenblatt.training.shards import Late, Shard, ShardBlock
 
 Array = npt.NDArray[Any]
 
-# Rows of the first working set, and rows that all shards together add to it, for each column; and for each shard.
+# Rows that all shards together contribute to a working set for each column, and rows of each shard.
 ROWS_PER_COLUMN, ROWS_PER_SHARD = 4, 8
-# Share by which the margin of a row may be below the lowest of the working set.
+# A row contradicts a margin if its own is lower by more than this share.
 MARGIN_GAP = 1e-8
-# Directions that vanish on a support, up to which rows are compared with them.
+# Rows are compared with at most this many directions that vanish on a support.
 MAX_DIRECTIONS = 1 << 10
 
 
 class SomeRows(NamedTuple):
-    """Rows of the working set; those of shards are put together.
+    """Rows of a working set, merged from those of the shards.
 
     Attributes
     ----------
     place : int array of shape (n, 2)
-        Number of the shard, and of the row in it.
+        Shard of each row, and its number there.
     X : CSR matrix or array
     label : int array
     lowest : tuple of Fraction or None
-        For each margin that was asked for, its lowest value on all rows of the shards; None for one without rows.
+        The lowest value of each requested margin on all rows of the shards; None if there is no such row.
     radius : float
-        Of all rows of the shards.
+        Largest norm of the rows of the shards.
     """
 
     place: Array
@@ -86,7 +86,7 @@ class SomeRows(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How many rows there are where, and which labels they have; those of shards add up."""
+    """The number of rows of each shard, their labels and their columns."""
 
     classes: Array
     sizes: tuple[tuple[int, int], ...]
@@ -109,37 +109,37 @@ class Extent(NamedTuple):
 
 
 def extent_of(shard: Shard, late: Late = never) -> Extent:
-    """Return how many rows a shard has, and which labels."""
-    found = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
+    """Return the extent of a single shard."""
+    extent = Extent(np.empty(0), ((shard.number, 0),), (), 0, True)
     for portion in shard.portions:
         more = Extent(portion.classes, (), shard.names, portion.table.shape[1], isinstance(portion.table.rows, Csr))
-        sizes = ((shard.number, found.sizes[0][1] + portion.table.shape[0]),)
-        found = found.merge(more)._replace(sizes=sizes)
-    return found
+        sizes = ((shard.number, extent.sizes[0][1] + portion.table.shape[0]),)
+        extent = extent.merge(more)._replace(sizes=sizes)
+    return extent
 
 
 @dataclass(frozen=True)
-class Looker:
-    """What all work on a shard needs to know: the classes, and whether rows travel as sparse ones."""
+class ShardWork:
+    """The base of all work on a shard: the classes, and whether rows are sent as sparse ones."""
 
     classes: Array
     sparse: bool
     most: int  # rows to report
 
     def parts(self, shard: Shard) -> Iterator[tuple[int, SignedRows]]:
-        """Yield the portions of a shard as signed rows, each with the number of its first row."""
+        """Yield the blocks of a shard as signed rows, each with the number of its first row."""
         first = 0
         for portion in shard.portions:
-            yield first, signed_of(portion.table, self.label(portion), max(self.classes.size, 2))
+            yield first, SignedRows(portion.table, self.label(portion), max(self.classes.size, 2))
             first += portion.table.shape[0]
 
     def label(self, portion: ShardBlock) -> Array:
-        """Return class numbers; where there is one class only, it is the second of two."""
+        """Return class numbers; a single class counts as the second of two."""
         number = np.searchsorted(self.classes, portion.classes)[portion.label]
         return number if self.classes.size > 1 else np.ones_like(number)
 
     def taken(self, shard: Shard, first: int, signed: SignedRows, rows: Array, lowest: Any, radius: float) -> SomeRows:
-        """Return rows of a portion as they travel."""
+        """Return some rows of a block, to be sent to the driver."""
         X = dense_or_sparse(signed.table.matrix()[rows], self.sparse)
         place = np.stack([np.full(rows.size, shard.number), first + rows], axis=1)
         return SomeRows(place, X, signed.label[rows], lowest, radius)
@@ -152,30 +152,25 @@ def dense_or_sparse(X: Any, sparse: bool) -> Any:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
 
 
-def signed_of(table: Table, label: Array, classes: int) -> SignedRows:
-    """Return the signed rows of a table; its values are the floats that they are."""
-    return SignedRows(table, label, classes)
-
-
 @dataclass(frozen=True)
-class Sampled(Looker):
-    """The first working set: rows evenly spread over each shard, and one of each class."""
+class Sampled(ShardWork):
+    """Select the first working set: rows evenly spread over each shard, and one of each class."""
 
     def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
         """Return some rows of a shard."""
-        found: SomeRows | None = None
+        sample: SomeRows | None = None
         for first, signed in self.parts(shard):
             spread = np.arange(0, signed.samples, -(-signed.samples // self.most))
             rows = np.union1d(spread, np.unique(signed.label, return_index=True)[1])
             some = self.taken(shard, first, signed, rows, (), outer_radius(signed))
-            found = some if found is None else found.merge(some)
-        assert found is not None
-        return found
+            sample = some if sample is None else sample.merge(some)
+        assert sample is not None
+        return sample
 
 
 @dataclass(frozen=True)
-class Contradictions(Looker):
-    """Rows that contradict the claims of a working set.
+class Contradictions(ShardWork):
+    """Find the rows that contradict the claims of a working set.
 
     Attributes
     ----------
@@ -185,20 +180,20 @@ class Contradictions(Looker):
     claims: Claims
 
     def __call__(self, shard: Shard, late: Late = never) -> SomeRows:
-        """Return the rows of a shard that contradict most, and the lowest margins of all its rows."""
-        found: SomeRows | None = None
+        """Return the rows of a shard that contradict the claims most, and the lowest margins of all its rows."""
+        against: SomeRows | None = None
         with np.errstate(all="ignore"):
             for first, signed in self.parts(shard):
                 rows = self.claims.contradicted(signed, self.most)
                 some = self.taken(shard, first, signed, rows, self.claims.lowest(signed), 0.0)
-                found = some if found is None else found.merge(some)
-        assert found is not None
-        return found
+                against = some if against is None else against.merge(some)
+        assert against is not None
+        return against
 
 
 @dataclass(frozen=True)
 class Claims:
-    """What a working set says, as far as other rows may contradict it.
+    """The claims of a working set that other rows may contradict.
 
     Attributes
     ----------
@@ -207,9 +202,9 @@ class Claims:
     weak : weights or None
         Nowhere negative.
     basis : list of weights
-        Vanish on every row on which the weak ones do; on every row, where there are none.
+        Vanish on every row on which `weak` vanishes; on every row if `weak` is None.
     margins : tuple of (weights, class or None, float)
-        The lowest margin of the working set, of a class or of both.
+        The lowest margin of the working set, for a class or for both.
     """
 
     strict: Any = None
@@ -218,7 +213,7 @@ class Claims:
     margins: tuple[tuple[Any, int | None, float], ...] = ()
 
     def contradicted(self, signed: SignedRows, most: int) -> Array:
-        """Return the samples that contradict most."""
+        """Return the samples that contradict the claims most."""
         wrong: list[Array] = []
         for w, least in ((self.strict, 1), (self.weak, 0)):
             if w is not None:
@@ -237,12 +232,12 @@ class Claims:
         return np.unique(signed.split(np.concatenate(wrong).astype(np.int64))[0])
 
     def lowest(self, signed: SignedRows) -> tuple[Fraction | None, ...]:
-        """Return the lowest margins, each bounded from below."""
-        found: list[Fraction | None] = []
+        """Return lower bounds of the lowest margins."""
+        margins: list[Fraction | None] = []
         for w, c, _ in self.margins:
             ids = np.arange(signed.n) if c is None else np.flatnonzero(signed.label == c)
-            found.append(signed.lowest_margin(w, ids) if ids.size else None)
-        return tuple(found)
+            margins.append(signed.lowest_margin(w, ids) if ids.size else None)
+        return tuple(margins)
 
 
 def _floats(w: Any) -> Array:
@@ -268,7 +263,7 @@ def certify_shards(shards: Shards, *, margin: bool = True, time_limit: float | N
 
 
 class _Proof:
-    """A proof in progress."""
+    """A search for a certificate, and its state."""
 
     def __init__(self, shards: Shards, extent: Extent, margin: bool, clock: Deadline) -> None:
         self.shards, self.extent, self.margin, self.clock = shards, extent, margin, clock
@@ -278,13 +273,13 @@ class _Proof:
         self.n_rows = int(ends[-1])
         self.classes = max(extent.classes.size, 2)
         width = (extent.features + 1) * (self.classes - 1)
-        self.looker = (extent.classes, extent.sparse, ROWS_PER_COLUMN * width // len(self.sizes) + ROWS_PER_SHARD)
-        self.working: SomeRows = shards.combine(Sampled(*self.looker))
+        self.basics = (extent.classes, extent.sparse, ROWS_PER_COLUMN * width // len(self.sizes) + ROWS_PER_SHARD)
+        self.working: SomeRows = shards.combine(Sampled(*self.basics))
         self.radius = self.working.radius
         self.lowest: tuple[Fraction | None, ...] = ()
 
     def certificate(self) -> Certificate:
-        """Return the certificate on all rows."""
+        """Return the certificate about all rows."""
         while True:
             signed, rows = self._signed()
             claimed = proved_claims(signed, tuple(range(self.classes)), self.margin, self.clock)
@@ -294,13 +289,13 @@ class _Proof:
                 claims = _claims(signed, claimed)
             except TooLarge as fault:
                 return self._issue(signed, rows, {"verdict": "undecided", "reason": str(fault)})
-            found: SomeRows = self.shards.combine(Contradictions(*self.looker, claims))
-            self.lowest = found.lowest
-            known = {tuple(place) for place in self.working.place.tolist()}
-            new = [i for i, place in enumerate(found.place.tolist()) if tuple(place) not in known]
+            against: SomeRows = self.shards.combine(Contradictions(*self.basics, claims))
+            self.lowest = against.lowest
+            places = {tuple(place) for place in self.working.place.tolist()}
+            new = [i for i, place in enumerate(against.place.tolist()) if tuple(place) not in places]
             if not new:
                 return self._issue(signed, rows, claimed)
-            added = SomeRows(found.place[new], found.X[new], found.label[new])
+            added = SomeRows(against.place[new], against.X[new], against.label[new])
             self.working = self.working._replace(lowest=()).merge(added)
 
     def _signed(self) -> tuple[SignedRows, Array]:
@@ -308,7 +303,7 @@ class _Proof:
         rows = np.array([self.offset[shard] + row for shard, row in self.working.place.tolist()])
         order = np.argsort(rows)
         X = self.working.X[order]
-        return signed_of(as_table(X), self.working.label[order], self.classes), rows[order]
+        return SignedRows(as_table(X), self.working.label[order], self.classes), rows[order]
 
     def _issue(self, signed: SignedRows, rows: Array, claimed: dict[str, Any]) -> Certificate:
         claims = dict(claimed)
@@ -341,7 +336,7 @@ class _Proof:
         return replace(draft, seal=seal_of(draft.to_dict()))
 
     def _bound(self, claims: dict[str, Any], rows: Array) -> None:
-        """Let the brackets of margins hold for all rows, and name their rows by their numbers among all."""
+        """Widen the brackets of margins to hold for all rows, and renumber their rows."""
         lowest = list(self.lowest)
         for name in ("margin", "augmented"):
             bracket: Bracket | None = claims.get(name)
@@ -358,39 +353,39 @@ class _Proof:
             )
 
     def _boundary(self, vector: Any) -> tuple[int, ...]:
-        found: list[int] = []
-        for number, zero in zip(self.sizes, self.shards.each(Zeros(*self.looker, direction(vector))), strict=True):
-            found.extend((zero + self.offset[number]).tolist())
-        return tuple(found)
+        rows: list[int] = []
+        for number, zero in zip(self.sizes, self.shards.each(Zeros(*self.basics, direction(vector))), strict=True):
+            rows.extend((zero + self.offset[number]).tolist())
+        return tuple(rows)
 
     def _digest(self) -> str:
-        """Return the hash of all rows: they pass by the driver, shard by shard, and are not kept."""
+        """Return the hash of all rows, which pass through the driver one shard at a time."""
         layout = "sparse" if self.extent.sparse else "dense"
         state = hashlib.sha256(f"rosenblatt\n{layout}\n{self.n_rows}\n{self.extent.features}\n".encode())
         for what in ("labels", "rows"):
-            for content in self.shards.each(Hashed(*self.looker, what)):
+            for content in self.shards.each(Hashed(*self.basics, what)):
                 state.update(content)
         return state.hexdigest()
 
 
 @dataclass(frozen=True)
-class Zeros(Looker):
-    """The samples of a shard with a signed row on which some weights are zero."""
+class Zeros(ShardWork):
+    """Find the samples of a shard with a signed row on which some weights are zero."""
 
     w: Any
 
     def __call__(self, shard: Shard, late: Late = never) -> Array:
         """Return their numbers in the shard."""
-        found = [
+        rows = [
             first + np.unique(signed.split(np.flatnonzero(signed.signs(self.w) == 0))[0])
             for first, signed in self.parts(shard)
         ]
-        return np.concatenate(found)
+        return np.concatenate(rows)
 
 
 @dataclass(frozen=True)
-class Hashed(Looker):
-    """What the digest of a certificate is computed from: the labels, or the rows."""
+class Hashed(ShardWork):
+    """Collect the bytes of the digest of a certificate: of the labels, or of the rows."""
 
     what: str
 
@@ -409,7 +404,7 @@ class Hashed(Looker):
 
 
 def _claims(signed: SignedRows, claimed: dict[str, Any]) -> Claims:
-    """Return what all other rows must not contradict."""
+    """Return the claims that no other row may contradict."""
     verdict, margins = claimed["verdict"], []
     if verdict == "separable":
         for name, sides in (("margin", (0, 1)), ("augmented", (None,))):

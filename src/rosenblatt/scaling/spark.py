@@ -1,8 +1,8 @@
-"""The family on Spark: an Estimator and a Model of pyspark.ml. Needs the extra `spark`, and Java.
+"""Train and predict on Spark: an Estimator and a Model of pyspark.ml. Needs the extra `spark`, and Java.
 
-Only calls of DataFrames are used (`mapInArrow`), which Spark Connect has as well. A shard is a partition, in the order
-of the partitions; Spark may cut and order partitions anew when it computes them again. Where the result must not depend
-on that, name a column with the shard of each row (`shardCol`) and one with its place in it (`orderCol`).
+It uses only methods of DataFrames (`mapInArrow`), which Spark Connect has as well. A shard is a partition, in the order
+of the partitions. Spark may split and order partitions differently when it computes them again; to make the result
+independent of that, name a column with the shard of each row (`shardCol`) and one with its place there (`orderCol`).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ except ImportError as error:
 
 Array = npt.NDArray[Any]
 
-# Columns of what every shard sends back.
+# Columns of the results of shards.
 RESULT = "shard long, content binary"
-# Bytes in a cell: longer results come in several.
+# Maximum size of a cell; longer results take several.
 CELL_BYTES = 1 << 28
 
 
@@ -63,19 +63,19 @@ CELL_BYTES = 1 << 28
 
 
 def rows_of(column: Any) -> Any:
-    """Return a column of vectors as an array, if all are dense, or as a CSR matrix.
+    """Return a column of vectors as an array if all are dense, else as a CSR matrix.
 
     Parameters
     ----------
     column : pyarrow.StructArray
-        Vectors of pyspark.ml as Arrow has them: type (0: sparse), size, indices, values.
+        Vectors of pyspark.ml in Arrow's format: type (0: sparse), size, indices, values.
     """
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     kind, size, indices, values = (column.field(name) for name in ("type", "size", "indices", "values"))
     lengths = np.diff(values.offsets.to_numpy())
     data = np.asarray(values.flatten().to_numpy(zero_copy_only=False), float)
     if column.null_count:
-        raise InvalidInput("A row has no vector of features. Leave such rows out.")
+        raise InvalidInput("A row has no vector of features. Remove such rows.")
     dense = kind.to_numpy(zero_copy_only=False) == 1
     if dense.all():
         if lengths.size and (lengths != lengths[0]).any():
@@ -93,7 +93,7 @@ def rows_of(column: Any) -> Any:
 
 
 def vectors_of(rows: Array) -> Any:
-    """Return the rows of an array as a column of dense vectors, as Arrow has them."""
+    """Return the rows of an array as a column of dense vectors, in Arrow's format."""
     count, width = rows.shape
     nothing = pa.nulls(count, pa.int32())
     indices = pa.nulls(count, pa.list_(pa.int32()))
@@ -113,19 +113,19 @@ class OnSpark(Shards):
     Attributes
     ----------
     frame : DataFrame
-        With the columns features and label, and where they are asked for weight, shard and place.
+        With the columns features and label, and optionally weight, shard and place.
     """
 
     def __init__(self, frame: Any, numbers: Sequence[int] | None = None) -> None:
         self.frame, self.numbers = frame, numbers
 
     def combine(self, work: Work, late: Late = never) -> Any:
-        """Call `work` where each partition is; merge what comes back here, in the order of the shards."""
-        found: dict[int, bytes] = {}
+        """Call `work` where each partition is, and merge the results on the driver, in the order of the shards."""
+        results: dict[int, bytes] = {}
         numbers = None if self.numbers is None else frozenset(self.numbers)
         for row in self.frame.mapInArrow(_Worker(work, numbers), RESULT).collect():
-            found[row["shard"]] = found.get(row["shard"], b"") + bytes(row["content"])
-        return merge_tree((pickle.loads(found.pop(number)) for number in sorted(found)), merge)
+            results[row["shard"]] = results.get(row["shard"], b"") + bytes(row["content"])
+        return merge_tree((pickle.loads(results.pop(number)) for number in sorted(results)), merge)
 
     def keep(self, numbers: Sequence[int]) -> None:
         """Forget all shards but these."""
@@ -133,17 +133,17 @@ class OnSpark(Shards):
 
 
 class _Worker:
-    """What a Python worker of Spark does with a partition."""
+    """The function that a Python worker of Spark applies to a partition."""
 
     def __init__(self, work: Work, numbers: frozenset[int] | None) -> None:
         self.work, self.numbers = work, numbers
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return the number of each shard of a partition, and what the work returned for it."""
-        table = pa.Table.from_batches(list(batches)) if (batches := _with_rows(batches)) else None
-        if table is None:
+        """Yield the number of each shard of a partition, and the result of the work on it."""
+        filled = [batch for batch in batches if batch.num_rows]
+        if not filled:
             return
-        for number, part in _shards_of(table):
+        for number, part in _shards_of(pa.Table.from_batches(filled)):
             if self.numbers is None or number in self.numbers:
                 weight = part["weight"].to_numpy() if "weight" in part.column_names else None
                 shard = shard_of_block(number, rows_of(part["features"]), part["label"].to_numpy(), weight)
@@ -155,19 +155,15 @@ class _Worker:
                     )
 
 
-def _with_rows(batches: Iterator[Any]) -> Any:
-    return [batch for batch in batches if batch.num_rows]
-
-
 def _shards_of(table: Any) -> Iterator[tuple[int, Any]]:
-    """Yield the shards of a partition, each with its number: that of the partition, or those of the column."""
+    """Yield the shards of a partition with their numbers: that of the partition, or those in its column."""
     if "shard" not in table.column_names:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         yield (context.partitionId() if context is not None else 0), table
         return
-    # Sorted by Spark, shard by shard and by place.
+    # Spark has sorted the rows by shard and place.
     numbers = table["shard"].to_numpy()
     cuts = np.flatnonzero(np.diff(numbers)) + 1
     for first, last in zip([0, *cuts], [*cuts, len(numbers)], strict=True):
@@ -186,7 +182,9 @@ class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasRawPredictionCo
     orderCol = Param(  # noqa: N815
         Params._dummy(), "orderCol", "column with the place of each row in its shard", TypeConverters.toString
     )
-    rounds = Param(Params._dummy(), "rounds", "most epochs; 0: as many as the learner's max_iter", TypeConverters.toInt)
+    rounds = Param(
+        Params._dummy(), "rounds", "maximum number of epochs; 0: the learner's max_iter", TypeConverters.toInt
+    )
     mixing = Param(Params._dummy(), "mixing", "uniform, or mistakes", TypeConverters.toString)
     learner = Param(Params._dummy(), "learner", "class of the estimator", TypeConverters.toString)
     settings = Param(Params._dummy(), "settings", "its parameters, as JSON", TypeConverters.toString)
@@ -197,19 +195,19 @@ class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasRawPredictionCo
 
 
 class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
-    """A member of the family as an Estimator of pyspark.ml.
+    """A linear classifier as an Estimator of pyspark.ml.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A linear member for which mixing is defined, by default an `AveragedPerceptron`. It becomes the parameters
-        `learner` and `settings` (JSON), which a grid of `CrossValidator` may vary.
+        A linear estimator for which mixing is defined, by default an `AveragedPerceptron`. It is stored as the
+        parameters `learner` and `settings` (JSON), which a grid of `CrossValidator` may vary.
     featuresCol, labelCol, predictionCol, rawPredictionCol, weightCol : str
-        Columns, as everywhere in pyspark.ml. Labels are numbers or texts.
+        Columns, as everywhere in pyspark.ml. Labels are numbers or text.
     rounds, mixing
         As for `rosenblatt.scaling.dask.fit`.
     shardCol, orderCol : str, optional
-        Columns with the shard of each row and its place in it. Without them a shard is a partition as it is.
+        Columns with the shard of each row and its place there. Without them each partition is a shard.
 
     Examples
     --------
@@ -232,7 +230,7 @@ class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
                 columns |= {"learner": type(estimator).__name__, "settings": json.dumps(changed)}
             except TypeError as error:
                 raise InvalidInput(
-                    f"A parameter of the estimator cannot be written as JSON ({error}). Pass numbers and texts."
+                    f"A parameter of the estimator cannot be written as JSON ({error}). Pass numbers and text."
                 ) from None
         self._set(**columns)
 
@@ -241,7 +239,7 @@ class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
         name = self.getOrDefault(self.learner)
         if name not in rosenblatt.__all__:
             raise InvalidInput(
-                f"learner={name!r} is no estimator of rosenblatt. Pass the name of a class, such as 'Perceptron'."
+                f"learner={name!r} is not an estimator of rosenblatt. Pass the name of a class, such as 'Perceptron'."
             )
         return getattr(rosenblatt, name)(**json.loads(self.getOrDefault(self.settings)))
 
@@ -256,40 +254,40 @@ class PerceptronClassifier(_Columns, Estimator, MLReadable, MLWritable):
         return model
 
     def _prepared(self, dataset: Any) -> Any:
-        """Return the columns that training needs, in the order that was asked for."""
+        """Return the columns for training, sorted by shard and place if these are set."""
         taken = {"features": self.featuresCol, "label": self.labelCol, "weight": self.weightCol}
         taken |= {"shard": self.shardCol, "place": self.orderCol}
-        chosen = {name: self.getOrDefault(param) for name, param in taken.items() if self.isDefined(param)}
-        if "place" in chosen and "shard" not in chosen:
+        columns = {name: self.getOrDefault(param) for name, param in taken.items() if self.isDefined(param)}
+        if "place" in columns and "shard" not in columns:
             raise InvalidInput("orderCol is the place of a row in its shard. Pass shardCol as well.")
-        frame = dataset.select(*(dataset[column].alias(name) for name, column in chosen.items()))
-        if "shard" not in chosen:
+        frame = dataset.select(*(dataset[column].alias(name) for name, column in columns.items()))
+        if "shard" not in columns:
             return frame
         frame = frame.withColumn("shard", frame["shard"].cast("long")).repartition("shard")
-        return frame.sortWithinPartitions(*(name for name in ("shard", "place") if name in chosen))
+        return frame.sortWithinPartitions(*(name for name in ("shard", "place") if name in columns))
 
     def write(self) -> MLWriter:
-        """Return what writes it."""
+        """Return a writer."""
         return DefaultParamsWriter(self)
 
     @classmethod
     def read(cls) -> MLReader[Any]:
-        """Return what reads it."""
+        """Return a reader."""
         return DefaultParamsReader(cls)
 
 
 class PerceptronClassifierModel(_Columns, Model, MLReadable, MLWritable):
-    """A fitted member of the family as a Model of pyspark.ml.
+    """A fitted linear classifier as a Model of pyspark.ml.
 
     Parameters
     ----------
     fitted : estimator
-        Any fitted linear member, also one that was read by `rosenblatt.load`.
+        Any fitted linear classifier, also one from `rosenblatt.load`.
 
     Attributes
     ----------
     fitted : estimator
-        The ordinary estimator, with its `coef_` and its `run_`.
+        The estimator itself, with its `coef_` and its `run_`.
     """
 
     def __init__(self, fitted: Any = None) -> None:
@@ -312,18 +310,18 @@ class PerceptronClassifierModel(_Columns, Model, MLReadable, MLWritable):
         return dataset.mapInArrow(predict, schema)
 
     def copy(self, extra: Any = None) -> Any:
-        """Return a copy with other columns; what was learned is shared."""
+        """Return a copy with other columns, which shares the fitted estimator."""
         copied = super().copy(extra)
         copied.fitted = self.fitted
         return copied
 
     def write(self) -> MLWriter:
-        """Return what writes it: the parameters as Spark does, and the model as a file of rosenblatt, in a table."""
+        """Return a writer that stores the parameters as Spark does, and the model file in a table."""
         return _Writer(self)
 
     @classmethod
     def read(cls) -> MLReader[Any]:
-        """Return what reads it."""
+        """Return a reader."""
         return _Reader(cls)
 
 
@@ -335,13 +333,13 @@ def model_bytes(model: Any) -> bytes:
 
 
 class _Predict:
-    """What a Python worker adds to the rows of a partition."""
+    """The function that adds predictions to the rows of a partition."""
 
     def __init__(self, model: bytes, features: str, names: list[str]) -> None:
         self.model, self.features, self.names = model, features, names
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return the rows with the scores of the classes, and the class."""
+        """Yield the rows with the scores of the classes, and the predicted class."""
         model = load(self.model)
         for batch in batches:
             if not batch.num_rows:
@@ -379,7 +377,7 @@ class _Reader(MLReader):  # type: ignore[type-arg, unused-ignore]
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         content = self.sparkSession.read.parquet(f"{path}/model").first()
         if content is None:
-            raise InvalidInput(f"{path} has no model in it. Pass a path that write() has written to.")
+            raise InvalidInput(f"{path} does not contain a model. Pass a path written by write().")
         model = self.cls(load(bytes(content["model"])))
         model._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)

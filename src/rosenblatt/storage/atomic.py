@@ -16,31 +16,31 @@ from rosenblatt.errors import InvalidInput
 
 try:
     import fcntl
-except ImportError:  # as on Windows, where files that were left behind stay
+except ImportError:  # on Windows, where abandoned files stay
     fcntl = None  # type: ignore[assignment]
 
-LEFT_BEHIND = re.compile(r"\.rosenblatt-[0-9a-f]{32}\.tmp")
+ABANDONED = re.compile(r"\.rosenblatt-[0-9a-f]{32}\.tmp")
 
 
 def _lock(descriptor: int) -> None:
-    """Lock an open file, or raise an OSError if another has the lock, or there are no locks here."""
+    """Lock an open file; raise an OSError if another process has the lock, or if there are no locks."""
     if fcntl is None:
         raise OSError(errno.ENOSYS, "no locks")
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class Beside:
-    """A file that is written beside a target, and takes its place when it is whole.
+    """A temporary file beside a target, which replaces the target when it is whole.
 
-    A file that was there before stays as it was until then, and hands its permissions on. Meanwhile nobody can read the
-    new one who could not read the old one. Who writes holds a lock on it: one without a lock was left behind by a
-    process that was killed, and the next that writes into this folder removes it.
+    The new file gets the permissions of the old one, and is never readable for others meanwhile. The writer holds a
+    lock on it. A temporary file without a lock was abandoned by a process that was killed; the next writer in this
+    folder removes it.
 
     Parameters
     ----------
     target : Path
     lasting : bool
-        Whether the file is flushed to the disk before it takes its place; in vain for what can be made again.
+        Whether to flush the file to disk before it replaces the target; False for files that can be made again.
 
     Attributes
     ----------
@@ -49,27 +49,27 @@ class Beside:
 
     def __init__(self, target: Path, *, lasting: bool = True) -> None:
         self.target, self.lasting = target, lasting
-        _remove_left_behind(target.parent)
+        _remove_abandoned(target.parent)
         self._old = _status(target)
         mode = 0o666 if self._old is None else stat.S_IMODE(self._old.st_mode) & 0o777
         self._path, descriptor = _open_beside(target.parent, mode)
         self.file = open(descriptor, "wb")  # noqa: SIM115
 
     def finish(self) -> None:
-        """Put the file into its place."""
+        """Replace the target by the file."""
         try:
             self.file.flush()
             if self._old is not None:
-                _hand_on(self._old, self.file.fileno(), self._path)
+                _copy_permissions(self._old, self.file.fileno(), self._path)
             if self.lasting:
                 os.fsync(self.file.fileno())
-            if os.name == "nt":  # where no open file can be renamed
+            if os.name == "nt":  # open files cannot be renamed there
                 self.file.close()
             os.replace(self._path, self.target)
         except BaseException:
             self.discard()
             raise
-        self.file.close()  # with its lock, which is held until nobody can take the file for one that was left behind
+        self.file.close()  # and release its lock, now that the file cannot be taken for an abandoned one
         if self.lasting and hasattr(os, "O_DIRECTORY"):  # the new name must reach the disk too
             folder = os.open(self.target.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -78,7 +78,7 @@ class Beside:
                 os.close(folder)
 
     def discard(self) -> None:
-        """Remove what was written."""
+        """Remove the file."""
         with suppress(OSError):
             self.file.close()
         with suppress(OSError):
@@ -95,20 +95,19 @@ class Beside:
 
 
 def replace_file(target: Path, parts: Iterable[Any]) -> None:
-    """Write a file that takes the place of the target when it is whole.
+    """Write bytes to a file that replaces the target when it is whole.
 
     Parameters
     ----------
     target : Path
     parts : iterable of bytes-like
-        What to write, in this order.
     """
     with Beside(target) as file:
         write_to(file, parts)
 
 
 def check_writable(path: Path) -> None:
-    """Raise an OSError if no file can be written beside a path."""
+    """Raise an OSError if the folder of a path is not writable."""
     beside, descriptor = _open_beside(path.parent, 0o600)
     beside.unlink(missing_ok=True)
     os.close(descriptor)
@@ -122,7 +121,7 @@ def _status(target: Path) -> os.stat_result | None:
 
 
 def _open_beside(folder: Path, mode: int) -> tuple[Path, int]:
-    """Create a file in a folder and lock it; no permission of it goes beyond the mode, nor beyond the umask."""
+    """Create a file in a folder and lock it, with the permissions of the mode that the umask allows."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
         beside = folder / f".rosenblatt-{secrets.token_hex(16)}.tmp"
@@ -133,27 +132,27 @@ def _open_beside(folder: Path, mode: int) -> tuple[Path, int]:
                 return beside, descriptor
         except BlockingIOError:
             pass
-        except OSError:  # no locks on this file system: then nobody takes it for one that was left behind
+        except OSError:  # no locks on this file system, so that no file is taken for an abandoned one
             return beside, descriptor
-        os.close(descriptor)  # another process was quicker to take it for one that was left behind
+        os.close(descriptor)  # another process took it for an abandoned one before it was locked
 
 
-def _hand_on(old: os.stat_result, descriptor: int, beside: Path) -> None:
+def _copy_permissions(old: os.stat_result, descriptor: int, beside: Path) -> None:
     """Set on the new file the owner, the group and the permissions of the old one."""
     mode = stat.S_IMODE(old.st_mode)
     if hasattr(os, "fchown"):
         for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
             with suppress(PermissionError):
                 os.fchown(descriptor, owner, group)
-        if os.fstat(descriptor).st_gid != old.st_gid:  # what the old group might do is not for another group
+        if os.fstat(descriptor).st_gid != old.st_gid:  # the permissions of the old group are not for another one
             mode &= ~stat.S_IRWXG | (mode & stat.S_IRWXO) << 3
     os.chmod(beside, mode)
 
 
-def _remove_left_behind(folder: Path) -> None:
-    """Remove what processes that were killed have left in a folder: what no process holds a lock on."""
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files in a folder that no process holds a lock on."""
     with suppress(OSError), os.scandir(folder) as entries:
-        for name in [entry.path for entry in entries if LEFT_BEHIND.fullmatch(entry.name)]:
+        for name in [entry.path for entry in entries if ABANDONED.fullmatch(entry.name)]:
             with suppress(OSError):
                 descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
                 try:
@@ -173,7 +172,7 @@ def write_to(file: Any, parts: Iterable[Any]) -> None:
 
 
 def target_of(target: Any) -> Any:
-    """Return where to write: a `Path` with links followed, or a file object; raise an error if that is no place for it.
+    """Return where to write: a `Path` with links followed, or a file object; raise an error for anything else.
 
     Parameters
     ----------
@@ -198,7 +197,7 @@ def target_of(target: Any) -> Any:
 
 
 def source_of(source: Any) -> tuple[str, Any]:
-    """Return what to call a source, and what to read: a path of a regular file, or bytes.
+    """Return the name of a source for messages, and what to read: the path of a regular file, or bytes.
 
     Parameters
     ----------

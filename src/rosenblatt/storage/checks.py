@@ -1,6 +1,6 @@
-"""Checks of what goes into a file and of what came out of one.
+"""Check values before they are written to a file, and after they were read from one.
 
-Compiled loops do not check bounds, so that a forged file must be stopped before its arrays reach them.
+Compiled loops do not check bounds: the arrays of a forged file must not reach them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_of(value: Any, hint: Any) -> bool:
     A number of NumPy's counts as an `int` or a `float`, and an integer as a `float`; a boolean as neither.
     """
     origin, arguments = get_origin(hint), get_args(hint)
-    # An alias of PEP 695, such as NDArray since NumPy 2.5, is no type: its value is.
+    # The type of a PEP 695 alias, such as NDArray since NumPy 2.5, is its value.
     alias = hint if origin is None else origin
     if hasattr(alias, "__value__"):
         return is_of(value, alias.__value__)
@@ -66,9 +66,9 @@ def _are_of(values: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
 
 
 def entries(node: Any, names: Iterable[str]) -> list[Any]:
-    """Return the entries of a dict in the order of the names; raise a `Fault` if it has not just these."""
+    """Return the entries of a dict in the order of the names; raise a `Fault` if it has other names."""
     names = list(names)
-    expect(isinstance(node, dict) and node.keys() == set(names), f"an entry has not just {', '.join(names)}")
+    expect(isinstance(node, dict) and node.keys() == set(names), f"an entry has other names than {', '.join(names)}")
     return [node[name] for name in names]
 
 
@@ -90,7 +90,7 @@ def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], fin
     Parameters
     ----------
     name : str
-        What the message calls it.
+        For messages.
     array : object
     types : {"f", "d", "i", "l"}
         Float32 or float64, float64, int32 or int64, int64.
@@ -107,7 +107,7 @@ def check_array(name: str, array: Any, types: str, *shapes: tuple[int, ...], fin
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
-    """Return the shape of an array; of anything else, that of none."""
+    """Return the shape of an array; () for anything else."""
     return value.shape if isinstance(value, np.ndarray) else ()
 
 
@@ -123,7 +123,7 @@ def check_layout(record: Any, layouts: Mapping[str, str], sizes: Mapping[str, in
         arrays of type `f` must have the same dtype.
     sizes : mapping from letters to sizes
     name : str
-        What the message calls the record.
+        For messages.
     """
     dtypes = set()
     for field, layout in layouts.items():

@@ -1,7 +1,7 @@
 """One safetensors file of texts and named values: its layout, its header and its seal.
 
-The seal guards against accidents. Whether what was read makes sense is for the caller to check. The format is
-described in docs/reference/model-files.md.
+The seal, a digest of the content, guards against accidents. The caller checks whether the values make sense. The
+format is described in docs/reference/model-files.md.
 """
 
 from __future__ import annotations
@@ -30,19 +30,16 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 FORMAT = "rosenblatt-model"
 VERSION = "1"
-# No header comes near: whatever may be long, such as names and records, is in tensors.
-MAX_HEADER_BYTES = 1 << 26
-# Bytes that the values of a text of JSON take in memory, by the characters that each of them needs: objects, their
-# entries, lists, and what commas separate.
+MAX_HEADER_BYTES = 1 << 26  # long values, such as names and records, are tensors
+# Bytes in memory for each of these characters in JSON: objects, their entries, lists, and separated values.
 BYTES_PER_CHARACTER = {"{": 184, ":": 100, "[": 56, ",": 60}
-# Bytes that the header may take in memory: so many times the size of the file, or as many as any file may.
+# The header may take BYTES_PER_FILE_BYTE times the size of the file in memory, and MIN_PARSED_BYTES in any case.
 BYTES_PER_FILE_BYTE = 8
 MIN_PARSED_BYTES = 1 << 26
-# Addresses have 48 bits.
-MAX_TENSOR_BYTES = 1 << 48
+MAX_TENSOR_BYTES = 1 << 48  # addresses have 48 bits
 MAX_DIMENSIONS = 8
 
-CONTROL_BYTES = {*range(32)} - {9, 10, 13}  # which no text has
+CONTROL_BYTES = {*range(32)} - {9, 10, 13}  # never in text
 _METADATA = {"format", "version", "package", "model", "seal"}
 
 
@@ -57,7 +54,7 @@ def write(target: Any, content: Content) -> None:
     Raises
     ------
     Fault
-        If a value is of a kind that a file cannot hold, or a record failed its check.
+        If a file cannot hold a value, or a record failed its check.
     """
     parts = pack(content)
     if isinstance(target, Path):
@@ -95,12 +92,12 @@ def pack(content: Content) -> list[Any]:
 
 
 def read(source: Source) -> Content:
-    """Read what `write` or `pack` made; nothing in it is run, and nothing outside its bytes is read.
+    """Read a file that `write` or `pack` made; nothing in it is run, and nothing outside its bytes is read.
 
     Parameters
     ----------
     source : str, path-like or bytes-like
-        A path, or what the file holds.
+        A path, or the content of a file.
 
     Returns
     -------
@@ -109,7 +106,7 @@ def read(source: Source) -> Content:
     Raises
     ------
     Fault
-        If the file is damaged, of an unknown version, names what is not known, or holds a record that failed its check.
+        If the file is damaged, of an unknown version, has unknown names, or holds a record that failed its check.
     """
     return open_container(source).content()
 
@@ -141,7 +138,7 @@ def open_container(source: Source) -> Container:
 
 
 class Container:
-    """The texts and sections of a file that was opened. A value is restored when it is first asked for."""
+    """Texts and sections of an open file. Values are restored lazily."""
 
     def __init__(self, nodes: dict[str, Any], tensors: dict[str, Array]) -> None:
         self._nodes = nodes
@@ -149,7 +146,7 @@ class Container:
         self._values: dict[tuple[str, str], Any] = {}
 
     def text(self, key: str) -> str:
-        """Return a text; raise a `Fault` if there is none."""
+        """Return a text; raise a `Fault` if it does not exist."""
         found = self._nodes.get(key)
         expect(isinstance(found, str), f"it has no text {key!r:.60}")
         return str(found)
@@ -162,7 +159,7 @@ class Container:
         return list(found)
 
     def value(self, section: str, name: str) -> Any:
-        """Return a value, the same object whenever it is asked for; raise a `Fault` if there is none."""
+        """Return a value, always the same object; raise a `Fault` if it does not exist."""
         expect(name in self.names(section), f"its section {section!r:.60} has no {name!r:.60}")
         if (section, name) not in self._values:
             try:
@@ -172,7 +169,7 @@ class Container:
         return self._values[section, name]
 
     def content(self) -> Content:
-        """Return all texts and values; raise a `Fault` also if a tensor belongs to none of them."""
+        """Return all texts and values; raise a `Fault` also if a tensor is unused."""
         content = {
             key: part if isinstance(part, str) else {name: self.value(key, name) for name in part}
             for key, part in self._nodes.items()
@@ -198,29 +195,36 @@ def _seal(header: dict[str, Any], tensors: Iterable[Array]) -> str:
     return digest.hexdigest()
 
 
+def _places(tensors: dict[str, Array]) -> dict[str, Any]:
+    """Return the header's entry of each tensor in the order of the file: wide numbers first, which aligns all."""
+    found, end = {}, 0
+    for name in sorted(tensors, key=lambda name: (-tensors[name].itemsize, name)):
+        start, end = end, end + tensors[name].nbytes
+        code, shape = DTYPE_CODES[tensors[name].dtype], [int(size) for size in tensors[name].shape]
+        found[name] = {"dtype": code, "shape": shape, "data_offsets": [start, end]}
+    return found
+
+
+def _padded(header: str) -> bytes:
+    text = header.encode()
+    return text + b" " * (-len(text) % 8)
+
+
 def _lay_out(nodes: dict[str, Any], tensors: dict[str, Array]) -> tuple[bytes, list[Array]]:
-    """Return the header and the bytes of the tensors: wide numbers first, so that all of them are aligned."""
-    order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
+    """Return the header and the bytes of the tensors."""
     try:
         model = json.dumps(nodes, allow_nan=False)
     except ValueError as error:  # an integer of thousands of digits
         raise Fault(f"a value cannot be written ({error})") from None
     metadata = {"format": FORMAT, "version": VERSION, "package": _package(), "model": model}
-    header: dict[str, Any] = {"__metadata__": metadata}
-    end = 0
-    for name in order:
-        start, end = end, end + tensors[name].nbytes
-        shape = [int(size) for size in tensors[name].shape]
-        header[name] = {"dtype": DTYPE_CODES[tensors[name].dtype], "shape": shape, "data_offsets": [start, end]}
-    metadata["seal"] = _seal(header, (tensors[name] for name in order))
+    places = _places(tensors)
+    header: dict[str, Any] = {"__metadata__": metadata} | places
+    metadata["seal"] = _seal(header, (tensors[name] for name in places))
     shown = json.dumps(header)
-    _check_room(shown, 8 + len(shown) + end)
-    text = shown.encode()
-    text += b" " * (-len(text) % 8)
-    expect(
-        len(text) <= MAX_HEADER_BYTES, f"what is not an array takes {len(text)} bytes, of at most {MAX_HEADER_BYTES}"
-    )
-    return text, [raw_bytes(tensors[name]) for name in order]
+    _check_room(shown, 8 + len(shown) + sum(tensor.nbytes for tensor in tensors.values()))
+    text = _padded(shown)
+    expect(len(text) <= MAX_HEADER_BYTES, f"its header has {len(text)} bytes, of at most {MAX_HEADER_BYTES}")
+    return text, [raw_bytes(tensors[name]) for name in places]
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
@@ -252,7 +256,7 @@ def _parse(text: str, size: int) -> Any:
 
 
 def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the nodes and the tensors of a file, if all of it fits together and the seal is right."""
+    """Return the nodes and the tensors of a file, after checking its layout and seal."""
     length = int.from_bytes(file.read(8), "little")
     expect(size >= 8, f"it has {size} bytes and no header")
     if length > min(MAX_HEADER_BYTES, size - 8):
@@ -267,7 +271,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, Array]
     expect(_seal(header, tensors.values()) == seal, "its seal does not fit: it was damaged or changed")
     for name, tensor in tensors.items():
         if tensor.dtype == bool and tensor.size:
-            expect(raw_bytes(tensor).max() <= 1, f"{name!r:.60} holds what is neither true nor false")
+            expect(raw_bytes(tensor).max() <= 1, f"{name!r:.60} has booleans other than 0 and 1")
     nodes = _parse(model, size)
     sections = isinstance(nodes, dict) and all(isinstance(part, str | dict) for part in nodes.values())
     expect(sections, "it has no sections")
@@ -275,7 +279,7 @@ def _unpack(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, Array]
 
 
 def _what_it_is(file: BinaryIO, size: int) -> str:
-    """Return what a file is that has no header at its beginning."""
+    """Describe a file that does not begin with a header."""
     file.seek(0)
     start = file.read(BYTES_OF_KIND)
     if start[8:9] == b"{":
@@ -284,7 +288,7 @@ def _what_it_is(file: BinaryIO, size: int) -> str:
         )
     kind, _ = kind_of_file(start)
     text = not kind and not set(start) & CONTROL_BYTES
-    return f"it is {kind or ('a text file' if text else 'no safetensors file')}, and not a model of rosenblatt"
+    return f"it is {kind or ('a text file' if text else 'not a safetensors file')}, and not a model of rosenblatt"
 
 
 def _take_metadata(header: Any) -> tuple[str, str]:
@@ -305,7 +309,7 @@ def _take_metadata(header: Any) -> tuple[str, str]:
 
 
 def _check_tensors(header: dict[str, Any], room: int) -> list[tuple[str, np.dtype[Any], list[int]]]:
-    """Return names, types and shapes of the tensors in the order of the file; they must fill its room without a gap."""
+    """Return names, types and shapes of the tensors in the order of the file, which they must fill without a gap."""
     found = []
     for name, entry in header.items():
         if name != "__metadata__":
@@ -338,31 +342,24 @@ def _read_tensor(file: BinaryIO, dtype: np.dtype[Any], shape: list[int]) -> Arra
 
 
 def pack_arrays(about: str, arrays: dict[str, Array]) -> bytes:
-    """Return named arrays and a text in the same layout, but without a seal: for messages, which nothing is kept of.
+    """Return named arrays and a text in the same layout, but without a seal: for transient messages.
 
     Parameters
     ----------
     about : str
-        Kept under this name in the metadata.
+        Stored under this name in the metadata.
     arrays : dict
         Of types that safetensors has.
     """
     plain = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
-    order = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
-    header: dict[str, Any] = {"__metadata__": {"about": about}}
-    end = 0
-    for name in order:
-        start, end = end, end + plain[name].nbytes
-        code, shape = DTYPE_CODES[plain[name].dtype], [int(size) for size in plain[name].shape]
-        header[name] = {"dtype": code, "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    parts = [raw_bytes(plain[name]).tobytes() for name in order]
+    places = _places(plain)
+    text = _padded(json.dumps({"__metadata__": {"about": about}} | places))
+    parts = [raw_bytes(plain[name]).tobytes() for name in places]
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
 def unpack_arrays(content: bytes) -> tuple[str, dict[str, Array]]:
-    """Return the text and the arrays that `pack_arrays` made a message of.
+    """Return the text and the arrays of a message that `pack_arrays` made.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""What a file is, by its first bytes: for messages about files that are something else than what was wanted."""
+"""Recognise other files by their first bytes, for messages about a wrong file."""
 
 from __future__ import annotations
 
 import re
 
 AS_CSV = "Save the table as CSV."
-# What a file is that begins like this, and what to do where a table is wanted.
+# The first bytes of a file, what it is, and what to do if data is needed.
 FIRST_BYTES = (
     (rb"PK\x03\x04.*?(?:xl/|\[Content_Types\])", "an Excel workbook or another Office file", AS_CSV),
     (rb"PK\x03\x04.*?\.npy", "a set of NumPy arrays (.npz)", "Load it in Python, or save it with numpy.savetxt."),
@@ -24,12 +24,12 @@ FIRST_BYTES = (
     (rb"(?i:\s*<(?:!doctype\s+html|html)\b)", "a web page (HTML)", "Fetch the file itself: it may need a login."),
     (rb"\s*<\?xml", "XML", AS_CSV),
 )
-BYTES_OF_KIND = 2048  # that show it
-MOST_ZEROS = 0.1  # of the bytes of a text
+BYTES_OF_KIND = 2048  # of a file, that are compared
+MOST_ZEROS = 0.1  # share of the bytes of a text
 
 
 def kind_of_file(start: bytes) -> tuple[str, str]:
-    """Return what a file is that no reader here takes, by its first bytes, and what to do; both empty if it is none.
+    """Return what a file is, by its first bytes, and what to do; both empty if it may be data.
 
     Examples
     --------

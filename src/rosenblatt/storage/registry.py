@@ -1,4 +1,4 @@
-"""The registry of records that files may name: what may be stored is declared beside the state that it describes."""
+"""The classes whose instances files may hold. Each is registered where it is defined."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Registration(NamedTuple):
 
 BY_NAME: dict[str, Registration] = {}
 BY_CLASS: dict[type, Registration] = {}
-# Learners that a user has defined, by name: the last of each. A file may hold a model of one, but never its code.
+# Learners that users have defined, by name, the last of each. A file may hold a model of one, but never its code.
 DEFINED: dict[str, Any] = {}
 
 

@@ -1,4 +1,4 @@
-"""Values as JSON nodes and tensors, and back; the registry of records that files may name.
+"""Values as JSON nodes and tensors, and back.
 
 A value that JSON does not know is an object with a single key, the tag that says how to read it. Only tags and records
 that the reader knows can be named, and nothing in a file is run. The tags are listed in docs/reference/model-files.md.
@@ -6,29 +6,27 @@ that the reader knows can be named, and nothing in a file is run. The tags are l
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, TypeVar
+from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.numbers import is_too_large
 from rosenblatt.errors import InvalidInput
-from rosenblatt.storage.checks import entries, is_integer, is_label
-from rosenblatt.storage.records import approve, fields_of, is_document, is_enum, is_record, registered
-from rosenblatt.storage.registry import BY_CLASS, Fault, expect
+from rosenblatt.storage.checks import check_record, entries, is_integer, is_label
+from rosenblatt.storage.registry import BY_CLASS, BY_NAME, Fault, Registration, expect
 
 Array = npt.NDArray[Any]
-Class = TypeVar("Class", bound=type)
 
-# At most so many arrays share a tensor, so that a small file cannot grow large in memory.
-MAX_USES_OF_A_TENSOR = 8
-# Tuples of at least so many numbers are tensors.
-MIN_NUMBERS_IN_A_TENSOR = 16
+MAX_USES_OF_A_TENSOR = 8  # a small file must not grow large in memory
+MIN_NUMBERS_IN_A_TENSOR = 16  # shorter tuples are JSON
 MAX_LABEL_CHARACTERS = 1 << 20
 
 DTYPES = {
@@ -45,7 +43,7 @@ _COMPRESSED = ("data", "indices", "indptr")
 
 
 def _sparse_class(name: str) -> Any:
-    """Return a class of SciPy's; imported here, because a model of dense arrays does not need it."""
+    """Return a class of SciPy's, which a model of dense arrays does not need."""
     import scipy.sparse
 
     return getattr(scipy.sparse, name)
@@ -54,6 +52,49 @@ def _sparse_class(name: str) -> Any:
 def raw_bytes(array: Array) -> Array:
     """Return the memory of a contiguous array as bytes."""
     return array.reshape(-1).view(np.uint8)
+
+
+# ------------------------------------------------------------------------------------------------ registered classes
+
+
+def registered(name: str, suits: Callable[[Registration], bool], kind: str) -> Registration:
+    """Return the registered class of a name in a file; raise a `Fault` if there is no such class of that kind."""
+    found = BY_NAME.get(name)
+    if found is None or not suits(found):
+        raise Fault(f"there is no {kind} {name!r:.60}")
+    return found
+
+
+def is_document(entry: Registration) -> bool:
+    """Return whether a class has a form of its own for JSON."""
+    return hasattr(entry.cls, "from_dict")
+
+
+def is_enum(entry: Registration) -> bool:
+    """Return whether a class is an enumeration."""
+    return issubclass(entry.cls, Enum)
+
+
+def is_record(entry: Registration) -> bool:
+    """Return whether a class is stored field by field."""
+    return not is_enum(entry) and not is_document(entry)
+
+
+def fields_of(entry: Registration) -> tuple[str, ...]:
+    """Return the names of the fields."""
+    if dataclasses.is_dataclass(entry.cls):
+        return tuple(field.name for field in dataclasses.fields(entry.cls) if field.init)
+    names: tuple[str, ...] = entry.cls._fields
+    return names
+
+
+def approve(entry: Registration, record: Any) -> Any:
+    """Return the record if its invariants hold; else raise a `Fault`."""
+    if entry.check is not None:
+        if is_record(entry):  # the check may rely on the types of the fields
+            check_record(f"a {entry.name}", record, entry.cls)
+        entry.check(record)
+    return record
 
 
 # ----------------------------------------------------------------------------------------------- from values to nodes
@@ -67,12 +108,12 @@ def _unstorable(path: str, value: Any) -> Fault:
 
 
 def _is_masked(value: Any) -> bool:
-    """Return whether some values of an array do not count; such arrays are made by a module of NumPy's own."""
+    """Return whether a value is a masked array; only those who have one have imported `numpy.ma`."""
     return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
 
 
 def _is_random(value: Any) -> bool:
-    """Return whether a value is a source of random numbers; only who has one has imported their module."""
+    """Return whether a value is a `RandomState`; only those who have one have imported `numpy.random`."""
     return "numpy.random" in sys.modules and isinstance(value, np.random.RandomState)
 
 
@@ -85,7 +126,7 @@ class Encoder:
         self._uses: dict[str, int] = {}
 
     def node(self, value: Any, path: str) -> Any:
-        """Return what stands for a value in JSON."""
+        """Return the JSON node of a value."""
         kind = type(value)
         encode = _ENCODERS.get(kind)
         if encode is None:
@@ -214,12 +255,12 @@ class Decoder:
     Parameters
     ----------
     tensors : dict of arrays
-        What the nodes name. An array is handed out as it is to the first who asks, and as a copy to the others.
+        Arrays by name. The first use of an array gets the array itself, later ones get copies.
 
     Attributes
     ----------
     uses : dict
-        How often each tensor was asked for.
+        How often each tensor was used.
     """
 
     def __init__(self, tensors: dict[str, Array]) -> None:
@@ -227,7 +268,7 @@ class Decoder:
         self.uses: dict[str, int] = {}
 
     def value(self, node: Any) -> Any:
-        """Return the value that a node stands for."""
+        """Return the value of a node."""
         if type(node) is int:
             expect(not is_too_large(node), "it has a number that is too large")
             return node
@@ -326,7 +367,7 @@ class Decoder:
         return result
 
     def _sparse(self, kind: Any, content: Any) -> Any:
-        # Imported here, because it loads Numba, which a dense model does not need.
+        # Here, because a dense model needs no sparse rows.
         from rosenblatt.data.table import as_table
 
         shape, *names = entries(content, ("shape", *_COMPRESSED))

@@ -29,11 +29,10 @@ from rosenblatt.files.parsing import (
     LineFault,
     LineFaults,
     Parsed,
+    RefusedRows,
     count_byte,
     fault_at,
-    label_fault,
     numbers_in,
-    read_labels,
     stripped,
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
@@ -63,7 +62,7 @@ _is_number = re.compile(NUMBER).fullmatch
 
 @compiled()
 def _quoted_end(text, i, quote, end):
-    """Return where the quote closes that opened before i, or the end if it does not, and whether quotes are within."""
+    """Return where the quote that opened before i closes, or the end, and whether doubled quotes are within."""
     doubled = False
     while i < end:
         if text[U(i)] == quote:
@@ -78,7 +77,7 @@ def _quoted_end(text, i, quote, end):
 
 @compiled()
 def _after_quotes(text, close, delimiter, end):
-    """Return the delimiter or newline that follows a closing quote; -1 if something else does, or nothing that ends."""
+    """Return where the delimiter or newline after a closing quote is, or -1 if there is something else."""
     after = close + 1
     if after + 1 < end and text[U(after)] == RETURN and text[U(after + 1)] == NEWLINE:
         after += 1
@@ -91,9 +90,9 @@ def _after_quotes(text, close, delimiter, end):
 def _record_end(text, i, delimiter, quote, longest):
     """Return where the record that begins at i ends, and whether that is known.
 
-    A record is damaged in which a quote is not closed at the end of its field, or not within `longest` bytes of the
-    record's beginning. All of it is then its first line, so that one stray quote costs one line, and what is a record
-    does not depend on what text is at hand. It is not known while more text could decide it.
+    A record is damaged if a quote is not closed at the end of its field, or not within `longest` bytes of the start of
+    the record. Then it is its first line alone: a stray quote costs one line, wherever a block of text ends. The end
+    is unknown while more text could change it.
     """
     begin, size = i, text.size
     end = min(size, begin + longest)
@@ -123,7 +122,7 @@ def _record_end(text, i, delimiter, quote, longest):
 
 @compiled()
 def last_record_end(text, delimiter, quote, longest):
-    """Return where the last record ends of which that is known, of a text that begins with a record; 0 if none is."""
+    """Return where the last record with a known end ends, in a text that begins with a record; 0 if there is none."""
     i, known = 0, True
     while known and i < text.size:
         end, known = _record_end(text, i, delimiter, quote, longest)
@@ -142,7 +141,7 @@ def _plain_field(text, i, delimiter):
 
 @compiled()
 def _quoted_field(text, i, delimiter, quote, end):
-    """Return the same of a field in quotes, whether quotes are within, and its newlines; -1 if it is not closed."""
+    """Return the same for a field in quotes, whether doubled quotes are within, and its newlines; -1 if not closed."""
     close, twice = _quoted_end(text, i + 1, quote, end)
     lines = 0
     for place in range(i, close):
@@ -152,7 +151,7 @@ def _quoted_field(text, i, delimiter, quote, end):
 
 @compiled()
 def _split_record(text, i, delimiter, quote, longest, first, last, doubled):
-    """Find the fields of the record at i: where the next one begins, its lines, and what is wrong."""
+    """Find the fields of the record at i; return where the next one begins, its lines, and the fault."""
     lines, columns, end = 1, first.size, min(text.size, i + longest)
     for field in range(columns):
         begin, twice, more = i, False, 0
@@ -182,13 +181,13 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
     start : (int, int, int)
         Where to begin: a byte at the start of a record, the number of its line, and the rows found so far.
     delimiter, quote : int
-        A quote of -1: none has a meaning.
+        A quote of -1: quotes have no meaning.
     longest : int
         Bytes of a record within which its quotes must be closed.
     first, last : int32 arrays of shape (n_rows, n_columns)
-        Receive where each field begins and ends, without quotes. There is a row for each line.
+        Receive where each field begins and ends, without quotes; with a row for each line.
     doubled : uint8 array of shape (n_rows, n_columns)
-        Receives whether a field has quotes within, which are there twice.
+        Receives whether a field has doubled quotes within.
     line : int array
         Receives the number of each row's line.
 
@@ -216,7 +215,7 @@ def split_fields(text, start, delimiter, quote, longest, first, last, doubled, l
 
 @compiled()
 def read_plain_table(text, delimiter, out):
-    """Read rows of numbers between delimiters; return how many, or -1 if something else is there.
+    """Read rows of numbers between delimiters; return how many, or -1 if there is anything else.
 
     `out` has a row for each line. The text is whole lines.
     """
@@ -438,31 +437,21 @@ class DelimitedParser(TableParser):
         doubled[:, self.of_text] = 0  # words end at quotes, however many
         if doubled.any():
             text, first, last = _undoubled(text, first, last, doubled)
-        refused = np.zeros(line.size, bool)
-
-        def refuse(rows: Array, describe: Any) -> None:
-            new = rows[~refused[rows]]
-            faults.add_rows(new, lambda row: describe(int(row)))
-            refused[new] = True
-
+        refused = RefusedRows(line.size, faults)
         label: Array = np.full(line.size, np.nan)
         if self.label is not None:
             start, end = stripped(text, first[:, self.label], last[:, self.label])
-            label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
             name = next(name for name, own in self.place.items() if own == self.label)
-            then = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
-            refuse(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
-        numbers, missing = self._numbers(text, first, last, line, self.numbers, refuse)
+            remedy = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+            label = self.read_labels(text, start, end, line, refused, remedy)
+        numbers, missing = self._numbers(text, first, last, line, self.numbers, refused)
         weight = None
         if self.weight is not None:
-            weight = self._numbers(text, first, last, line, [self.weight], refuse)[0].reshape(-1)
-            bad = np.flatnonzero(~(weight >= 0))
-            refuse(
-                bad,
-                lambda row: LineFault(int(line[row]), "", "the weight is missing or negative. Write a number from 0."),
-            )
-        kept = ~refused
-        if refused.any():
+            weight = self._numbers(text, first, last, line, [self.weight], refused)[0].reshape(-1)
+            fault = "the weight is missing or negative. Write a number from 0."
+            refused.add(np.flatnonzero(~(weight >= 0)), lambda row: LineFault(int(line[row]), "", fault))
+        if refused.mask.any():
+            kept = ~refused.mask
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]
             weight = None if weight is None else weight[kept]
         if not self.reading.numeric:
@@ -501,7 +490,7 @@ class DelimitedParser(TableParser):
         return pieces, missing
 
     def fields(self, text: Array, lines: int, faults: LineFaults) -> tuple[Array, Array, Array, Array]:
-        """Return where each field begins and ends, the line of each row, and which fields have quotes twice."""
+        """Return where each field begins and ends, the line of each row, and which fields have doubled quotes."""
         width = self.width
         first, last = np.empty((lines, width), np.int32), np.empty((lines, width), np.int32)
         doubled, line = np.empty((lines, width), np.uint8), np.empty(lines, np.int32)
@@ -530,7 +519,7 @@ class DelimitedParser(TableParser):
         return fault_at(text, number, place, end - 1, reason)
 
     def _numbers(
-        self, text: Array, first: Array, last: Array, line: Array, columns: list[int], refuse: Any
+        self, text: Array, first: Array, last: Array, line: Array, columns: list[int], refused: RefusedRows
     ) -> tuple[Array, int]:
         """Return the numbers of some columns, NaN where they are missing, and how many are missing."""
         start, end = first[:, columns].reshape(-1), last[:, columns].reshape(-1)
@@ -556,7 +545,7 @@ class DelimitedParser(TableParser):
             reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
             return fault_at(text, int(line[row]), int(start[place]), int(end[place]), reason)
 
-        refuse(np.unique(bad // width), describe)
+        refused.add(np.unique(bad // width), describe)
         return number.reshape(line.size, width), int(np.isnan(number).sum()) - bad.size
 
     def _missing(self, text: Array, start: Array, end: Array) -> Array:
@@ -570,7 +559,7 @@ class DelimitedParser(TableParser):
 
 
 def _undoubled(text: Array, first: Array, last: Array, doubled: Array) -> tuple[Array, Array, Array]:
-    """Return a text with the fields that have quotes twice written again at its end, and where the fields are."""
+    """Return a text with the fields that have doubled quotes rewritten at its end, and where all fields are."""
     parts, size = [text.tobytes()], text.size
     first, last = first.copy(), last.copy()
     for row, column in np.argwhere(doubled).tolist():

@@ -77,7 +77,7 @@ def _ends_word(byte):
 
 @compiled()
 def _after_query(text, i):
-    """Return where a word qid:7 that begins at i ends, or -1 if it is none."""
+    """Return where a word such as qid:7 at i ends, or -1."""
     for byte in (113, 105, 100, 58):
         if text[i] != byte:
             return -1
@@ -90,7 +90,7 @@ def _after_query(text, i):
 
 @compiled()
 def _read_label(text, i, optional):
-    """Read the label at i: its value, where reading goes on, FINE or MALFORMED or LONG."""
+    """Read the label at i: its value, the first byte after it, FINE or MALFORMED or LONG."""
     value, after, code = decimal(text, i)
     if code != MALFORMED and _ends_word(text[after]):
         return value, after, code
@@ -170,7 +170,7 @@ def _read_pair(text, i, first, width):
 
 @compiled()
 def _note_long(long_numbers, place, begin, end):
-    """Note that the number of an entry, or of a label (-1 - row), is in [begin, end) and is for Python to read."""
+    """Note that the number of an entry, or of a label (-1 - row), is in [begin, end) and has to be read by Python."""
     count = long_numbers[0, 0] + 1
     long_numbers[0, 0] = count
     long_numbers[count, 0], long_numbers[count, 1], long_numbers[count, 2] = place, begin, end
@@ -183,7 +183,7 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
     Returns where the line ends, the number of entries, what is wrong, and whether the columns rise. LONG values are
     noted.
     """
-    last, rising = np.int64(-1), True  # not -1, for which Numba would compile what is called once more
+    last, rising = np.int64(-1), True  # a literal -1 would have another type, for which Numba compiles a second version
     while True:
         i, k, last, rises = _read_plain_pairs(text, i, first, width, k, last, indices, values)
         rising &= rises
@@ -210,7 +210,6 @@ def _read_row(text, i, first, width, k, indices, values, long_numbers):
         i = after
 
 
-# One argument for each array: Numba would pass a bundle of them array by array, too.
 @compiled()
 def read_svmlight(text, start, first, width, optional, label, line, indptr, indices, values, long_numbers):
     """Read lines until the end or the first fault.
@@ -469,7 +468,7 @@ def _as_matrix(parts: tuple[Array, ...], base: int, width: int, path: FilePath) 
 
 
 def _describe(line: bytes, number: int, limits: tuple[int, int, bool]) -> LineFault:
-    """Return what is wrong in a line, with the number of that line."""
+    """Return the fault of a line."""
     first, width, optional = limits
     for place, token in enumerate(re.findall(rb"[^ \t\r]+", line.partition(b"#")[0])):
         index, colon, value = token.partition(b":")
@@ -499,7 +498,7 @@ def _outside(number: int, index: str, first: int, width: int) -> LineFault:
 
 
 def _token_fault(token: bytes, label: bool) -> str:
-    """Return what is wrong with a token and what to do, or an empty text."""
+    """Return the fault of a token and its remedy, or an empty text."""
     index, colon, value = token.partition(b":")
     if label:
         if re.fullmatch(NUMBER, token):

@@ -161,7 +161,7 @@ function dragDot(plane, dot, editor, bias) {
  * Create the view of weight space: the chosen picture, if it is possible.
  * @param {Element} host
  * @param {Editor | null} editor
- * @param {(title: string, choices: boolean) => void} named  called with the title of the picture, and whether there is a choice
+ * @param {(title: string, choices: boolean) => void} named  called with a title, and whether there is a choice
  */
 export function weightView(host, editor, named) {
   const stage = host.appendChild(make("div", { class: "stage" }));

@@ -42,7 +42,7 @@ def test_what_has_no_mean_is_refused():
         merge([])
     with pytest.raises(InvalidInput, match="no mean"):
         merge([AROW().partial_fit(*rows(0, ["a", "b"]))])
-    with pytest.raises(InvalidInput, match="learn differently"):
+    with pytest.raises(InvalidInput, match="different classes"):
         merge([model.partial_fit(*rows(0, ["a", "b"])) for model in (Perceptron(), AveragedPerceptron())])
     with pytest.raises(AttributeError, match="no weights yet"):
         merge([Perceptron()])

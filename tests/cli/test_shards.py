@@ -78,9 +78,9 @@ def test_a_scheduler_of_dask_gives_the_bits_of_threads(folder):
 
 def test_what_shards_cannot_do_is_refused(folder):
     done = run("train", folder / "all.svm", "--model", folder / "m", "--shards", 2, "--holdout", 5, code=2)
-    assert "--holdout would change nothing: it is for training without shards" in done.stderr
+    assert "--holdout has no effect: it is for training without shards" in done.stderr
     done = run("train", folder / "all.svm", "--model", folder / "m", "--learner", "arow", "--shards", 2, code=2)
-    assert "--shards is no option of arow" in done.stderr
+    assert "--shards is not an option of arow" in done.stderr
 
 
 def test_shards_are_files_whose_columns_are_in_any_order(tmp_path):
