@@ -48,7 +48,7 @@ site: $(VENV)/.docs
 
 # The site, and every example on it run, as `make test` does too.
 docs: site
-	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py tests/files/test_formats.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/test_examples.py tests/test_choosing.py
 
 # Notebooks from the examples, in build/notebooks.
 notebooks: $(VENV)/.base
@@ -59,7 +59,6 @@ notebooks: $(VENV)/.base
 tables: $(VENV)/.test
 	$(BIN)/python -m tools.tables --write
 	$(BIN)/python -m tools.choosing --write
-	$(BIN)/python -m tools.formats --write
 
 # The pictures of docs/how-to/gallery.md, drawn again by its examples.
 gallery: $(VENV)/.test

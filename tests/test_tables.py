@@ -1,4 +1,4 @@
-"""The tables of the documents say what the learners say of themselves."""
+"""The tables of the documents say what learners and file formats say of themselves."""
 
 import importlib.util
 import subprocess

@@ -1,4 +1,4 @@
-"""Write what the learners say of themselves into the documents: python -m tools.tables, or --write to do so.
+"""Write what learners and file formats say of themselves into the documents: python -m tools.tables --write.
 
 A table of a document stands between the markers `<!-- table: name -->` and `<!-- end -->`. In `rosenblatt/__init__.py`
 the names that type checkers and editors see are written.
@@ -11,10 +11,11 @@ from itertools import groupby
 from pathlib import Path
 
 import rosenblatt
+from rosenblatt.files.formats import ALL
 from rosenblatt.learners import family, modules
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "docs/reference/api.md")
+DOCUMENTS = ("README.md", "docs/reference/api.md", "docs/reference/file-formats.md")
 
 
 def learners():
@@ -54,7 +55,17 @@ def reference():
     yield from ("   learner", "```")
 
 
-TABLES = {"learners": learners, "abilities": abilities, "reference": reference}
+def formats():
+    """Yield a line for each format of data files."""
+    yield "| format | endings | a row | label | what is refused | written |"
+    yield "|---|---|---|---|---|---|"
+    for one in ALL.values():
+        endings = ", ".join(f"`{ending}`" for ending in one.endings)
+        cells = (f"`{one.name}`", endings, one.row, one.label, one.refused, "yes" if one.write else "")
+        yield "| " + " | ".join(cells) + " |"
+
+
+TABLES = {"learners": learners, "abilities": abilities, "reference": reference, "formats": formats}
 
 
 def of_document(text):
@@ -76,7 +87,7 @@ def of_package(text):
 
 
 def outdated():
-    """Return the files that do not say what the learners say, each with the text that it should have."""
+    """Return the files that do not say what the package says, each with the text that it should have."""
     texts = {ROOT / name: of_document for name in DOCUMENTS} | {Path(rosenblatt.__file__): of_package}
     made = {path: (path.read_text(), make(path.read_text())) for path, make in texts.items()}
     return {path: after for path, (before, after) in made.items() if before != after}

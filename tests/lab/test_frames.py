@@ -115,7 +115,7 @@ def test_arrays_begin_at_multiples_of_their_width():
 def test_every_trial_is_that_of_the_lectures_algorithm(data):
     one = scene(f"data={data}")
     run, (X, y) = frames(one).arrays, one.rows()
-    trials = list(trace(X, y, epochs=int(run["row"].size / len(y))))
+    trials = list(trace(X, y, max_iter=int(run["row"].size / len(y))))
     assert len(trials) == run["row"].size
     for k, trial in enumerate(trials):
         assert (trial.row, trial.mistake) == (run["row"][k], bool(run["mistake"][k] & MISTAKE))

@@ -225,10 +225,10 @@ CALLS = {
         (lambda at: Perceptron().learn_one({"size": HUGE}, 1), "x has a value that is not a number (int too large"),
         (lambda at: Perceptron().learn_one([HUGE], 1), "int too large to convert to float"),
         (lambda at: with_weights(HUGE).predict(X), "coef_ or intercept_ has values that are not numbers (int too"),
-        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
-        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is not possible: it must be a positive number."),
-        (lambda at: train(X, Y, eta=Fraction(1, HUGE)), "a positive number"),
-        (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is not possible: pass 2 weights from 0"),
+        (lambda at: Perceptron(eta0=Fraction(HUGE)).fit(X, Y), "is invalid: it must be a positive number."),
+        (lambda at: Perceptron(eta0=Fraction(1, HUGE)).fit(X, Y), "is invalid: it must be a positive number."),
+        (lambda at: train(X, Y, eta0=Fraction(1, HUGE)), "a positive number"),
+        (lambda at: LinearModel.merge(at.linear, [at.linear], [HUGE, 1]), "is invalid: pass 2 weights from 0"),
         (lambda at: bounds.from_start([HUGE], [1], 1, 1), "start cannot be read as numbers (int too large"),
         (lambda at: KernelPerceptron(kernel=lambda a, b: HUGE).fit(X, Y), "is not a number (int too large"),
     ],
@@ -250,14 +250,14 @@ CALLS = {
         ),
         (
             lambda at: other_kernel("linear", "rbf").partial_fit(X, Y),
-            "fitted with, 'linear'. Set that back, or fit anew.",
+            "fitted with, 'linear'. Set it back, or fit again.",
         ),
         (
             lambda at: other_kernel("linear", np.dot).partial_fit(X, Y),
             "kernel='a function' is not what the model was fitted",
         ),
-        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set that back, or fit anew."),
-        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set that back, or fit anew."),
+        (lambda at: other_kernel("linear", "rbf").partial_fit(X, Y), "Set it back, or fit again."),
+        (lambda at: other_kernel("linear", "rbf", warm_start=True).fit(X, Y), "Set it back, or fit again."),
         (
             lambda at: (
                 KernelPerceptron()
@@ -265,11 +265,11 @@ CALLS = {
                 .set_params(multiclass="ovo")
                 .partial_fit(X, np.arange(30) % 4)
             ),
-            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set that back, or fit anew.",
+            "multiclass='ovo' is not what the model was fitted with, 'ovr'. Set it back, or fit again.",
         ),
         (
             lambda at: KernelPerceptron(warm_start=True).fit(X, Y).fit(X[:, :2], Y),
-            "warm_start continues with 4 features, but X has 2. Fit anew.",
+            "warm_start continues with 4 features, but X has 2. Fit again.",
         ),
         (lambda at: KernelPerceptron().fit(X, Y).partial_fit(X, Y.astype(str)), "Convert y to the same kind."),
         (lambda at: KernelPerceptron().partial_fit(X, Y, ["a", "b"]), "Convert y to the same kind."),
@@ -419,18 +419,17 @@ CALLS = {
     "train and trace": [
         (lambda at: train(X, Y, order="x"), "order='x' is not known: choose one of cyclic, shuffled, random."),
         (lambda at: train(X, Y, order="cycle"), "Did you mean 'cyclic'?"),
-        (lambda at: train(X, Y, epoch=3), "train has no parameter 'epoch'. Did you mean 'epochs'?"),
-        (lambda at: train(X, Y, max_iter=3), "train has no parameter 'max_iter'. Did you mean 'epochs'?"),
-        (lambda at: train(X, Y, random_state=3), "train has no parameter 'random_state'. Did you mean 'seed'?"),
-        (lambda at: train(X, Y, zzz=3), "train has no parameter 'zzz'. It has order, schedule, eta"),
-        (lambda at: train(X, Y, epochs="3"), "epochs='3' is not possible: pass a whole number from 1."),
-        (lambda at: train(X, Y, epochs=2.5), "epochs=2.5 is not possible: pass a whole number from 1."),
-        (lambda at: train(X, Y, margin="a"), "margin='a' is not possible: pass a number from 0."),
-        (lambda at: train(X, Y, margin=np.nan), "margin=nan is not possible: pass a number from 0."),
-        (lambda at: train(X, Y, seed=-1), "seed=-1 is not possible: pass a whole number from 0."),
-        (lambda at: train(X, Y, callback=5), "callback=5 is not possible: pass a function of an Epoch, or None."),
-        (lambda at: train(X, Y, batch="no"), "batch='no' is not possible: pass True or False."),
-        (lambda at: train(X, Y, fit_intercept="no"), "fit_intercept='no' is not possible: pass True or False."),
+        (lambda at: train(X, Y, maxiter=3), "train has no parameter 'maxiter'. Did you mean 'max_iter'?"),
+        (lambda at: train(X, Y, eta1=3), "train has no parameter 'eta1'. Did you mean 'eta0'?"),
+        (lambda at: train(X, Y, zzz=3), "train has no parameter 'zzz'. It has order, schedule, eta0"),
+        (lambda at: train(X, Y, max_iter="3"), "max_iter='3' is invalid: pass a whole number from 1."),
+        (lambda at: train(X, Y, max_iter=2.5), "max_iter=2.5 is invalid: pass a whole number from 1."),
+        (lambda at: train(X, Y, margin="a"), "margin='a' is invalid: pass a number from 0."),
+        (lambda at: train(X, Y, margin=np.nan), "margin=nan is invalid: pass a number from 0."),
+        (lambda at: train(X, Y, random_state=-1), "random_state=-1 is invalid: pass a whole number from 0."),
+        (lambda at: train(X, Y, callback=5), "callback=5 is invalid: pass a function of an Epoch, or None."),
+        (lambda at: train(X, Y, batch="no"), "batch='no' is invalid: pass True or False."),
+        (lambda at: train(X, Y, fit_intercept="no"), "fit_intercept='no' is invalid: pass True or False."),
         (
             lambda at: train(X, Y, multiclass="x"),
             "multiclass='x' is not known. Choose one of ovr, ovo, ovo-vote, joint.",
@@ -438,14 +437,14 @@ CALLS = {
         (lambda at: train(X, Y, validation=X), "validation=array of shape (30, 4) is not a pair. Pass (X, y)"),
         (lambda at: train(X, Y, validation=(X[:, :2], Y)), "The validation rows have 2 features, the training rows 4."),
         (lambda at: train(X, Y, init=5), "init is not a pair (w0, b0)"),
-        (lambda at: [*trace(X, np.arange(30) % 3)], "y has 3 classes; a perceptron tells two apart. Pass estimator="),
-        (lambda at: [*trace(X, np.zeros(30))], "y has 1 class; a perceptron tells two apart. Add examples of another."),
-        (lambda at: [*trace(X, Y, epochs=0)], "epochs=0 is not possible: pass a whole number from 1."),
+        (lambda at: [*trace(X, np.arange(30) % 3)], "y has 3 classes; a perceptron separates two. Pass estimator="),
+        (lambda at: [*trace(X, np.zeros(30))], "y has 1 class; a perceptron separates two. Add examples of another."),
+        (lambda at: [*trace(X, Y, max_iter=0)], "max_iter=0 is invalid: pass a whole number from 1."),
         (lambda at: [*trace(X, Y, estimator=5)], "int does not learn trial by trial"),
         (lambda at: record(5, X, Y), "int does not learn trial by trial"),
         (lambda at: record(MaximumMargin(), X, Y), "MaximumMargin does not learn trial by trial"),
         (lambda at: at.linear.merge([5]), "others has 5, not a LinearModel. Pass a list of models."),
-        (lambda at: at.linear.merge([at.linear], ["a", "b"]), "is not possible: pass 2 weights from 0"),
+        (lambda at: at.linear.merge([at.linear], ["a", "b"]), "is invalid: pass 2 weights from 0"),
         (lambda at: LinearModel(X, Y[:3], Y), "W has shape (30, 4)"),
         (lambda at: at.model.run_.guarantees(2), "delta=2 is not a probability"),
     ],
@@ -711,7 +710,7 @@ def test_every_setting_of_train_refuses_nonsense_in_words():
     names = [*inspect.signature(train).parameters, *rosenblatt.training.train.PLAN, "nonsense"]
     for name in set(names) - {"X", "y", "plan", "epochs"}:
         for value in GARBAGE:
-            answered(lambda: train(*SMALL, epochs=3, **{name: value}))  # noqa: B023
+            answered(lambda: train(*SMALL, max_iter=3, **{name: value}))  # noqa: B023
 
 
 @pytest.mark.parametrize("module", [bounds, evaluation, datasets], ids=lambda module: module.__name__)

@@ -22,6 +22,7 @@ EXAMPLES = 5  # how many skipped lines to report
 SHORT_LABEL = 64  # bytes of labels that are compared as one array
 PART_BYTES = 1 << 16  # of a text, in which a byte is counted at once
 BLANKS = np.array([32, 9, 13], np.uint8)
+NOT_A_NUMBER = " is not a number, as the first labels are. Correct it, or pass label_type='text'."
 MISSING = frozenset([b"", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None", b"?"])
 
 
@@ -70,6 +71,25 @@ class LineFaults:
         for row in rows[: EXAMPLES if self.skip else 1]:
             self.add(describe(int(row)))
         self.count += max(0, rows.size - EXAMPLES) if self.skip else 0
+
+
+class RefusedRows:
+    """Rows of a block that cannot be used. Only the first fault of each is noted.
+
+    Attributes
+    ----------
+    mask : bool array
+        Which rows are refused.
+    """
+
+    def __init__(self, count: int, faults: LineFaults) -> None:
+        self.faults, self.mask = faults, np.zeros(count, bool)
+
+    def add(self, rows: Array, describe: Callable[[int], LineFault]) -> None:
+        """Refuse some rows, by their numbers; `describe` returns the fault of one."""
+        new = rows[~self.mask[rows]]
+        self.faults.add_rows(new, describe)
+        self.mask[new] = True
 
 
 class Pending(NamedTuple):
@@ -172,6 +192,26 @@ class Parser(ABC):
         """Return the entries of the columns of numbers of a table."""
         raise NotImplementedError
 
+    def read_labels(
+        self, text: Array, start: Array, end: Array, line: Array, refused: RefusedRows, remedy: str
+    ) -> Array:
+        """Return the label in the span of each row; refuse rows without one, with a remedy, or of the wrong type."""
+        empty, needed = start == end, self.labels == "required"
+        if self.reading.label_type == "text":
+            label, wrong = texts_in(text, start, end), np.flatnonzero(empty & needed)
+        else:
+            label, wrong = numbers_in(text, start, end)
+            label[empty] = np.nan
+            wrong = wrong if needed else wrong[~empty[wrong]]
+
+        def describe(row: int) -> LineFault:
+            if empty[row]:
+                return LineFault(int(line[row]), "", f"there is no label. {remedy}")
+            return fault_at(text, int(line[row]), int(start[row]), int(end[row]), NOT_A_NUMBER)
+
+        refused.add(wrong, describe)
+        return label
+
     def assembled(self, pieces: list[Piece]) -> Entries | Pending:
         """Return the rows that pieces make; pending if a dictionary has to see the names first."""
         if self.reading.features.dictionary:
@@ -220,25 +260,6 @@ def texts_in(text: Array, start: Array, end: Array) -> Array:
     unique, place = np.unique(packed, return_inverse=True)
     names = np.array([name.decode("utf-8", "backslashreplace") for name in unique.tolist()])
     return names[place.reshape(-1)]
-
-
-def read_labels(text: Array, start: Array, end: Array, label_type: str, optional: bool) -> tuple[Array, Array]:
-    """Return the labels in some spans, and the rows whose label is missing or of the wrong type."""
-    empty = start == end
-    if label_type == "text":
-        return texts_in(text, start, end), np.flatnonzero(empty & (not optional))
-    label, wrong = numbers_in(text, start, end)
-    label[empty] = np.nan
-    return label, wrong[~empty[wrong]] if optional else wrong
-
-
-def label_fault(text: Array, line: int, start: int, end: int, then: str) -> LineFault:
-    """Return the fault of a label; `then` is the remedy if it is missing."""
-    if start == end:
-        return LineFault(line, "", f"there is no label. {then}")
-    return fault_at(
-        text, line, start, end, " is not a number, as the first labels are. Correct it, or pass label_type='text'."
-    )
 
 
 def count_byte(text: Array, byte: int) -> int:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput, MissingExtra
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import FileLayout
-from rosenblatt.files.parsing import LineFault, LineFaults, Parsed
+from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, RefusedRows
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_plain, flat_table
 from rosenblatt.files.sniffing import SAMPLE_LINES, Sample
 from rosenblatt.files.streams import STANDARD_INPUT, FileBlock, FilePath
@@ -72,16 +72,17 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
-def _as_numbers(column: Any) -> tuple[Array, list[int]]:
+def _as_numbers(column: Any) -> tuple[Array, Array]:
     """Return a column as numbers, NaN where they are missing, and the rows that are not numbers."""
     if _is_number(column.type) and not column.null_count:
         with contextlib.suppress(TypeError, ValueError):  # decimals, for example
-            return np.asarray(column.to_numpy(zero_copy_only=False), np.float64), []
+            return np.asarray(column.to_numpy(zero_copy_only=False), np.float64), np.empty(0, np.int64)
     values = [value_of(value) if isinstance(value, str) else value for value in column.to_pylist()]
     wrong = [row for row, value in enumerate(values) if not isinstance(value, NUMBERS)]
     for row in wrong:
         values[row] = None
-    return np.array([np.nan if value is None else float(value) for value in values], np.float64), wrong
+    numbers = np.array([np.nan if value is None else float(value) for value in values], np.float64)
+    return numbers, np.array(wrong, np.int64)
 
 
 def _as_texts(column: Any) -> list[bytes]:
@@ -149,16 +150,17 @@ class ArrowParser(TableParser):
         """Return the rows of a record batch."""
         batch, faults = text, LineFaults(self.skip)
         lines = batch.num_rows
-        label, bad = self._labels(batch, faults)
+        refused = RefusedRows(lines, faults)
+        label = self._labels(batch, refused)
         numbers = np.empty((lines, len(self.number_names)))
         for j, name in enumerate(self.number_names):
-            numbers[:, j] = self._column(batch, name, faults, bad)
+            numbers[:, j] = self._column(batch, name, refused)
         weight = None
         if (own := self.name_of("weight")) is not None:
-            weight = self._column(batch, own, faults, bad)
-            self._refuse(~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative", faults, bad)
-        self._refuse(np.asarray(np.isinf(numbers).any(axis=1)), "a number is not finite", faults, bad)
-        kept = np.flatnonzero(~bad)
+            weight = self._column(batch, own, refused)
+            _refuse(refused, ~((weight >= 0) & (weight < np.inf)), "the weight is missing or negative")
+        _refuse(refused, np.isinf(numbers).any(axis=1), "a number is not finite")
+        kept = np.flatnonzero(~refused.mask)
         if kept.size < lines:
             batch = batch.take(_pyarrow().array(kept))
             label, numbers, weight = label[kept], numbers[kept], None if weight is None else weight[kept]
@@ -167,33 +169,29 @@ class ArrowParser(TableParser):
         rows, missing = self.rows_of_columns(numbers, texts)
         return Parsed(rows, label, lines, kept, faults, weight, missing)
 
-    def _refuse(self, rows: Array, reason: str, faults: LineFaults, bad: Array) -> None:
-        """Note a fault of some rows, unless they have one already."""
-        faults.add_rows(np.flatnonzero(rows & ~bad), lambda row: LineFault(row, "", f"{reason}. Correct it."))
-        bad |= rows
-
-    def _column(self, batch: Any, name: str, faults: LineFaults, bad: Array) -> Array:
+    def _column(self, batch: Any, name: str, refused: RefusedRows) -> Array:
         column = batch.column(name)
         numbers, wrong = _as_numbers(column)
         reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
-        new = np.array([row for row in wrong if not bad[row]], np.int64)
-        faults.add_rows(new, lambda row: LineFault(row, repr(column[row].as_py())[:40], reason))
-        bad[wrong] = True
+        refused.add(wrong, lambda row: LineFault(row, repr(column[row].as_py())[:40], reason))
         return numbers
 
-    def _labels(self, batch: Any, faults: LineFaults) -> tuple[Array, Array]:
-        """Return the labels, and which are missing or of the wrong type."""
-        bad, name, needed = np.zeros(batch.num_rows, bool), self.name_of("label"), self.labels == "required"
+    def _labels(self, batch: Any, refused: RefusedRows) -> Array:
+        name, needed = self.name_of("label"), self.labels == "required"
         if name is None:
-            return np.full(batch.num_rows, np.nan), bad
+            return np.full(batch.num_rows, np.nan)
         if self.reading.label_type == "text":
             found = [text.decode("utf-8", "backslashreplace") for text in _as_texts(batch.column(name))]
             texts = np.array(found, np.str_)
-            self._refuse((texts == "") & needed, "there is no label", faults, bad)
-            return texts, bad
-        numbers = self._column(batch, name, faults, bad)
-        self._refuse((np.isnan(numbers) & needed) | np.isinf(numbers), "there is no label", faults, bad)
-        return numbers, bad
+            _refuse(refused, (texts == "") & needed, "there is no label")
+            return texts
+        numbers = self._column(batch, name, refused)
+        _refuse(refused, (np.isnan(numbers) & needed) | np.isinf(numbers), "there is no label")
+        return numbers
+
+
+def _refuse(refused: RefusedRows, rows: Any, reason: str) -> None:
+    refused.add(np.flatnonzero(rows), lambda row: LineFault(row, "", f"{reason}. Correct it."))
 
 
 def records(table: Records, path: Any, layout: FileLayout) -> Iterator[Record]:

@@ -29,11 +29,10 @@ from rosenblatt.files.parsing import (
     LineFault,
     LineFaults,
     Parsed,
+    RefusedRows,
     count_byte,
     fault_at,
-    label_fault,
     numbers_in,
-    read_labels,
     stripped,
 )
 from rosenblatt.files.records import FeatureRows, Output, Record, Records, as_field, as_value, flat_table, one_line
@@ -438,31 +437,21 @@ class DelimitedParser(TableParser):
         doubled[:, self.of_text] = 0  # words end at quotes, however many
         if doubled.any():
             text, first, last = _undoubled(text, first, last, doubled)
-        refused = np.zeros(line.size, bool)
-
-        def refuse(rows: Array, describe: Any) -> None:
-            new = rows[~refused[rows]]
-            faults.add_rows(new, lambda row: describe(int(row)))
-            refused[new] = True
-
+        refused = RefusedRows(line.size, faults)
         label: Array = np.full(line.size, np.nan)
         if self.label is not None:
             start, end = stripped(text, first[:, self.label], last[:, self.label])
-            label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
             name = next(name for name, own in self.place.items() if own == self.label)
-            then = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
-            refuse(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
-        numbers, missing = self._numbers(text, first, last, line, self.numbers, refuse)
+            remedy = f"The column {name!r} is empty here: fill it in, or leave such lines out with --on-error skip."
+            label = self.read_labels(text, start, end, line, refused, remedy)
+        numbers, missing = self._numbers(text, first, last, line, self.numbers, refused)
         weight = None
         if self.weight is not None:
-            weight = self._numbers(text, first, last, line, [self.weight], refuse)[0].reshape(-1)
-            bad = np.flatnonzero(~(weight >= 0))
-            refuse(
-                bad,
-                lambda row: LineFault(int(line[row]), "", "the weight is missing or negative. Write a number from 0."),
-            )
-        kept = ~refused
-        if refused.any():
+            weight = self._numbers(text, first, last, line, [self.weight], refused)[0].reshape(-1)
+            fault = "the weight is missing or negative. Write a number from 0."
+            refused.add(np.flatnonzero(~(weight >= 0)), lambda row: LineFault(int(line[row]), "", fault))
+        if refused.mask.any():
+            kept = ~refused.mask
             label, numbers, line, first, last = label[kept], numbers[kept], line[kept], first[kept], last[kept]
             weight = None if weight is None else weight[kept]
         if not self.reading.numeric:
@@ -530,7 +519,7 @@ class DelimitedParser(TableParser):
         return fault_at(text, number, place, end - 1, reason)
 
     def _numbers(
-        self, text: Array, first: Array, last: Array, line: Array, columns: list[int], refuse: Any
+        self, text: Array, first: Array, last: Array, line: Array, columns: list[int], refused: RefusedRows
     ) -> tuple[Array, int]:
         """Return the numbers of some columns, NaN where they are missing, and how many are missing."""
         start, end = first[:, columns].reshape(-1), last[:, columns].reshape(-1)
@@ -556,7 +545,7 @@ class DelimitedParser(TableParser):
             reason = f" in column {name!r} is not a finite number. Correct it, or read the column as a category."
             return fault_at(text, int(line[row]), int(start[place]), int(end[place]), reason)
 
-        refuse(np.unique(bad // width), describe)
+        refused.add(np.unique(bad // width), describe)
         return number.reshape(line.size, width), int(np.isnan(number).sum()) - bad.size
 
     def _missing(self, text: Array, start: Array, end: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rosenblatt.errors import InvalidInput
 from rosenblatt.files.formats import Format
 from rosenblatt.files.options import NAMED_OPTIONS, WORD_OPTIONS, FileLayout, Opening, Reading
-from rosenblatt.files.parsing import LineFault, LineFaults, Parsed, Parser, label_fault, read_labels, stripped
+from rosenblatt.files.parsing import LineFaults, Parsed, Parser, RefusedRows, stripped
 from rosenblatt.files.records import (
     LABEL_COLUMN,
     TEXT_COLUMN,
@@ -73,26 +73,13 @@ class TextParser(Parser):
         start, end, tab = start[line], end[line], first[line]
         label: Array = np.full(line.size, np.nan)
         if self.labels != "none":
-            label_end = np.where(tab < end, tab, start)
-            found = [start, label_end, np.where(tab < end, tab + 1, start), end, line]
-            label, (start, end, line) = self._labels(text, found, faults)
+            begin, stop = stripped(text, start, np.where(tab < end, tab, start))
+            refused = RefusedRows(line.size, faults)
+            label = self.read_labels(text, begin, stop, line, refused, MISSING_LABEL)
+            start, kept = np.where(tab < end, tab + 1, start), ~refused.mask
+            label, start, end, line = label[kept], start[kept], end[kept], line[kept]
         rows = self.assembled(self.assembler.words.pieces(text, start, end))
         return Parsed(rows, label, lines, line, faults)
-
-    def _labels(self, text: Array, found: list[Array], faults: LineFaults) -> tuple[Array, list[Array]]:
-        """Return labels, and start, end and line of each text, without rows whose label cannot be used."""
-        begin, end, *others = found
-        begin, end = stripped(text, begin, end)
-        label, wrong = read_labels(text, begin, end, self.reading.label_type, self.labels == "optional")
-
-        def describe(row: int) -> LineFault:
-            return label_fault(text, int(others[2][row]), int(begin[row]), int(end[row]), MISSING_LABEL)
-
-        faults.add_rows(wrong, describe)
-        if wrong.size:
-            label = np.delete(label, wrong)
-            others = [np.delete(part, wrong) for part in others]
-        return label, others
 
 
 def lines_of(text: Array) -> tuple[Array, Array]:

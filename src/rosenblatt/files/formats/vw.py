@@ -26,12 +26,11 @@ from rosenblatt.files.parsing import (
     LineFaults,
     Parsed,
     Parser,
+    RefusedRows,
     count_byte,
     fault_at,
-    label_fault,
     notes_room,
     numbers_in,
-    read_labels,
 )
 from rosenblatt.files.records import FeatureRow, FeatureRows, Output, short_number
 from rosenblatt.files.sniffing import NUMBER, Sample, label_type, most, sample_lines
@@ -52,6 +51,7 @@ BYTES_PER_FEATURE = 2  # at least, with the space before it
 BYTES_PER_OTHER = 3  # of a feature whose value is not a short number
 NOT_FINITE = " is not a finite number. Correct it, or leave the feature out if it is not known."
 NO_WEIGHT = " is not an importance. Write a number from 0."
+MISSING_LABEL = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
 NO_SEED = np.zeros(1, np.uint32)
 REASONS = {
     NO_BAR: " has no bar. Write rows as in: 1 | price:0.5 new",
@@ -393,17 +393,27 @@ class VwParser(Parser):
             if faults.stop:
                 break
             start = (_word_end(text, place, line=True) + 1, number + 1, rows)
-        entries = int(indptr[rows])
+        entries, line = int(indptr[rows]), line[:rows]
         first, last, group = spans[:entries].T.copy()
         columns = None if named else column[:entries]
         prefixes = _prefixes(text, spaces) if named else ()
         names, first, last = _numbered(text, first, last) if named else (text, first, last)
         piece = Piece(indptr[: rows + 1], names, first, last, group, prefixes, NO_SEED, value[:entries], columns)
-        refused = self._other_values(text, others, piece, line, faults)
-        return self._rows(text, (label[:rows], weight[:rows]), line[:rows], piece, (lines, refused, faults))
+        refused = RefusedRows(rows, faults)
+        self._read_values(text, others, piece, line, refused)
+        labels: Array = np.full(rows, np.nan)
+        if self.labels != "none":
+            first, last = (np.ascontiguousarray(part) for part in label[:rows].T)
+            labels = self.read_labels(text, first, last, line, refused, MISSING_LABEL)
+        weights = self._weights(text, weight[:rows], line, refused)
+        if refused.mask.any():
+            kept = ~refused.mask
+            piece, labels, weights, line = without_rows(piece, kept), labels[kept], weights[kept], line[kept]
+        weighted = None if (weights == 1.0).all() else weights
+        return Parsed(self.assembled([piece]), labels, lines, line, faults, weighted)
 
-    def _other_values(self, text: Array, others: Array, piece: Piece, line: Array, faults: LineFaults) -> Array:
-        """Read values that are not short numbers, in place; return the rows in which one is not a number."""
+    def _read_values(self, text: Array, others: Array, piece: Piece, line: Array, refused: RefusedRows) -> None:
+        """Read values that are not short numbers, in place."""
         entry, start, end = others[1 : 1 + others[0, 0]].T.copy()
         number, wrong = numbers_in(text, start, end)
         assert piece.value is not None
@@ -414,36 +424,16 @@ class VwParser(Parser):
             k = int(wrong[np.flatnonzero(rows == row)[0]])
             return fault_at(text, int(line[row]), int(start[k]), int(end[k]), NOT_FINITE)
 
-        refused = np.unique(rows)
-        faults.add_rows(refused, describe)
-        return refused
+        refused.add(np.unique(rows), describe)
 
-    def _rows(self, text: Array, heads: tuple[Array, Array], line: Array, piece: Piece, rest: Any) -> Parsed:
-        """Return the rows whose label, weight and values can be used."""
-        lines, refused, faults = rest
-        label: Array = np.full(line.size, np.nan)
-        bad = [refused]
-        if self.labels != "none":
-            start, end = (np.ascontiguousarray(part) for part in heads[0].T)
-            label, wrong = read_labels(text, start, end, self.reading.label_type, self.labels == "optional")
-            wrong = np.setdiff1d(wrong, refused)
-            then = "Begin the line with a label, then a bar, and the features, as in: 1 | price:0.5 new"
-            faults.add_rows(wrong, lambda row: label_fault(text, int(line[row]), int(start[row]), int(end[row]), then))
-            bad.append(wrong)
-        begin, stop = (np.ascontiguousarray(part) for part in heads[1].T)
-        weighted = np.flatnonzero(begin < stop)  # most files have no importance at all
+    def _weights(self, text: Array, spans: Array, line: Array, refused: RefusedRows) -> Array:
+        start, end = (np.ascontiguousarray(part) for part in spans.T)
+        weighted = np.flatnonzero(start < end)  # most files have no importance at all
         weight = np.ones(line.size)
-        weight[weighted], wrong = numbers_in(text, begin[weighted], stop[weighted])
+        weight[weighted], wrong = numbers_in(text, start[weighted], end[weighted])
         wrong = np.union1d(weighted[wrong], np.flatnonzero(weight < 0))
-        wrong = np.setdiff1d(wrong, np.concatenate(bad))
-        faults.add_rows(wrong, lambda row: fault_at(text, int(line[row]), int(begin[row]), int(stop[row]), NO_WEIGHT))
-        out = np.concatenate([*bad, wrong]).astype(np.int64)
-        kept = np.ones(line.size, bool)
-        kept[out] = False
-        if out.size:
-            piece, label, weight, line = without_rows(piece, kept), label[kept], weight[kept], line[kept]
-        weights = None if (weight == 1.0).all() else weight
-        return Parsed(self.assembled([piece]), label, lines, line, faults, weights)
+        refused.add(wrong, lambda row: fault_at(text, int(line[row]), int(start[row]), int(end[row]), NO_WEIGHT))
+        return weight
 
 
 def without_rows(piece: Piece, kept: Array) -> Piece:
@@ -452,15 +442,9 @@ def without_rows(piece: Piece, kept: Array) -> Piece:
     entries = np.repeat(kept, counts)
     indptr = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int32)
 
-    def part(values: Array | None) -> Array | None:
-        return values[entries] if values is not None and values.size == entries.size else values
-
-    start, end, group = part(piece.start), part(piece.end), part(piece.group)
-    assert start is not None
-    assert end is not None
-    assert group is not None
-    value, column = part(piece.value), part(piece.column)
-    return piece._replace(indptr=indptr, start=start, end=end, group=group, value=value, column=column)
+    parts = {name: getattr(piece, name) for name in ("start", "end", "group", "value", "column")}
+    own = {name: part[entries] for name, part in parts.items() if part is not None and part.size == entries.size}
+    return piece._replace(indptr=indptr, **own)
 
 
 def _word_end(text: Array, place: int, line: bool) -> int:
