@@ -208,7 +208,8 @@ def test_training_without_estimators_does_not_load_scikit_learn():
 
 
 def test_the_architecture_page_names_what_is_there():
-    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text().split("## Three walks")[1].split("## Public")[0]
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    text = page.split("## Three walks")[1].split("## Public")[0]
     named = re.findall(r"\b([a-z]\w*(?:/\w+)+)((?:\.\w+)*)", text)
     assert len(named) > 40
     for path, names in named:
