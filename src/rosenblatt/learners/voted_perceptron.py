@@ -189,15 +189,9 @@ class VotedStream(Stream):
 
     __slots__ = ("_sums", "updates")
 
-    def __init__(
-        self,
-        settings: Settings,
-        learned: Learned | None = None,
-        init: Any = None,
-        updates: list[VoteUpdates] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, learned: Learned | None = None, init: Any = None) -> None:
         super().__init__(settings, learned, init)
-        self.updates = [] if updates is None else updates
+        self.updates: list[VoteUpdates] = []
         self._sums: Hyperplanes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
