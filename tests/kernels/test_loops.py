@@ -49,7 +49,7 @@ def new_progress(problems, rows=0):
 
 def new_updates(capacity):
     whole = np.zeros((3, capacity), np.int64)
-    return loops.Updates(whole[0], whole[1], np.zeros(capacity), whole[2], np.zeros(1, np.int64))
+    return loops.UpdateBuffer(whole[0], whole[1], np.zeros(capacity), whole[2], np.zeros(1, np.int64))
 
 
 def new_block(label, K, problems, scores=None):

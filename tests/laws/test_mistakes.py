@@ -459,7 +459,7 @@ CALLS = {
         (lambda at: certify(X, Y, time_limit=-1), "time_limit=-1 is not a positive number of seconds."),
         (lambda at: certify(X, Y, kernel="gauss"), "kernel='gauss' is not known."),
         (lambda at: certify_pairs(X, Y, exact="roughly"), "exact='roughly' is not known."),
-        (lambda at: certify_cycle(X, Y, epochs=0), "epochs=0 is not possible"),
+        (lambda at: certify_cycle(X, Y, epochs=0), "epochs=0 is not a whole number from 1"),
         (lambda at: verify({}, X, Y), "dict is not a Certificate. Read files with Certificate.load."),
         (lambda at: verify(at.certificate, X, Y[:3]), "y has 3 values, X has 30 rows"),
         (lambda at: theory(X, Y, 5), "int is not a Perceptron, which the theorems are about."),

@@ -54,7 +54,7 @@ class Progress(NamedTuple):
     counts: np.ndarray  # (problems, rows) or (1, rows) updates of each row; without rows where there is no limit
 
 
-class Updates(NamedTuple):
+class UpdateBuffer(NamedTuple):
     """Every update of a block. The caller provides room for all of them."""
 
     row: np.ndarray  # (capacity,) place within the block

@@ -66,10 +66,10 @@ def run_dual(job: KernelJob) -> tuple[Expansion, Run]:
         return runner.expansion(), record
 
 
-def empty_updates(capacity: int) -> loops.Updates:
+def empty_updates(capacity: int) -> loops.UpdateBuffer:
     """Return arrays with room for so many updates."""
     place, problem, trial = np.empty((3, capacity), np.int64)
-    return loops.Updates(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
+    return loops.UpdateBuffer(place, problem, np.empty(capacity), trial, np.zeros(1, np.int64))
 
 
 class Unbounded(KernelRunner):
@@ -105,12 +105,14 @@ class Unbounded(KernelRunner):
         """Return the maximum of updates in so many trials."""
         return n_trials * (2 if self.joint else int(np.diff(problems.first).max()))
 
-    def _run(self, block: loops.RowBlock, problems: loops.Problems, column: Array, at: int, to: loops.Updates) -> int:
+    def _run(
+        self, block: loops.RowBlock, problems: loops.Problems, column: Array, at: int, to: loops.UpdateBuffer
+    ) -> int:
         """Present the rows of a block until a similarity is missing; return the trial that needs it."""
         run = loops.run_joint_block if self.joint else loops.run_block
         return int(run(block, problems, column, at, self.progress, to))
 
-    def _enter(self, row: Array, updates: loops.Updates) -> Log:
+    def _enter(self, row: Array, updates: loops.UpdateBuffer) -> Log:
         """Enter updates into the log, by the numbers of the rows of their block; return that part of the log."""
         place, problem, step, trial = (part[: int(updates.size[0])].copy() for part in updates[:4])
         row = row[place]
@@ -351,7 +353,7 @@ class Blockwise(Unbounded):
             self.K = np.empty((n_rows, n_rows), self.dtype)
         return self.K
 
-    def _run_epoch(self, block: loops.RowBlock, problems: loops.Problems) -> loops.Updates:
+    def _run_epoch(self, block: loops.RowBlock, problems: loops.Problems) -> loops.UpdateBuffer:
         """Present the rows of a block one by one, and compute similarities when they are missing."""
         row, n_rows = block.row, block.row.size
         updates = empty_updates(self._most_updates(n_rows, problems))

@@ -71,7 +71,7 @@ def _as_table(columns: Mapping[str, int], x: Mapping[str, float]) -> Table:
     return Table(row, (1, max(len(columns), 1)), DOUBLE, length)
 
 
-class Columns(dict[str, int]):
+class NamedColumns(dict[str, int]):
     """The column of each name, for a stream of dicts.
 
     Attributes
@@ -87,7 +87,7 @@ class Columns(dict[str, int]):
         self.layout: RowLayout | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Columns, (dict(self),)
+        return NamedColumns, (dict(self),)
 
     def add(self, x: Mapping[str, float]) -> None:
         """Add a column for each new name, in the order of the row: columns must not depend on the hashes of names."""

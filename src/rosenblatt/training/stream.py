@@ -52,7 +52,7 @@ from rosenblatt.training.multiclass import (
     make_task,
     regression_task,
 )
-from rosenblatt.training.named_rows import NOT_FINITE, Columns, array_table, is_dict
+from rosenblatt.training.named_rows import NOT_FINITE, NamedColumns, array_table, is_dict
 from rosenblatt.training.reserve import check_kind, growth, open_coding_matrix
 from rosenblatt.training.scores import ENTRIES_PER_WEIGHT, PIECE_ENTRIES, scores, touched_part, touches_few
 from rosenblatt.training.snapshots import ReplayLog, Snapshot, stays_local
@@ -157,7 +157,7 @@ class Stream:
         Of the algorithm; None before the first row.
     trials, mistakes : int
         Rows learned from, and mistakes of the known problems, so far.
-    columns : Columns or None
+    columns : NamedColumns or None
         If rows are dicts: the column of each name. The columns grow with the names.
     outdated : bool
         Whether the owner's parameters have changed since the settings were made.
@@ -176,10 +176,10 @@ class Stream:
         self.classes: Array = NO_CLASSES
         self.state: Any = None
         self.trials = self.mistakes = 0
-        self.columns: Columns | None = None
+        self.columns: NamedColumns | None = None
         if learned is not None:
             self.classes, self.state, self.trials, self.mistakes, names = learned
-            self.columns = Columns({name: column for column, name in enumerate(names)}) if names else None
+            self.columns = NamedColumns({name: column for column, name in enumerate(names)}) if names else None
         self.recorded = self.trials, self.mistakes
         self._exposed = False  # whether a caller may hold a view of the weights of the state
         self._snapshots: list[Snapshot] | None = None  # of the changes in place since `all_or_nothing` began
@@ -227,7 +227,7 @@ class Stream:
             for name, value in before.items():
                 setattr(self, name, value)
             if self.columns is not None:
-                self.columns = Columns(islice(self.columns.items(), names))
+                self.columns = NamedColumns(islice(self.columns.items(), names))
             raise
         if outermost:
             self._snapshots = None
@@ -588,7 +588,7 @@ class Stream:
         scorers = self._scorers  # read once: a thread that learns replaces the dict
         row = self._row(x)
         if row is None:  # names without a column count as zero
-            row = self._row((self.columns or Columns()).known_part(x))
+            row = self._row((self.columns or NamedColumns()).known_part(x))
             assert row is not None
         values, columns = row
         score, labels, several = scorers.get(columns is None) or self._make_scorer(scorers, row)
@@ -655,14 +655,14 @@ class Stream:
             raise InvalidInput("The rows of this stream are dicts. Pass a dict from names to numbers.")
         return array_table(x, None if self.state is None else self.n_features)
 
-    def _own_columns(self) -> Columns:
+    def _own_columns(self) -> NamedColumns:
         """Return the column of each name; empty before the first row."""
         if self.columns is None:
             if self.state is not None:
                 raise InvalidInput(
                     "The rows of this model are arrays without names. Pass an array, or start a stream with dicts."
                 )
-            self.columns = Columns()
+            self.columns = NamedColumns()
         return self.columns
 
     def _add_names(self, x: Mapping[str, float]) -> None:
