@@ -282,7 +282,7 @@ CALLS = {
         (lambda at: Perceptron(schedule=lambda epoch: 0).fit(X, Y), "The schedule returned 0 for epoch 1"),
         (
             lambda at: Perceptron(schedule=lambda epoch: None).fit(X, Y),
-            "returned None for epoch 1, which is no learning",
+            "returned None for epoch 1, which is not a learning",
         ),
         (lambda at: train(X, Y, schedule=lambda epoch: "1"), "It must return a positive number."),
     ],
@@ -712,7 +712,7 @@ def test_every_function_refuses_what_are_no_rows_and_no_labels_in_words(function
 
 def test_every_setting_of_train_refuses_nonsense_in_words():
     names = [*inspect.signature(train).parameters, *rosenblatt.training.train.PLAN, "nonsense"]
-    for name in set(names) - {"X", "y", "plan", "epochs"}:
+    for name in set(names) - {"X", "y", "plan", "max_iter"}:
         for value in GARBAGE:
             answered(lambda: train(*SMALL, max_iter=3, **{name: value}))  # noqa: B023
 
